@@ -281,9 +281,8 @@ static const char minibatch[] = "minibatch";
 
 static bool same_tokens(const struct pdnn_selection *selection, size_t a, size_t b) {
     const double a_length = number_of(selection, a, "length"), b_length = number_of(selection, b, "length");
-    const int batch = pdnn_selection_minibatch(selection);
-    return a_length != b_length && a_length * pdnn_selection_number(selection, a, batch) ==
-                                       b_length * pdnn_selection_number(selection, b, batch);
+    return a_length != b_length && a_length * pdnn_selection_examples(selection, a) ==
+                                       b_length * pdnn_selection_examples(selection, b);
 }
 
 /* A different width, with equally many heads or equally wide ones, and a feed-forward network of the same
@@ -463,12 +462,13 @@ static size_t find_sets(struct evidence *e, struct pdnn_series **sets) {
     e->axes = (struct pdnn_axes){.alike = e->direction->alike};
     for (size_t k = 0; k < AXES_MAX && e->direction->axes[k]; k++) {
         const char *axis = e->direction->axes[k];
-        int column = axis == minibatch ? pdnn_selection_minibatch(e->selection)
-                                       : pdnn_results_named(&e->selection->results, axis);
-        if (column < 0 && !k)
-            return 0;
-        if (column >= 0)
+        const int column = axis == minibatch ? -1 : pdnn_results_named(&e->selection->results, axis);
+        if (axis == minibatch)
+            pdnn_axes_add_minibatch(e->selection, &e->axes);
+        else if (column >= 0)
             e->axes.column[e->axes.count++] = column;
+        if (!e->axes.count)
+            return 0;
     }
     if (e->axes.count) {
         pdnn_selection_series(e->selection, &e->axes, e->arena, sets, &n_sets);

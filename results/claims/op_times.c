@@ -24,7 +24,7 @@ static size_t find_kind(struct pass *pass, size_t row) {
     struct pdnn_table *table = &pass->times->kinds;
     struct pdnn_str name = {0};
     pdnn_str_printf(&name, "%s", pdnn_selection_get(all, row, all->family));
-    if (mode >= 0 && all->key[mode].values)
+    if (mode >= 0 && pdnn_selection_key(all, mode)->values)
         pdnn_str_printf(&name, " %s", pdnn_selection_get(all, row, mode));
     if (all->results.results >= 0)
         pdnn_str_printf(&name, " %s", pdnn_selection_get(all, row, all->results.results));

@@ -39,7 +39,7 @@ static size_t series_along(const struct pdnn_selection *rows, int key, struct pd
                            struct pdnn_axes *axis, struct pdnn_series **series) {
     size_t count = 0;
     *axis = (struct pdnn_axes){{key}, .count = 1};
-    if (key >= 0 && rows->key[key].values)
+    if (key >= 0 && pdnn_selection_key(rows, key)->values)
         pdnn_selection_series(rows, axis, arena, series, &count);
     return count;
 }

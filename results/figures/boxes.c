@@ -88,7 +88,7 @@ static void choose_keys(struct picture *p) {
     for (size_t s = 0; s < PDNN_SETTING_COUNT; s++) {
         int column = pdnn_results_named(&selection->results, pdnn_settings[s].name);
         /* A setting that some lack follows another one, as the optimizer does the mode. */
-        if (varies(p, column, false) && !selection->key[column].follows &&
+        if (varies(p, column, false) && !pdnn_selection_key(selection, column)->follows &&
             p->box.keys.count + (selection->results.n_directories > 1) < PDNN_SELECTION_AXES_MAX)
             p->box.keys.column[p->box.keys.count++] = column;
     }

@@ -257,7 +257,8 @@ static void choose_names(struct picture *p) {
     const struct pdnn_selection *selection = &p->in->selection;
     p->named = p->axes;
     for (int column = selection->family; column < selection->results.end_key && !p->axes.count; column++) {
-        if (!selection->key[column].varies || selection->key[column].follows)
+        const struct pdnn_selection_key *key = pdnn_selection_key(selection, column);
+        if (!key->varies || key->follows)
             continue;
         if (p->named.count == PDNN_SELECTION_AXES_MAX) {
             p->named.count = 0;

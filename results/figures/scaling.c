@@ -15,14 +15,14 @@
 
 struct picture {
     struct pdnn_picture *in;
-    int threads, peak, batch, color; /* columns; batch: the minibatch, -1: none */
-    bool per_one;                    /* the minibatch is that of each of them */
-    int exchange[2];     /* how ranks average gradients, which one alone does not; -1: no such column */
-    int low_ns, high_ns; /* of the interval; -1: none */
-    const char *one;     /* "thread" */
-    size_t *among, room; /* by point, the chosen row on more threads than the fewest */
-    bool *used;          /* by chosen row: a point is about it */
-    double few, most;    /* threads: the fewest and the most of all points */
+    int threads, peak, color; /* columns */
+    bool per_one;             /* the minibatch is that of each of them */
+    int exchange[2];          /* how ranks average gradients, which one alone does not; -1: no such column */
+    int low_ns, high_ns;      /* of the interval; -1: none */
+    const char *one;          /* "thread" */
+    size_t *among, room;      /* by point, the chosen row on more threads than the fewest */
+    bool *used;               /* by chosen row: a point is about it */
+    double few, most;         /* threads: the fewest and the most of all points */
 };
 
 /* The columns that notes are of. */
@@ -32,13 +32,16 @@ static double number_in(const struct picture *p, size_t at, int column) {
     return pdnn_picture_number(p->in, at, column);
 }
 
+static double batch_of(const struct picture *p, size_t at) {
+    return pdnn_selection_examples(&p->in->selection, at);
+}
+
 static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = p->in->request;
     const char *key = request->across ? request->across : "threads";
     enum pdnn_status status = pdnn_results_ask_key(&p->in->selection.results, key, &p->threads, err);
     if (status != PDNN_OK)
         return status;
-    p->batch = pdnn_selection_minibatch(&p->in->selection);
     p->per_one = strcmp(key, "ranks") == 0;
     p->exchange[0] =
         p->per_one ? pdnn_results_setting(&p->in->selection.results, PDNN_SETTING_ALLREDUCE) : -1;
@@ -107,7 +110,7 @@ static void add_series(struct picture *p, const struct pdnn_series *series, bool
             const double many = number_in(p, among, p->threads), ratio = many / few,
                          wanted = p->per_one ? 1 / ratio : ratio;
             if (number_in(p, alone, p->threads) == few && many > few &&
-                (same || number_in(p, among, p->batch) / number_in(p, alone, p->batch) == wanted))
+                (same || batch_of(p, among) / batch_of(p, alone) == wanted))
                 add_pair(p, alone, among, same == p->per_one);
         }
     }
@@ -117,10 +120,9 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
     struct pdnn_series *series;
     size_t n_series;
     struct pdnn_axes strong = {.column = {p->threads}, .count = 1};
-    struct pdnn_axes weak = {.column = {p->threads, p->batch}, .count = 2};
     for (size_t k = 0; k < sizeof p->exchange / sizeof *p->exchange; k++) {
         if (p->exchange[k] >= 0)
-            strong.column[strong.count++] = weak.column[weak.count++] = p->exchange[k];
+            strong.column[strong.count++] = p->exchange[k];
     }
     p->room = 2 * p->in->selection.count + 1; /* a row is among others once in either way */
     p->among = pdnn_arena_alloc(&p->in->arena, p->room, sizeof *p->among);
@@ -131,9 +133,10 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
     pdnn_selection_series(&p->in->selection, &strong, &p->in->arena, &series, &n_series);
     for (size_t i = 0; i < n_series; i++)
         add_series(p, &series[i], true);
-    if (p->batch >= 0)
-        pdnn_selection_series(&p->in->selection, &weak, &p->in->arena, &series, &n_series);
-    for (size_t i = 0; i < n_series && p->batch >= 0; i++)
+    struct pdnn_axes weak = strong;
+    pdnn_axes_add_minibatch(&p->in->selection, &weak);
+    pdnn_selection_series(&p->in->selection, &weak, &p->in->arena, &series, &n_series);
+    for (size_t i = 0; i < n_series; i++)
         add_series(p, &series[i], false);
     p->in->left_out = p->in->selection.left_out;
     for (size_t at = 0; at < p->in->selection.count; at++)
@@ -184,7 +187,7 @@ static double quantile_of(const struct picture *p, struct part part, size_t colu
             (!part.family ||
              strcmp(pdnn_picture_cell(p->in, p->among[i], selection->family), part.family) == 0) &&
             (isnan(part.threads) || pdnn_table_number(&p->in->data, i, THREADS) == part.threads) &&
-            (isnan(part.batch) || number_in(p, p->among[i], p->batch) == part.batch))
+            (isnan(part.batch) || batch_of(p, p->among[i]) == part.batch))
             number[count++] = pdnn_table_number(&p->in->data, i, column);
     pdnn_sort(number, count);
     const double found = count ? pdnn_quantile_sorted(number, count, quantile) : NAN;
@@ -233,9 +236,9 @@ static void note_fractions(struct picture *p) {
             return;
         if (threads == 0)
             pdnn_chart_note(&p->in->chart, "fraction f: median, percentile:");
-        for (size_t i = 0; i < chart->n_points && p->batch >= 0; i++)
+        for (size_t i = 0; i < chart->n_points; i++)
             if (pdnn_table_number(&p->in->data, i, THREADS) == next && !chart->point[i].dotted)
-                largest = fmax(largest, number_in(p, p->among[i], p->batch));
+                largest = fmax(largest, batch_of(p, p->among[i]));
         for (int k = 0; k < (isnan(largest) ? 1 : 2); k++) {
             const struct part part = {false, NULL, next, k ? largest : NAN};
             const char *what = k ? pdnn_arena_printf(arena, "   batch %.0f", largest)

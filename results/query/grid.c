@@ -216,9 +216,12 @@ static size_t count_values(const struct pdnn_selection *selection, int column) {
 
 int pdnn_grid_choose_axis(const struct pdnn_selection *selection, int taken) {
     size_t most = 1;
-    int best = -1, minibatch = pdnn_selection_minibatch(selection);
-    if (taken < 0 && minibatch >= 0 && count_values(selection, minibatch) > 1)
-        return minibatch;
+    int best = -1;
+    struct pdnn_axes minibatches = {.count = 0};
+    pdnn_axes_add_minibatch(selection, &minibatches);
+    for (size_t k = 0; taken < 0 && k < minibatches.count; k++)
+        if (count_values(selection, minibatches.column[k]) > 1)
+            return minibatches.column[k];
     for (int column = selection->results.first_key; column < selection->results.end_key; column++) {
         size_t count = column == taken ? 0 : count_values(selection, column);
         if (count > most) {

@@ -91,11 +91,34 @@ const char *pdnn_selection_utilization(const struct pdnn_selection *selection) {
     return has_rate ? "gflops" : "pct_of_peak";
 }
 
-int pdnn_selection_minibatch(const struct pdnn_selection *selection) {
+static bool is_axis(const struct pdnn_axes *axes, int column) {
+    size_t k = 0;
+    while (k < axes->count && axes->column[k] != column)
+        k++;
+    return k < axes->count;
+}
+
+/* Each family has a key of its own; -1: the family is unknown. */
+static int minibatch_of(const struct pdnn_selection *selection, size_t at) {
     const struct pdnn_family_def *family =
-        selection->count ? pdnn_family_find(pdnn_selection_get(selection, 0, selection->family)) : NULL;
+        pdnn_family_find(pdnn_selection_get(selection, at, selection->family));
     return family ? pdnn_results_named(&selection->results, family->params[family->minibatch_param].name)
                   : -1;
+}
+
+double pdnn_selection_examples(const struct pdnn_selection *selection, size_t at) {
+    return pdnn_selection_number(selection, at, minibatch_of(selection, at));
+}
+
+void pdnn_axes_add_minibatch(const struct pdnn_selection *selection, struct pdnn_axes *axes) {
+    const char *before = NULL; /* equal texts are one pointer */
+    for (size_t at = 0; at < selection->count && axes->count < PDNN_SELECTION_AXES_MAX; at++) {
+        const char *family = pdnn_selection_get(selection, at, selection->family);
+        const int column = family == before ? -1 : minibatch_of(selection, at);
+        if (column >= 0 && !is_axis(axes, column))
+            axes->column[axes->count++] = column;
+        before = family;
+    }
 }
 
 bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t at) {
@@ -124,31 +147,37 @@ static void describe_key(const struct pdnn_selection *selection, int column, str
     }
     for (size_t at = 0; at < selection->count; at++)
         count += strcmp(candidate, pdnn_selection_get(selection, at, column)) == 0;
+    key->is_known = true;
     key->follows = key->varies && is_constant && column != selection->results.results;
     key->usual = 2 * count > selection->count ? candidate : NULL;
 }
 
-static void describe_keys(struct pdnn_selection *selection) {
-    free(selection->key);
-    selection->key = pdnn_alloc((size_t)selection->results.end_name + 1, sizeof *selection->key);
-    for (int column = selection->family; column < selection->results.end_name; column++)
-        describe_key(selection, column, &selection->key[column]);
+const struct pdnn_selection_key *pdnn_selection_key(const struct pdnn_selection *selection, int column) {
+    struct pdnn_selection_key *key = &selection->keys[column];
+    if (!key->is_known)
+        describe_key(selection, column, key);
+    return key;
+}
+
+/* Nothing is known of them before somebody asks. */
+static void forget_keys(struct pdnn_selection *selection) {
+    free(selection->keys);
+    selection->keys = pdnn_alloc((size_t)selection->results.end_name + 1, sizeof *selection->keys);
 }
 
 void pdnn_selection_leave_failed(struct pdnn_selection *selection) {
     const size_t before = selection->count, n = before + selection->left_out;
-    size_t *row = pdnn_alloc(n, sizeof *row), count = 0;
+    size_t *row = pdnn_alloc(n, sizeof *row), count = 0, failed = 0;
     for (size_t at = 0; at < before; at++)
         if (pdnn_selection_is_ok(selection, at))
-            row[count++] = selection->row[at];
+            selection->row[count++] = selection->row[at];
+        else
+            row[failed++] = selection->row[at];
+    memcpy(selection->row + count, row, failed * sizeof *row);
+    free(row);
     selection->count = count;
-    for (size_t at = 0; at < n; at++)
-        if (at >= before || !pdnn_selection_is_ok(selection, at))
-            row[count++] = selection->row[at];
-    free(selection->row);
-    selection->row = row;
-    selection->left_out = n - selection->count;
-    describe_keys(selection);
+    selection->left_out = n - count;
+    forget_keys(selection);
 }
 
 enum pdnn_status pdnn_selection_read(struct pdnn_selection *selection, const char *const *directories,
@@ -171,7 +200,7 @@ enum pdnn_status pdnn_selection_read(struct pdnn_selection *selection, const cha
         pdnn_selection_close(&opened);
         return status;
     }
-    describe_keys(&opened);
+    forget_keys(&opened);
     *selection = opened;
     return PDNN_OK;
 }
@@ -197,7 +226,7 @@ void pdnn_selection_part(const struct pdnn_selection *all, int column, const cha
     const size_t n = all->count + all->left_out;
     *part = *all;
     part->is_part = true;
-    part->key = NULL;
+    part->keys = NULL;
     part->row = pdnn_alloc(n, sizeof *part->row);
     part->count = part->left_out = 0;
     for (size_t at = 0; at < n; at++) {
@@ -206,14 +235,14 @@ void pdnn_selection_part(const struct pdnn_selection *all, int column, const cha
         part->row[part->count + part->left_out] = all->row[at];
         *(at < all->count ? &part->count : &part->left_out) += 1;
     }
-    describe_keys(part);
+    forget_keys(part);
 }
 
 void pdnn_selection_close(struct pdnn_selection *selection) {
     if (!selection->is_part)
         pdnn_results_close(&selection->results);
     free(selection->row);
-    free(selection->key);
+    free(selection->keys);
     *selection = (struct pdnn_selection){.count = 0};
 }
 
@@ -234,13 +263,6 @@ enum pdnn_status pdnn_axes_parse(const struct pdnn_selection *selection, const c
     return PDNN_OK;
 }
 
-static bool is_axis(const struct pdnn_axes *axes, int column) {
-    size_t k = 0;
-    while (k < axes->count && axes->column[k] != column)
-        k++;
-    return k < axes->count;
-}
-
 /* What two members of a series have in common: family and all keys but the axes, and those that `results`
  * decides where it is an axis. */
 static size_t common_columns(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
@@ -248,7 +270,7 @@ static size_t common_columns(const struct pdnn_selection *selection, const struc
     bool across = selection->results.results >= 0 && is_axis(axes, selection->results.results);
     size_t count = 0;
     for (int column = selection->family; column < selection->results.end_key; column++) {
-        const struct pdnn_selection_key *key = &selection->key[column];
+        const struct pdnn_selection_key *key = pdnn_selection_key(selection, column);
         bool follows = across && column > selection->family && key->follows;
         if (!is_axis(axes, column) && !follows && key->varies)
             columns[count++] = column;
@@ -256,12 +278,12 @@ static size_t common_columns(const struct pdnn_selection *selection, const struc
     return count;
 }
 
-static bool accepts(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
-                    const struct pdnn_series *series, size_t at) {
-    for (size_t i = 0; axes->alike && i < series->count; i++) {
-        if (!axes->alike(selection, series->at[i], at))
+/* Whether the row is alike to all before it that are in its series. */
+static bool is_alike(const struct pdnn_selection *selection, const struct pdnn_axes *axes, const size_t *of,
+                     size_t at) {
+    for (size_t i = 0; axes->alike && i < at; i++)
+        if (of[i] == of[at] && !axes->alike(selection, i, at))
             return false;
-    }
     return true;
 }
 
@@ -281,70 +303,55 @@ static int compare_members(const void *a, const void *b, void *user) {
     return order ? order : (one > other) - (one < other);
 }
 
-/* By row, which series it belongs to. A series' next one has the same values in the common columns, but is
- * not alike. */
+/* By row, which series it belongs to: that of its values in the common columns, or, where it is not alike to
+ * the rows in that, the next one with these values. Returns how many there are. */
 static size_t number_series(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
-                            struct pdnn_series *made, size_t *of) {
+                            size_t *of) {
     struct pdnn_texts keys = {0};
     struct pdnn_str key = {0};
     int *columns = pdnn_alloc(selection->results.table.n_columns, sizeof *columns);
-    size_t *first = pdnn_alloc(selection->count + 1, sizeof *first),
-           *next = pdnn_alloc(selection->count + 1, sizeof *next), n_made = 0,
-           n_columns = common_columns(selection, axes, columns);
+    const size_t n_columns = common_columns(selection, axes, columns);
     for (size_t at = 0; at < selection->count; at++) {
-        pdnn_str_clear(&key);
-        for (size_t c = 0; c < n_columns; c++) {
-            const char *text = pdnn_selection_get(selection, at, columns[c]);
-            pdnn_str_append(&key, text, strlen(text));
-            pdnn_str_append(&key, "\n", 1);
-        }
-        size_t known = keys.count, number = pdnn_texts_add(&keys, pdnn_str_text(&key)),
-               *link = &first[number];
-        if (number == known)
-            *link = SIZE_MAX;
-        while (*link != SIZE_MAX && !accepts(selection, axes, &made[*link], at))
-            link = &next[*link];
-        if (*link == SIZE_MAX) {
-            *link = n_made;
-            made[n_made] = (struct pdnn_series){pdnn_alloc(1, sizeof *made->at), 0};
-            next[n_made++] = SIZE_MAX;
-        }
-        of[at] = *link;
-        struct pdnn_series *one = &made[*link];
-        if (axes->alike)
-            one->at = pdnn_resize(one->at, one->count + 1, sizeof *one->at);
-        one->at[axes->alike ? one->count : 0] = at;
-        one->count++;
+        size_t known, with_these_values = 0;
+        do {
+            pdnn_str_clear(&key);
+            pdnn_str_append_u64(&key, with_these_values++);
+            for (size_t c = 0; c < n_columns; c++) {
+                const char *text = pdnn_selection_get(selection, at, columns[c]);
+                pdnn_str_append(&key, "\n", 1);
+                pdnn_str_append(&key, text, strlen(text));
+            }
+            known = keys.count;
+            of[at] = pdnn_texts_add(&keys, pdnn_str_text(&key));
+        } while (of[at] < known && !is_alike(selection, axes, of, at));
     }
+    const size_t count = keys.count;
     pdnn_texts_finish(&keys);
     pdnn_str_finish(&key);
     free(columns);
-    free(first);
-    free(next);
-    return n_made;
+    return count;
 }
 
 /* Series by series, so that the members of each are contiguous in one array. */
 void pdnn_selection_series(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                            struct pdnn_arena *arena, struct pdnn_series **series, size_t *n_series) {
-    size_t count = selection->count, n_members = 0;
-    struct pdnn_series *made = pdnn_arena_alloc(arena, count + 1, sizeof *made);
-    size_t *members = pdnn_arena_alloc(arena, count + 1, sizeof *members);
-    size_t *of = pdnn_alloc(count + 1, sizeof *of), n_made = number_series(selection, axes, made, of);
+    size_t count = selection->count, *of = pdnn_alloc(count, sizeof *of),
+           *members = pdnn_arena_alloc(arena, count + 1, sizeof *members);
     struct order by = {selection, axes};
-    for (size_t i = 0; i < n_made; i++) {
-        free(made[i].at);
-        made[i].at = members + n_members;
-        n_members += made[i].count;
-        made[i].count = 0;
+    *n_series = number_series(selection, axes, of);
+    *series = pdnn_arena_alloc(arena, *n_series + 1, sizeof **series);
+    for (size_t at = 0; at < count; at++)
+        (*series)[of[at]].count++;
+    for (size_t i = 0; i < *n_series; i++) {
+        (*series)[i].at = members;
+        members += (*series)[i].count;
+        (*series)[i].count = 0;
     }
     for (size_t at = 0; at < count; at++)
-        made[of[at]].at[made[of[at]].count++] = at;
-    for (size_t i = 0; i < n_made; i++)
-        qsort_r(made[i].at, made[i].count, sizeof *made[i].at, compare_members, &by);
+        (*series)[of[at]].at[(*series)[of[at]].count++] = at;
+    for (size_t i = 0; i < *n_series; i++)
+        qsort_r((*series)[i].at, (*series)[i].count, sizeof(size_t), compare_members, &by);
     free(of);
-    *series = made;
-    *n_series = n_made;
 }
 
 /* After the family, an id is KEY=VALUE joined by commas; settings at their defaults are not written. */
@@ -387,7 +394,7 @@ void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, co
 void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                           struct pdnn_str *out) {
     for (int column = selection->family; column < selection->results.end_key; column++) {
-        const struct pdnn_selection_key *key = &selection->key[column];
+        const struct pdnn_selection_key *key = pdnn_selection_key(selection, column);
         const char *value = at == SIZE_MAX ? key->usual : pdnn_selection_get(selection, at, column);
         if (is_axis(axes, column) || !key->varies || key->follows || !value || !*value)
             continue;
@@ -400,7 +407,8 @@ void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, con
 void pdnn_selection_varying(const struct pdnn_selection *selection, size_t at, struct pdnn_str *out) {
     const char *separator = "";
     for (int column = selection->family; column < selection->results.end_key; column++) {
-        if (!selection->key[column].values || selection->key[column].follows)
+        const struct pdnn_selection_key *key = pdnn_selection_key(selection, column);
+        if (!key->values || key->follows)
             continue;
         const char *shown = at == SIZE_MAX ? pdnn_results_name(&selection->results, column)
                                            : pdnn_selection_get(selection, at, column);

@@ -14,6 +14,7 @@ struct pdnn_selection_key {
      * `results` says it too. */
     bool follows;
     const char *usual; /* what more than half of the rows have; NULL: there is no such value */
+    bool is_known;     /* false until somebody asks for it */
 };
 
 struct pdnn_selection {
@@ -22,8 +23,8 @@ struct pdnn_selection {
     size_t *row;     /* the chosen rows of results, in order, then those that match but did not end ok */
     size_t count;    /* of the chosen */
     size_t left_out; /* of the others */
-    struct pdnn_selection_key *key; /* by column, from the family to the end of the keys */
-    bool is_part;                   /* the results belong to another selection */
+    struct pdnn_selection_key *keys; /* by column; for pdnn_selection_key */
+    bool is_part;                    /* the results belong to another selection */
 };
 
 /* Reads DIR/results.csv of each directory and keeps all rows that all texts of `only` ask for
@@ -78,8 +79,11 @@ double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at)
  * there, as in a table that was imported. */
 const char *pdnn_selection_utilization(const struct pdnn_selection *selection);
 
-/* The column of the minibatch, which is a key of every family; -1 if there is none. */
-int pdnn_selection_minibatch(const struct pdnn_selection *selection);
+/* A column from the family to the end of the keys, among the chosen rows. */
+const struct pdnn_selection_key *pdnn_selection_key(const struct pdnn_selection *selection, int column);
+
+/* The minibatch of the row's family; NaN if that is unknown. */
+double pdnn_selection_examples(const struct pdnn_selection *selection, size_t at);
 
 /* True if fewer layers ran than the model has, so times were scaled up. */
 bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t at);
@@ -97,6 +101,9 @@ struct pdnn_axes {
 /* "length,batch", as typed. */
 enum pdnn_status pdnn_axes_parse(const struct pdnn_selection *selection, const char *text,
                                  struct pdnn_axes *axes, struct pdnn_err *err);
+
+/* Adds the minibatch of each family of the chosen rows, as far as there is room. */
+void pdnn_axes_add_minibatch(const struct pdnn_selection *selection, struct pdnn_axes *axes);
 
 /* Chosen rows in ascending order of the axes: numbers before words, words in the order of the file. */
 struct pdnn_series {

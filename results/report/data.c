@@ -32,7 +32,7 @@ static void put_column(struct pdnn_str *out, const char *const *value, size_t n_
 }
 
 static bool is_axis(const struct pdnn_selection *all, int column) {
-    return all->key[column].values && column != all->results.results;
+    return pdnn_selection_key(all, column)->values && column != all->results.results;
 }
 
 /* The axis that a part of a row's id, "batch=64", says again; NULL: none. */

@@ -147,14 +147,14 @@ static void put_platform(struct pdnn_str *out, const struct pdnn_report_source *
     const struct pdnn_selection *rows = &source->selection;
     const int threads = pdnn_results_setting(&rows->results, PDNN_SETTING_THREADS),
               backend = pdnn_results_setting(&rows->results, PDNN_SETTING_BACKEND);
-    const bool is_one = backend >= 0 && rows->count && !rows->key[backend].varies;
+    const bool is_one = backend >= 0 && rows->count && !pdnn_selection_key(rows, backend)->varies;
     struct pdnn_roofs roofs;
     int64_t usual = 0; /* threads that most models ran on */
     const char *between = ": ";
     char library[64];
     if (threads >= 0 && rows->count)
-        pdnn_parse_i64(rows->key[threads].usual ? rows->key[threads].usual
-                                                : pdnn_selection_get(rows, 0, threads),
+        pdnn_parse_i64(pdnn_selection_key(rows, threads)->usual ? pdnn_selection_key(rows, threads)->usual
+                                                                : pdnn_selection_get(rows, 0, threads),
                        &usual);
     pdnn_roofs_init(&roofs, source->ceilings, usual);
     snprintf(library, sizeof library, "backend_%.40s", is_one ? pdnn_selection_get(rows, 0, backend) : "");

@@ -17,7 +17,8 @@ void pdnn_report_put_model(struct pdnn_str *out, const struct pdnn_report_page *
     if (page->n_families > 1)
         pdnn_str_printf(&label, "%s", page->family[f]);
     for (int column = results->first_key; column < results->end_key; column++) {
-        bool varies = page->all.key[column].values && page->of_family[f].key[column].varies;
+        bool varies = pdnn_selection_key(&page->all, column)->values &&
+                      pdnn_selection_key(&page->of_family[f], column)->varies;
         const char *value = pdnn_selection_get(rows, at, column);
         if (column != results->results && varies && *value)
             pdnn_str_printf(&label, "%s%s=%s", label.length ? " " : "", pdnn_results_name(results, column),
@@ -39,7 +40,7 @@ static void put_shared(struct pdnn_str *out, const struct pdnn_report_page *page
         const char *between = "<p class=\"shared\">All ";
         for (int column = rows->family; column < results->end_key; column++) {
             const char *value = pdnn_selection_get(rows, 0, column);
-            if (rows->key[column].varies || !*value || column == results->results)
+            if (pdnn_selection_key(rows, column)->varies || !*value || column == results->results)
                 continue;
             pdnn_str_printf(out, "%s", between);
             if (column != rows->family)

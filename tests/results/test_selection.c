@@ -3,8 +3,9 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/query/selection.h"
+#include "results/query/grid.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +160,10 @@ static const char *field(const struct pdnn_selection *selection, size_t at, cons
     return pdnn_selection_get(selection, at, pdnn_results_named(&selection->results, name));
 }
 
+static const struct pdnn_selection_key *key_of(const struct pdnn_selection *selection, const char *name) {
+    return pdnn_selection_key(selection, pdnn_results_named(&selection->results, name));
+}
+
 static void test_selection_of_several_directories(void **state) {
     (void)state;
     char second[PATH_ROOM], own[PATH_ROOM];
@@ -183,9 +188,9 @@ static void test_selection_of_several_directories(void **state) {
     assert_string_equal(field(&selection, 7, "mode"), "");
     assert_int_equal(pdnn_selection_source(&selection, 5), 0);
     assert_int_equal(pdnn_selection_source(&selection, 6), 1);
-    assert_true(selection.key[pdnn_results_named(&selection.results, "threads")].follows);
-    assert_false(selection.key[pdnn_results_named(&selection.results, "batch")].follows);
-    assert_false(selection.key[pdnn_results_named(&selection.results, "results")].follows);
+    assert_true(key_of(&selection, "threads")->follows);
+    assert_false(key_of(&selection, "batch")->follows);
+    assert_false(key_of(&selection, "results")->follows);
     pdnn_selection_where(&selection, 6, &none, &where);
     assert_string_equal(pdnn_str_text(&where), "family=rnn, cell=gru, backend=onednn, results=second");
     pdnn_str_finish(&where);
@@ -245,6 +250,41 @@ static void test_selection_series_across_directories(void **state) {
     pdnn_arena_finish(&arena);
     pdnn_selection_close(&selection);
     remove_second(second);
+}
+
+/* A family that this program does not know comes first, as in a table of somebody else. */
+static void test_minibatch_of_each_family(void **state) {
+    (void)state;
+    static const char rows[] = "id,family,size,batch,status,time_ns_median\n"
+                               "x,theirs,8,,ok,10\ny,fc,,4,ok,10\nz,rnn,,16,ok,10\n";
+    struct pdnn_selection selection;
+    struct pdnn_axes axes = {.count = 0};
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_file_replace(path, rows, strlen(rows), &err), PDNN_OK);
+    open_selection(&selection, NULL, 0);
+    assert_true(isnan(pdnn_selection_examples(&selection, 0)));
+    assert_true(pdnn_selection_examples(&selection, 1) == 4);
+    assert_true(pdnn_selection_examples(&selection, 2) == 16);
+    pdnn_axes_add_minibatch(&selection, &axes);
+    assert_int_equal(axes.count, 1);
+    assert_int_equal(axes.column[0], pdnn_results_named(&selection.results, "batch"));
+    assert_int_equal(pdnn_grid_choose_axis(&selection, -1), axes.column[0]);
+    pdnn_selection_close(&selection);
+}
+
+/* What is said of keys is of the chosen rows, whichever were left out since. */
+static void test_selection_keys_follow_the_rows(void **state) {
+    (void)state;
+    struct pdnn_selection all, part;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_selection_read(&all, &(const char *){directory}, 1, NULL, 0, &err), PDNN_OK);
+    pdnn_selection_part(&all, all.family, "fc", &part);
+    assert_true(key_of(&all, "family")->varies && !key_of(&part, "family")->varies);
+    assert_string_equal(key_of(&part, "nodes")->usual, "16");
+    pdnn_selection_leave_failed(&part);
+    assert_null(key_of(&part, "nodes")->usual);
+    pdnn_selection_close(&part);
+    pdnn_selection_close(&all);
 }
 
 static bool same_mode(const struct pdnn_selection *selection, size_t a, size_t b) {
@@ -397,6 +437,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_selection_of_several_directories, setup, teardown),
         cmocka_unit_test_setup_teardown(test_selection_of_several_directories_refuses, setup, teardown),
         cmocka_unit_test_setup_teardown(test_selection_series_across_directories, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_minibatch_of_each_family, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_selection_keys_follow_the_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(test_selection_series, setup, teardown),
         cmocka_unit_test_setup_teardown(test_axes_parse_refuses, setup, teardown),
         cmocka_unit_test_setup_teardown(test_selection_texts, setup, teardown),
