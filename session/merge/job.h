@@ -93,8 +93,6 @@ struct pdnn_merge_job {
     struct pdnn_merge_roofs *roofs; /* by host */
     const char *spec_path;          /* where the first was read */
     char *spec_text;
-    char **specs; /* those that differ: several only of a union */
-    size_t n_specs, spec_room;
     struct pdnn_session session; /* what the spec asked for, on the largest of the hosts */
     bool takes_shard;            /* if there is one source, only what its shard has */
     struct pdnn_texts ids;       /* in the order they were found, in today's form */
@@ -127,7 +125,7 @@ int pdnn_merge_by_text(const void *left, const void *right);
 enum pdnn_status pdnn_merge_read_at(int fd, const char *path, uint64_t offset, char *bytes, size_t length,
                                     struct pdnn_err *err);
 
-/* Opens all sources that have visits, and refuses those of different specs, unless their union is wanted. */
+/* Opens all sources that have visits, and refuses those of different specs. */
 enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn_err *err);
 /* One host has one setup, or it is PDNN_INVALID. Between hosts the machine may differ, and that is noted. */
 enum pdnn_status pdnn_merge_compare_sources(struct pdnn_merge_job *job, struct pdnn_err *err);

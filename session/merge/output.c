@@ -425,8 +425,6 @@ void pdnn_merge_finish(struct pdnn_merge_job *job) {
     }
     for (size_t i = 0; job->roofs && i < job->hosts.count; i++)
         free(job->roofs[i].row);
-    for (size_t i = 0; i < job->n_specs; i++)
-        free(job->specs[i]);
     pdnn_session_finish(&job->session);
     pdnn_texts_finish(&job->hosts);
     pdnn_texts_finish(&job->ids);
@@ -434,7 +432,6 @@ void pdnn_merge_finish(struct pdnn_merge_job *job) {
     pdnn_arena_finish(&job->arena);
     free(job->source);
     free(job->roofs);
-    free(job->specs);
     free(job->spec_text);
     free(job->of_spelling);
     free(job->of);
