@@ -24,16 +24,10 @@ struct pace {
     double predicted_s; /* of these visits */
 };
 
-/* What is known of an instance. */
-struct known {
-    struct pdnn_standing standing; /* of the visits that a merge would keep */
-    double visit_s;                /* predicted; 0: the spec does not have it */
-};
-
 struct reading {
     struct pdnn_merge_job job;
-    struct known *known; /* by id */
-    struct pace *pace;   /* by source */
+    double *visit_s;   /* by id: predicted; 0: the spec does not have it */
+    struct pace *pace; /* by source */
 };
 
 static void ignore(void *user, const char *text) {
@@ -41,22 +35,18 @@ static void ignore(void *user, const char *text) {
     (void)text;
 }
 
-static enum pdnn_status note_instance(void *user, size_t id, const struct pdnn_merge_rows *rows,
-                                      struct pdnn_err *err) {
-    struct reading *reading = user;
-    (void)err;
-    reading->known[id].standing = rows->standing;
-    for (size_t i = 0; i < rows->count; i++) {
-        struct pace *pace = &reading->pace[rows->row[i].place->source];
-        const int64_t started_ms = rows->row[i].visit.started_unix_ms;
+static void note_visits(struct reading *reading) {
+    for (size_t i = 0; i < reading->job.n_visits; i++) {
+        const struct pdnn_merge_visit *visit = &reading->job.visits[i];
+        struct pace *pace = &reading->pace[visit->source];
         pace->visits++;
-        pace->predicted_s += reading->known[id].visit_s;
-        if (!started_ms)
+        pace->predicted_s += reading->visit_s[visit->instance];
+        if (!visit->started_ms)
             continue;
-        pace->first_ms = !pace->last_ms || started_ms < pace->first_ms ? started_ms : pace->first_ms;
-        pace->last_ms = started_ms > pace->last_ms ? started_ms : pace->last_ms;
+        pace->first_ms =
+            !pace->last_ms || visit->started_ms < pace->first_ms ? visit->started_ms : pace->first_ms;
+        pace->last_ms = visit->started_ms > pace->last_ms ? visit->started_ms : pace->last_ms;
     }
-    return PDNN_OK;
 }
 
 /* How long a visit to the task takes; 0: it cannot run. */
@@ -108,11 +98,12 @@ static enum pdnn_status read_journals(struct reading *reading, struct pdnn_err *
         status = pdnn_merge_order(job, err);
     if (status != PDNN_OK)
         return status;
-    reading->known = pdnn_alloc(job->ids.count + 1, sizeof *reading->known);
+    reading->visit_s = pdnn_alloc(job->ids.count + 1, sizeof *reading->visit_s);
     for (size_t i = 0; i < job->session.n_tasks; i++)
         if (job->id_of_task[i] != SIZE_MAX)
-            reading->known[job->id_of_task[i]].visit_s = visit_seconds(&job->session, i);
-    return pdnn_merge_each_instance(job, note_instance, reading, err);
+            reading->visit_s[job->id_of_task[i]] = visit_seconds(&job->session, i);
+    note_visits(reading);
+    return PDNN_OK;
 }
 
 static void count_instances(const struct reading *reading, struct pdnn_status_report *report,
@@ -122,13 +113,13 @@ static void count_instances(const struct reading *reading, struct pdnn_status_re
     size_t rounds = (size_t)job->session.spec.measure.rounds;
     for (size_t i = 0; i < job->session.n_tasks; i++) {
         size_t id = job->id_of_task[i];
-        const struct pdnn_standing *standing = id == SIZE_MAX ? &none : &reading->known[id].standing;
+        const struct pdnn_standing *standing = id == SIZE_MAX ? &none : &job->of[id].standing;
         if (pdnn_tally_add(&report->tally, &job->session, i, standing) != PDNN_STAGE_DONE)
             *missing_s += (double)(rounds - pdnn_standing_rounds(standing)) * visit_seconds(&job->session, i);
     }
     for (size_t id = 0; id < job->ids.count; id++)
         if (!job->of[id].is_listed)
-            pdnn_tally_add(&report->tally, &job->session, SIZE_MAX, &reading->known[id].standing);
+            pdnn_tally_add(&report->tally, &job->session, SIZE_MAX, &job->of[id].standing);
 }
 
 /* Only times of one clock are compared: of the file system with each other, and of a journal's host. */
@@ -250,7 +241,7 @@ enum pdnn_status pdnn_status_read(const char *directory, struct pdnn_status_repo
         pdnn_status_finish(report);
     }
     pdnn_merge_finish(job);
-    free(reading.known);
+    free(reading.visit_s);
     free(reading.pace);
     return status;
 }

@@ -15,7 +15,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 enum { PDNN_MERGE_NOTES = 10 }; /* lines of one kind; the rest are counted */
@@ -34,53 +33,24 @@ struct pdnn_merge_source {
     uint32_t *host_of;
 };
 
-/* The measured roofs of a host: whole sets, one for each thread count. */
-struct pdnn_merge_roofs {
-    struct pdnn_ceiling *row;
-    size_t count;
+/* A visit, of which a source has the row. */
+struct pdnn_merge_visit {
+    uint32_t instance, source, host;
+    bool is_copy;
+    enum pdnn_outcome outcome;
+    unsigned flags;
+    int64_t started_ms;
+    double median_ns;
+    uint64_t hash; /* of the row, but for id and number */
+    uint64_t offset, length, ops_offset, ops_length;
 };
 
-/* A file of the merged journal, written from front to back. */
-struct pdnn_merge_file {
-    FILE *stream; /* NULL: not open */
-    char path[PDNN_FOLDER_TEXT];
-    uint64_t length;
-};
-
-/* Bytes in it. */
-struct pdnn_merge_extent {
-    uint64_t offset, length;
-};
-
+/* Its visits from `from` to `end`, of one host, are kept, but for copies. */
 struct pdnn_merge_instance {
-    size_t found, first, last; /* visits in all sources; places of the first and the last of them */
-    struct pdnn_merge_extent visits, ops;
-    struct pdnn_scatter scatter;
+    size_t from, end;
+    struct pdnn_standing standing; /* of those that are kept */
     uint32_t host;
     bool is_listed; /* it has its row in the tables */
-};
-
-/* Where a visit lies. */
-struct pdnn_merge_place {
-    uint64_t offset, ops_offset, ops_length;
-    uint32_t length, source;
-    size_t next; /* place of the same instance, unless it is the last */
-};
-
-/* One visit of the instance at hand. */
-struct pdnn_merge_row {
-    struct pdnn_piece field[PDNN_JOURNAL_COLUMNS];
-    const struct pdnn_merge_place *place;
-    struct pdnn_visit visit; /* what its fields say */
-    uint32_t host;
-    bool is_copy;
-};
-
-/* All of its visits, by host and start. Those from `from` to `end`, of one host, are kept, but for copies. */
-struct pdnn_merge_rows {
-    struct pdnn_merge_row *row;
-    size_t count, from, end;
-    struct pdnn_standing standing; /* of those that are kept */
 };
 
 struct pdnn_merge_job {
@@ -90,8 +60,8 @@ struct pdnn_merge_job {
     struct pdnn_merge_source *source;
     size_t n_sources, source_room;
     struct pdnn_texts hosts;
-    struct pdnn_merge_roofs *roofs; /* by host */
-    const char *spec_path;          /* where the first was read */
+    struct pdnn_ceilings *roofs; /* by host: whole sets, one for each thread count */
+    const char *spec_path;       /* where the first was read */
     char *spec_text;
     struct pdnn_session session; /* what the spec asked for, on the largest of the hosts */
     bool takes_shard;            /* if there is one source, only what its shard has */
@@ -101,10 +71,8 @@ struct pdnn_merge_job {
     size_t *of_spelling;
     size_t spellings_room;
     struct pdnn_merge_instance *of; /* by id */
-    size_t n_instances, instances_room;
-    struct pdnn_merge_place *places;
-    size_t n_places, places_room;
-    struct pdnn_merge_file visits_file, ops_file;
+    struct pdnn_merge_visit *visits;
+    size_t n_visits, visits_room;
     size_t *order;                    /* ids in the order of the merged journal */
     size_t *id_of_task;               /* by task: its id, or SIZE_MAX */
     struct pdnn_folder output;        /* the directory under its temporary name */
@@ -121,26 +89,21 @@ enum pdnn_status pdnn_merge_check_stop(const struct pdnn_merge_job *job, struct 
 /* Orders texts for qsort. */
 int pdnn_merge_by_text(const void *left, const void *right);
 
-/* Reads that many bytes of an open file. */
-enum pdnn_status pdnn_merge_read_at(int fd, const char *path, uint64_t offset, char *bytes, size_t length,
-                                    struct pdnn_err *err);
-
 /* Opens all sources that have visits, and refuses those of different specs. */
 enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn_err *err);
 /* One host has one setup, or it is PDNN_INVALID. Between hosts the machine may differ, and that is noted. */
 enum pdnn_status pdnn_merge_compare_sources(struct pdnn_merge_job *job, struct pdnn_err *err);
 
-/* Finds the instances of all sources, and where their visits lie. */
+/* Finds the instances and the visits of all sources, and decides which visits are kept. */
 enum pdnn_status pdnn_merge_find_visits(struct pdnn_merge_job *job, struct pdnn_err *err);
 
-/* Calls `each` with the visits of every instance, in the order of the spec (pdnn_merge_order). */
-typedef enum pdnn_status pdnn_merge_each(void *user, size_t instance, const struct pdnn_merge_rows *rows,
-                                         struct pdnn_err *err);
-enum pdnn_status pdnn_merge_each_instance(struct pdnn_merge_job *job, pdnn_merge_each *each, void *user,
-                                          struct pdnn_err *err);
-/* The number of an id, as it stands in a journal, among job->ids. */
-enum pdnn_status pdnn_merge_find_instance(struct pdnn_merge_job *job, struct pdnn_piece id, size_t *number,
-                                          struct pdnn_err *err);
+/* What counts in it (runtime/protocol/standing.h). */
+struct pdnn_visit pdnn_merge_visit_of(const struct pdnn_merge_visit *visit);
+
+/* Appends the rows of the instance's visits, numbered again, in both files of a journal. */
+enum pdnn_status pdnn_merge_append_instance(const struct pdnn_merge_job *job, size_t instance,
+                                            struct pdnn_str *rows, struct pdnn_str *ops,
+                                            struct pdnn_err *err);
 /* UINT32_MAX if it is not known. */
 uint32_t pdnn_merge_host_of(const struct pdnn_merge_source *source, const char *id);
 
@@ -150,9 +113,6 @@ enum pdnn_status pdnn_merge_read_roofs(struct pdnn_merge_job *job, struct pdnn_e
 enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn_err *err);
 /* Fills id_of_task and order from ids. */
 enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *err);
-
-/* Writes journal.csv and journal-ops.csv. */
-enum pdnn_status pdnn_merge_write_journal(struct pdnn_merge_job *job, struct pdnn_err *err);
 
 /* Releases the job, except for the output. */
 void pdnn_merge_finish(struct pdnn_merge_job *job);

@@ -7,7 +7,7 @@
  * of the first by name. Visits are in order of their start and numbered again, instances in the order of the
  * spec, so the result does not depend on the order of the sources.
  *
- * Time grows with the rows; memory with the instances and by 40 bytes a visit. */
+ * Time grows with the rows; memory with the instances and by 80 bytes a visit. */
 #ifndef SESSION_MERGE_MERGE_H
 #define SESSION_MERGE_MERGE_H
 
@@ -36,7 +36,7 @@ struct pdnn_merge_result {
     size_t copies, left_out; /* visits seen before; visits of hosts not kept */
     size_t conflicts;        /* instances that several hosts measured */
     struct pdnn_tally tally;
-    uint64_t journal_ns, tables_ns; /* time it took to write them */
+    uint64_t journal_ns, tables_ns; /* time that the journal took, and all else */
 };
 
 /* PDNN_INVALID, with a message that names the file, for what cannot be merged: damaged or foreign journals,

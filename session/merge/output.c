@@ -2,6 +2,7 @@
 /* The merged directory, with its tables and small files: built under a temporary name beside its own, or
  * inside a joined directory. */
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "results/store/journal.h"
 #include "results/store/journal_table.h"
@@ -105,8 +106,8 @@ static enum pdnn_status write_ceilings(struct pdnn_merge_job *job, struct pdnn_e
     for (size_t host = next_host(job, rank, SIZE_MAX); host != SIZE_MAX; host = next_host(job, rank, host)) {
         for (size_t i = 0; i < job->roofs[host].count; i++) {
             struct pdnn_ceiling row = job->roofs[host].row[i];
-            if (job->hosts.count == 1)
-                *row.host = 0;
+            snprintf(row.host, sizeof row.host, "%.*s", PDNN_CEILING_HOST_TEXT - 1,
+                     job->hosts.count == 1 ? "" : job->hosts.text[host]);
             pdnn_ceilings_add(&row, &table);
         }
     }
@@ -217,14 +218,58 @@ static enum pdnn_status write_facts(struct pdnn_merge_job *job, struct pdnn_err 
     return status == PDNN_OK ? write_library(job, err) : status;
 }
 
+/* A file of the merged journal. */
+struct file {
+    int fd; /* -1: not open */
+    char path[PDNN_FOLDER_TEXT];
+};
+
 struct writing {
     struct pdnn_merge_job *job;
+    struct file visits_file, ops_file;
     struct pdnn_tables tables;
-    struct pdnn_visits visits;      /* of the instance at hand */
-    struct pdnn_scatter *pools;     /* by host */
-    struct pdnn_ceilings *ceilings; /* of the host whose row was made last */
-    uint32_t host;
+    struct pdnn_visits visits;  /* of the instance at hand */
+    struct pdnn_scatter *pools; /* by host */
 };
+
+static enum pdnn_status put(const struct file *file, const char *text, size_t length, struct pdnn_err *err) {
+    return pdnn_fd_write(file->fd, text, length, err) == PDNN_OK ? PDNN_OK : pdnn_wrap(err, "%s", file->path);
+}
+
+static enum pdnn_status begin(const struct pdnn_folder *folder, const char *name,
+                              const struct pdnn_table_def *def, struct file *file, struct pdnn_err *err) {
+    struct pdnn_str header = {0};
+    pdnn_folder_path(folder, name, file->path);
+    file->fd = openat(folder->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file->fd < 0)
+        return pdnn_fail(err, PDNN_IO, "%s: cannot be created: %s", file->path, strerror(errno));
+    pdnn_table_csv_header(&header, def);
+    enum pdnn_status status = put(file, header.text, header.length, err);
+    pdnn_str_finish(&header);
+    return status;
+}
+
+static enum pdnn_status end(struct file *file, enum pdnn_status status, struct pdnn_err *err) {
+    if (status == PDNN_OK && fsync(file->fd) != 0)
+        status = pdnn_fail(err, PDNN_IO, "%s: cannot sync: %s", file->path, strerror(errno));
+    if (file->fd >= 0 && close(file->fd) != 0 && status == PDNN_OK)
+        status = pdnn_fail(err, PDNN_IO, "%s: cannot close: %s", file->path, strerror(errno));
+    return status;
+}
+
+static struct pdnn_scatter scatter_of(const struct pdnn_merge_job *job,
+                                      const struct pdnn_merge_instance *of) {
+    double *medians = pdnn_alloc(of->end - of->from + 1, sizeof *medians);
+    size_t count = 0;
+    for (size_t i = of->from; i < of->end; i++) {
+        const struct pdnn_visit visit = pdnn_merge_visit_of(&job->visits[i]);
+        if (!job->visits[i].is_copy && pdnn_visit_is(&visit, PDNN_VISITS_ROW, &of->standing))
+            medians[count++] = visit.median_ns;
+    }
+    const struct pdnn_scatter scatter = pdnn_visits_scatter(medians, count);
+    free(medians);
+    return scatter;
+}
 
 /* In the order of the merged journal: rounding depends on the order of a sum, and the result must not depend
  * on that of the sources. */
@@ -236,36 +281,26 @@ static void pool_hosts(struct writing *writing) {
         size_t count = 0;
         for (size_t i = 0; i < job->ids.count; i++)
             if (job->of[job->order[i]].host == host)
-                scatters[count++] = job->of[job->order[i]].scatter;
+                scatters[count++] = scatter_of(job, &job->of[job->order[i]]);
         writing->pools[host] = pdnn_scatter_pool(scatters, count);
     }
     free(scatters);
 }
 
-/* Appends the rows of an extent to their header. */
-static enum pdnn_status read_extent(const struct pdnn_merge_file *file, const struct pdnn_table_def *def,
-                                    struct pdnn_merge_extent extent, struct pdnn_str *text,
-                                    struct pdnn_err *err) {
-    struct pdnn_str header = {0};
-    pdnn_table_csv_header(&header, def);
-    size_t used = header.length, length = used + extent.length;
-    *text = (struct pdnn_str){.text = pdnn_alloc(length + 1, 1), .length = length, .room = length + 1};
-    memcpy(text->text, header.text, used);
-    pdnn_str_finish(&header);
-    return pdnn_merge_read_at(fileno(file->stream), "the merged journal", extent.offset, text->text + used,
-                              extent.length, err);
-}
-
-static enum pdnn_status read_visits(const struct writing *writing, size_t id, struct pdnn_visits *visits,
-                                    struct pdnn_err *err) {
-    const struct pdnn_merge_job *job = writing->job;
-    const struct pdnn_merge_instance *of = &job->of[id];
+/* Appends the instance to the journal, and reads its visits there. */
+static enum pdnn_status write_instance(struct writing *writing, size_t id, struct pdnn_err *err) {
+    const char *name = writing->job->ids.text[id];
     struct pdnn_str rows = {0}, ops = {0};
-    enum pdnn_status status = read_extent(&job->visits_file, &pdnn_journal_def, of->visits, &rows, err);
+    pdnn_table_csv_header(&rows, &pdnn_journal_def);
+    pdnn_table_csv_header(&ops, &pdnn_journal_ops_def);
+    const size_t header = rows.length, ops_header = ops.length;
+    enum pdnn_status status = pdnn_merge_append_instance(writing->job, id, &rows, &ops, err);
     if (status == PDNN_OK)
-        status = read_extent(&job->ops_file, &pdnn_journal_ops_def, of->ops, &ops, err);
+        status = put(&writing->ops_file, ops.text + ops_header, ops.length - ops_header, err);
     if (status == PDNN_OK)
-        status = pdnn_journal_parse(job->ids.text[id], &rows, job->ids.text[id], &ops, visits, err);
+        status = put(&writing->visits_file, rows.text + header, rows.length - header, err);
+    if (status == PDNN_OK)
+        status = pdnn_journal_parse(name, &rows, name, &ops, &writing->visits, err);
     pdnn_str_finish(&rows);
     pdnn_str_finish(&ops);
     return status;
@@ -275,37 +310,30 @@ static enum pdnn_status fetch(void *user, size_t id, struct pdnn_aggregate_input
                               struct pdnn_err *err) {
     struct writing *writing = user;
     struct pdnn_merge_job *job = writing->job;
+    const uint64_t began_ns = pdnn_clock_ns();
     pdnn_visits_finish(&writing->visits);
     if (id == SIZE_MAX)
         return pdnn_merge_check_stop(job, err);
-    const struct pdnn_merge_instance *instance = &job->of[id];
-    if (read_visits(writing, id, &writing->visits, err) != PDNN_OK)
+    if (write_instance(writing, id, err) != PDNN_OK)
         return err->status;
     const struct pdnn_instance_visits of = pdnn_visits_of(&writing->visits, input->id);
-    /* Ceilings of the host, as a directory of its own would have them. */
-    const struct pdnn_merge_roofs *roofs = &job->roofs[instance->host];
-    if (instance->host != writing->host) {
-        writing->host = instance->host;
-        writing->ceilings->count = roofs->count < PDNN_CEILINGS_MAX ? roofs->count : PDNN_CEILINGS_MAX;
-        for (size_t i = 0; i < writing->ceilings->count; i++)
-            writing->ceilings->row[i] = roofs->row[i];
-    }
+    const uint32_t host = job->of[id].host;
     input->visits = of.visit;
     input->ops = of.ops;
     input->n_visits = of.count;
-    input->pool = writing->pools[instance->host];
-    input->ceilings = writing->ceilings->count ? writing->ceilings : NULL;
-    input->host = job->hosts.text[instance->host];
+    input->pool = writing->pools[host];
+    input->ceilings = job->roofs[host].count ? &job->roofs[host] : NULL;
+    input->host = job->hosts.text[host];
     for (size_t i = 0; i < of.count; i++)
         job->result.rows += 1 + of.ops[i].count;
+    job->result.journal_ns += pdnn_clock_ns() - began_ns;
     return pdnn_merge_check_stop(job, err);
 }
 
-/* Writes results.csv and ops.csv from the merged journal, and names what is missing. */
+/* Writes the journal and the tables, an instance at a time, and names what is missing. */
 static enum pdnn_status write_tables(struct pdnn_merge_job *job, struct pdnn_err *err) {
-    struct writing writing = {.job = job, .host = UINT32_MAX};
-    struct pdnn_rows_sums sums;
-    writing.ceilings = pdnn_alloc(1, sizeof *writing.ceilings);
+    struct writing writing = {.job = job, .visits_file.fd = -1, .ops_file.fd = -1};
+    struct pdnn_rows_sums sums = {0};
     const struct pdnn_rows_request request = {.session = &job->session,
                                               .tables = &writing.tables,
                                               .ids = &job->ids,
@@ -318,14 +346,20 @@ static enum pdnn_status write_tables(struct pdnn_merge_job *job, struct pdnn_err
     for (size_t i = 0; i < job->session.n_tasks; i++)
         if (job->id_of_task[i] == SIZE_MAX && job->session.rows[i].outcome == PDNN_OUTCOME_INTERRUPTED)
             pdnn_merge_note(job, "missing: %s", job->session.tasks[i].id);
-    enum pdnn_status status = pdnn_rows_make(&request, &sums, err);
+    enum pdnn_status status =
+        begin(&job->output, "journal.csv", &pdnn_journal_def, &writing.visits_file, err);
+    if (status == PDNN_OK)
+        status = begin(&job->output, "journal-ops.csv", &pdnn_journal_ops_def, &writing.ops_file, err);
+    if (status == PDNN_OK)
+        status = pdnn_rows_make(&request, &sums, err);
+    status = end(&writing.ops_file, status, err);
+    status = end(&writing.visits_file, status, err);
     job->result.tally = sums.tally;
     if (status == PDNN_OK)
         status = pdnn_tables_write(&writing.tables, &job->output, err);
     pdnn_tables_finish(&writing.tables);
     pdnn_visits_finish(&writing.visits);
     free(writing.pools);
-    free(writing.ceilings);
     return status;
 }
 
@@ -381,30 +415,23 @@ static void remove_output(struct pdnn_merge_job *job) {
 enum pdnn_status pdnn_merge(const struct pdnn_merge_request *request, struct pdnn_merge_result *result,
                             struct pdnn_err *err) {
     struct pdnn_merge_job job = {.request = request, .output.fd = -1};
-    uint64_t *const journal_ns = &job.result.journal_ns, *const tables_ns = &job.result.tables_ns;
-    const struct {
-        enum pdnn_status (*run)(struct pdnn_merge_job *job, struct pdnn_err *err);
-        uint64_t *ns; /* that it takes; NULL: nobody wants to know */
-    } steps[] = {
-        {pdnn_merge_find_sources, NULL},
-        {pdnn_merge_compare_sources, NULL},
-        {begin_output, NULL},
-        {pdnn_merge_open_session, NULL},
-        {pdnn_merge_read_roofs, NULL},
-        {pdnn_merge_find_visits, journal_ns},
-        {pdnn_merge_order, journal_ns},
-        {pdnn_merge_write_journal, journal_ns},
-        {write_tables, tables_ns},
-        {write_facts, NULL},
-        {publish, NULL},
+    static enum pdnn_status (*const steps[])(struct pdnn_merge_job * job, struct pdnn_err * err) = {
+        pdnn_merge_find_sources,
+        pdnn_merge_compare_sources,
+        begin_output,
+        pdnn_merge_open_session,
+        pdnn_merge_read_roofs,
+        pdnn_merge_find_visits,
+        pdnn_merge_order,
+        write_tables,
+        write_facts,
+        publish,
     };
+    const uint64_t began_ns = pdnn_clock_ns();
     enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PDNN_OK; i++) {
-        const uint64_t began_ns = pdnn_clock_ns();
-        status = steps[i].run(&job, err);
-        if (steps[i].ns)
-            *steps[i].ns += pdnn_clock_ns() - began_ns;
-    }
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PDNN_OK; i++)
+        status = steps[i](&job, err);
+    job.result.tables_ns = pdnn_clock_ns() - began_ns - job.result.journal_ns;
     remove_output(&job);
     job.result.directories = job.n_sources;
     job.result.hosts = job.hosts.count;
@@ -414,17 +441,11 @@ enum pdnn_status pdnn_merge(const struct pdnn_merge_request *request, struct pdn
 }
 
 void pdnn_merge_finish(struct pdnn_merge_job *job) {
-    struct pdnn_merge_file *const files[] = {&job->visits_file, &job->ops_file};
-    for (size_t i = 0; i < 2; i++)
-        if (files[i]->stream)
-            fclose(files[i]->stream);
     for (size_t i = 0; i < job->n_sources; i++) {
         pdnn_journal_scan_close(&job->source[i].scan);
         pdnn_texts_finish(&job->source[i].ids);
         free(job->source[i].host_of);
     }
-    for (size_t i = 0; job->roofs && i < job->hosts.count; i++)
-        free(job->roofs[i].row);
     pdnn_session_finish(&job->session);
     pdnn_texts_finish(&job->hosts);
     pdnn_texts_finish(&job->ids);
@@ -435,7 +456,7 @@ void pdnn_merge_finish(struct pdnn_merge_job *job) {
     free(job->spec_text);
     free(job->of_spelling);
     free(job->of);
-    free(job->places);
+    free(job->visits);
     free(job->order);
     free(job->id_of_task);
 }

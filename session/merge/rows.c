@@ -1,35 +1,62 @@
 #define _POSIX_C_SOURCE 200809L
-/* The visits of a merge, instance by instance: the sources are scanned once to find where each visit lies,
- * and then read visit by visit. */
+/* The visits of a merge: where they lie, which of them are kept, and their rows. */
+#include "base/clock.h"
 #include "base/memory.h"
+#include "base/rng.h"
 #include "results/store/journal_table.h"
-#include "results/table/write.h"
 #include "session/merge/job.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { WRITER_BYTES = 1 << 20 };
-
-static void note_place(struct pdnn_merge_job *job, size_t source, size_t instance,
-                       const struct pdnn_scanned_visit *visit) {
-    if (instance == job->n_instances) {
-        job->of = pdnn_grow(job->of, &job->instances_room, instance, sizeof *job->of);
-        job->of[job->n_instances++] = (struct pdnn_merge_instance){0};
+/* The number of an id, as it stands in a journal, among job->ids. */
+static enum pdnn_status find_instance(struct pdnn_merge_job *job, struct pdnn_piece id, size_t *number,
+                                      struct pdnn_err *err) {
+    char spelt[PDNN_ID_TEXT + 2], plain[PDNN_ID_TEXT], today[PDNN_ID_TEXT];
+    const size_t quoted = id.length > 1 && *id.text == '"', length = id.length - 2 * quoted;
+    if (length >= sizeof plain)
+        return pdnn_fail(err, PDNN_INVALID, "the id '%.60s...' is too long", id.text);
+    snprintf(spelt, sizeof spelt, "%.*s", (int)id.length, id.text);
+    const size_t before = job->spellings.count, spelling = pdnn_texts_add(&job->spellings, spelt);
+    if (spelling == before) {
+        snprintf(plain, sizeof plain, "%.*s", (int)length, id.text + quoted);
+        job->of_spelling =
+            pdnn_grow(job->of_spelling, &job->spellings_room, before, sizeof *job->of_spelling);
+        job->of_spelling[before] = pdnn_texts_add(&job->ids, pdnn_instance_reprint(plain, today));
     }
-    struct pdnn_merge_instance *of = &job->of[instance];
-    job->places = pdnn_grow(job->places, &job->places_room, job->n_places, sizeof *job->places);
-    job->places[job->n_places] = (struct pdnn_merge_place){.offset = visit->offset,
-                                                           .ops_offset = visit->ops_offset,
-                                                           .ops_length = visit->ops_length,
-                                                           .length = (uint32_t)visit->line.length,
-                                                           .source = (uint32_t)source};
-    *(of->found++ ? &job->places[of->last].next : &of->first) = job->n_places;
-    of->last = job->n_places++;
+    *number = job->of_spelling[spelling];
+    return PDNN_OK;
+}
+
+static uint64_t hash_of(struct pdnn_piece piece) {
+    struct pdnn_str text = {0};
+    pdnn_str_append(&text, piece.text, piece.length);
+    const uint64_t hash = pdnn_rng_seed(0, pdnn_str_text(&text));
+    pdnn_str_finish(&text);
+    return hash;
+}
+
+static void note_visit(struct pdnn_merge_job *job, size_t source, size_t instance,
+                       const struct pdnn_scanned_visit *scanned) {
+    const struct pdnn_visit visit = pdnn_row_visit(scanned->field);
+    job->visits = pdnn_grow(job->visits, &job->visits_room, job->n_visits, sizeof *job->visits);
+    job->visits[job->n_visits++] = (struct pdnn_merge_visit){
+        .instance = (uint32_t)instance,
+        .source = (uint32_t)source,
+        .host = pdnn_merge_host_of(&job->source[source], job->ids.text[instance]),
+        .started_ms = visit.started_unix_ms,
+        .hash = hash_of(pdnn_row_rest(scanned->field)),
+        .median_ns = visit.median_ns,
+        .outcome = visit.outcome,
+        .flags = visit.flags,
+        .offset = scanned->offset,
+        .length = scanned->line.length,
+        .ops_offset = scanned->ops_offset,
+        .ops_length = scanned->ops_length,
+    };
 }
 
 static enum pdnn_status scan(struct pdnn_merge_job *job, size_t source, struct pdnn_err *err) {
@@ -38,18 +65,82 @@ static enum pdnn_status scan(struct pdnn_merge_job *job, size_t source, struct p
     pdnn_journal_scan_rewind(scan);
     for (bool done = false; status == PDNN_OK && !done;) {
         struct pdnn_scanned_visit visit;
-        size_t instance;
+        size_t instance = 0;
         status = pdnn_journal_scan_next(scan, &visit, &done, err);
         if (status == PDNN_OK && !done)
-            status = pdnn_merge_find_instance(job, visit.field[PDNN_JOURNAL_ID], &instance, err);
+            status = find_instance(job, visit.field[PDNN_JOURNAL_ID], &instance, err);
         if (status == PDNN_OK && !done)
-            note_place(job, source, instance, &visit);
+            note_visit(job, source, instance, &visit);
     }
     pdnn_journal_scan_rest(scan);
     return status;
 }
 
+/* By instance, host, start, and what else the row says. */
+static int compare_visits(const void *left, const void *right) {
+    const struct pdnn_merge_visit *a = left, *b = right;
+    if (a->instance != b->instance)
+        return a->instance < b->instance ? -1 : 1;
+    if (a->host != b->host)
+        return a->host < b->host ? -1 : 1;
+    if (a->started_ms != b->started_ms)
+        return a->started_ms < b->started_ms ? -1 : 1;
+    return (a->hash > b->hash) - (a->hash < b->hash);
+}
+
+struct pdnn_visit pdnn_merge_visit_of(const struct pdnn_merge_visit *visit) {
+    return (struct pdnn_visit){.outcome = visit->outcome,
+                               .started_unix_ms = visit->started_ms,
+                               .median_ns = visit->median_ns,
+                               .flags = visit->flags};
+}
+
+/* The visits of one host to an instance, from `from` on. */
+static struct pdnn_merge_instance next_share(struct pdnn_merge_job *job, size_t from) {
+    const struct pdnn_merge_visit *first = &job->visits[from];
+    struct pdnn_merge_instance share = {.host = first->host, .from = from, .end = from};
+    for (; share.end < job->n_visits && job->visits[share.end].instance == first->instance &&
+           job->visits[share.end].host == first->host;
+         share.end++) {
+        struct pdnn_merge_visit *visit = &job->visits[share.end];
+        visit->is_copy = share.end > from && compare_visits(visit - 1, visit) == 0;
+        job->result.copies += visit->is_copy;
+        const struct pdnn_visit plain = pdnn_merge_visit_of(visit);
+        if (!visit->is_copy)
+            pdnn_standing_add(&share.standing, &plain);
+    }
+    return share;
+}
+
+static const char *name_host(const struct pdnn_merge_job *job, uint32_t host) {
+    return host < job->hosts.count ? job->hosts.text[host] : "";
+}
+
+/* Keeps the visits of one host, which has the best. Returns where those of the next instance begin. */
+static size_t choose_host(struct pdnn_merge_job *job, size_t from) {
+    const size_t number = job->visits[from].instance;
+    struct pdnn_merge_instance kept = next_share(job, from), other = kept;
+    size_t visits = kept.standing.visits, n_hosts = 1;
+    for (; other.end < job->n_visits && job->visits[other.end].instance == number; n_hosts++) {
+        other = next_share(job, other.end);
+        visits += other.standing.visits;
+        bool first = strcmp(name_host(job, other.host), name_host(job, kept.host)) < 0;
+        int order = pdnn_standing_compare(&other.standing, &kept.standing);
+        if (order > 0 || (order == 0 && first))
+            kept = other;
+    }
+    job->result.visits += kept.standing.visits;
+    job->result.left_out += visits - kept.standing.visits;
+    if (n_hosts > 1 && job->result.conflicts++ < PDNN_MERGE_NOTES)
+        pdnn_merge_note(job, "%s: measured on %zu hosts; kept the %zu visits of %s, left out %zu of others",
+                        job->ids.text[number], n_hosts, kept.standing.visits, name_host(job, kept.host),
+                        visits - kept.standing.visits);
+    job->of[number] = kept;
+    return other.end;
+}
+
 enum pdnn_status pdnn_merge_find_visits(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    const uint64_t began_ns = pdnn_clock_ns();
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < job->n_sources && status == PDNN_OK; i++) {
         status = scan(job, i, err);
@@ -58,225 +149,86 @@ enum pdnn_status pdnn_merge_find_visits(struct pdnn_merge_job *job, struct pdnn_
         if (status == PDNN_OK)
             status = pdnn_merge_check_stop(job, err);
     }
+    job->of = pdnn_alloc(job->ids.count + 1, sizeof *job->of);
+    qsort(job->visits, job->n_visits, sizeof *job->visits, compare_visits);
+    for (size_t from = 0; from < job->n_visits && status == PDNN_OK;)
+        from = choose_host(job, from);
+    if (job->result.conflicts > PDNN_MERGE_NOTES)
+        pdnn_merge_note(job, "%zu more instances were measured on several hosts",
+                        job->result.conflicts - PDNN_MERGE_NOTES);
+    job->result.journal_ns += pdnn_clock_ns() - began_ns;
     return status;
 }
 
-/* Reads the rows of an instance into `text`, which has room for them. */
-static enum pdnn_status load(const struct pdnn_merge_job *job, size_t number, struct pdnn_merge_row *row,
-                             char *text, struct pdnn_err *err) {
-    size_t at = job->of[number].first;
-    for (size_t i = 0; i < job->of[number].found; i++) {
-        const struct pdnn_merge_place *place = &job->places[at];
-        const struct pdnn_merge_source *source = &job->source[place->source];
-        if (pdnn_merge_read_at(source->scan.visits.fd, source->scan.visits.path, place->offset, text,
-                               place->length, err) != PDNN_OK)
-            return err->status;
-        row[i] = (struct pdnn_merge_row){.place = place,
-                                         .host = pdnn_merge_host_of(source, job->ids.text[number])};
-        if (pdnn_csv_split(text, place->length - 1, row[i].field, PDNN_JOURNAL_COLUMNS) !=
-            PDNN_JOURNAL_COLUMNS)
-            return pdnn_fail(err, PDNN_IO, "%s: changed while it was read", source->scan.visits.path);
-        row[i].visit = pdnn_row_visit(row[i].field);
-        text += place->length;
-        at = place->next;
+/* A part of a source's file, which is there. The caller frees *bytes, also after a failure. */
+static enum pdnn_status read_part(const struct pdnn_scan_file *file, uint64_t offset, size_t length,
+                                  char **bytes, struct pdnn_err *err) {
+    size_t used = 0;
+    *bytes = pdnn_alloc(length + 1, 1);
+    while (used < length) {
+        ssize_t got = pread(file->fd, *bytes + used, length - used, (off_t)(offset + used));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return pdnn_fail(err, PDNN_IO, "%s: %s", file->path,
+                             got ? strerror(errno) : "became shorter while it was read");
+        used += (size_t)got;
     }
     return PDNN_OK;
 }
 
-static int compare_spans(struct pdnn_piece left, struct pdnn_piece right) {
-    int order = memcmp(left.text, right.text, left.length < right.length ? left.length : right.length);
-    return order ? order : (left.length > right.length) - (left.length < right.length);
+/* Appends the row under another number; `from` and `to`: where the old one is in the line. */
+static void append_row(struct pdnn_str *out, const char *line, size_t length, size_t from, size_t to,
+                       size_t number) {
+    pdnn_str_append(out, line, from);
+    pdnn_str_printf(out, "%zu", number);
+    pdnn_str_append(out, line + to, length - to);
 }
 
-/* By host, start, and what else the row says. */
-static int compare_rows(const void *left, const void *right) {
-    const struct pdnn_merge_row *a = left, *b = right;
-    if (a->host != b->host)
-        return a->host < b->host ? -1 : 1;
-    int order = compare_spans(a->field[PDNN_JOURNAL_STARTED_UTC], b->field[PDNN_JOURNAL_STARTED_UTC]);
-    return order ? order : compare_spans(pdnn_row_rest(a->field), pdnn_row_rest(b->field));
-}
-
-/* One host's rows among the sorted ones. */
-struct share {
-    size_t from, end;
-    struct pdnn_standing standing; /* of its visits */
-};
-
-static struct share next_share(const struct pdnn_merge_rows *rows, size_t from) {
-    struct share share = {.from = from, .end = from};
-    for (; share.end < rows->count && rows->row[share.end].host == rows->row[from].host; share.end++) {
-        if (!rows->row[share.end].is_copy)
-            pdnn_standing_add(&share.standing, &rows->row[share.end].visit);
+static enum pdnn_status append_visit(const struct pdnn_merge_source *source,
+                                     const struct pdnn_merge_visit *visit, size_t number,
+                                     struct pdnn_str *rows, struct pdnn_str *ops, struct pdnn_err *err) {
+    const struct pdnn_scan_file *file = &source->scan.visits;
+    struct pdnn_piece field[PDNN_JOURNAL_COLUMNS], old = {NULL, 0};
+    char *line, *of_ops = NULL;
+    enum pdnn_status status = read_part(file, visit->offset, visit->length, &line, err);
+    if (status == PDNN_OK &&
+        pdnn_csv_split(line, visit->length - 1, field, PDNN_JOURNAL_COLUMNS) != PDNN_JOURNAL_COLUMNS)
+        status = pdnn_fail(err, PDNN_IO, "%s: changed while it was read", file->path);
+    if (status == PDNN_OK) {
+        old = field[PDNN_JOURNAL_VISIT];
+        const size_t from = (size_t)(old.text - line);
+        append_row(rows, line, visit->length, from, from + old.length, number);
+        status = read_part(&source->scan.ops, visit->ops_offset, visit->ops_length, &of_ops, err);
     }
-    return share;
-}
-
-static const char *host_of(const struct pdnn_merge_job *job, const struct pdnn_merge_row *row) {
-    return row->host < job->hosts.count ? job->hosts.text[row->host] : "";
-}
-
-/* Keeps the rows of one host, which has the best. */
-static void choose_host(struct pdnn_merge_job *job, size_t number, struct pdnn_merge_rows *rows) {
-    struct share kept = next_share(rows, 0);
-    size_t visits = kept.standing.visits, n_hosts = 1;
-    for (struct share other = kept; other.end < rows->count; n_hosts++) {
-        other = next_share(rows, other.end);
-        visits += other.standing.visits;
-        bool first = strcmp(host_of(job, &rows->row[other.from]), host_of(job, &rows->row[kept.from])) < 0;
-        int order = pdnn_standing_compare(&other.standing, &kept.standing);
-        if (order > 0 || (order == 0 && first))
-            kept = other;
+    for (size_t at = 0; status == PDNN_OK && at < visit->ops_length;) {
+        const char *newline = memchr(of_ops + at, '\n', visit->ops_length - at);
+        const size_t key = field[PDNN_JOURNAL_ID].length + 1,
+                     length = newline ? (size_t)(newline - of_ops) + 1 - at : 0;
+        if (length <= key + old.length)
+            status = pdnn_fail(err, PDNN_IO, "%s: changed while it was read", source->scan.ops.path);
+        else
+            append_row(ops, of_ops + at, length, key, key + old.length, number);
+        at += length;
     }
-    job->result.left_out += visits - kept.standing.visits;
-    if (n_hosts > 1 && job->result.conflicts++ < PDNN_MERGE_NOTES)
-        pdnn_merge_note(job, "%s: measured on %zu hosts; kept the %zu visits of %s, left out %zu of others",
-                        job->ids.text[number], n_hosts, kept.standing.visits,
-                        host_of(job, &rows->row[kept.from]), visits - kept.standing.visits);
-    rows->from = kept.from;
-    rows->end = kept.end;
-    rows->standing = kept.standing;
+    free(line);
+    free(of_ops);
+    return status;
 }
 
-enum pdnn_status pdnn_merge_each_instance(struct pdnn_merge_job *job, pdnn_merge_each *each, void *user,
-                                          struct pdnn_err *err) {
+enum pdnn_status pdnn_merge_append_instance(const struct pdnn_merge_job *job, size_t instance,
+                                            struct pdnn_str *rows, struct pdnn_str *ops,
+                                            struct pdnn_err *err) {
+    const struct pdnn_merge_instance *of = &job->of[instance];
     enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; i < job->ids.count && status == PDNN_OK; i++) {
-        const size_t number = job->order[i];
-        const struct pdnn_merge_instance *of = &job->of[number];
-        struct pdnn_merge_rows rows = {.row = pdnn_alloc(of->found, sizeof *rows.row), .count = of->found};
-        size_t bytes = 0;
-        for (size_t k = 0, at = of->first; k < of->found; k++, at = job->places[at].next)
-            bytes += job->places[at].length;
-        char *text = pdnn_alloc(bytes, 1);
-        status = load(job, number, rows.row, text, err);
-        if (status == PDNN_OK) {
-            qsort(rows.row, rows.count, sizeof *rows.row, compare_rows);
-            for (size_t k = 1; k < rows.count; k++) {
-                rows.row[k].is_copy = compare_rows(&rows.row[k - 1], &rows.row[k]) == 0;
-                job->result.copies += rows.row[k].is_copy;
-            }
-            choose_host(job, number, &rows);
-            status = each(user, number, &rows, err);
-        }
-        if (status == PDNN_OK)
-            status = pdnn_merge_check_stop(job, err);
-        free(rows.row);
-        free(text);
+    size_t number = 0;
+    for (size_t i = of->from; i < of->end && status == PDNN_OK; i++) {
+        const struct pdnn_merge_source *source = &job->source[job->visits[i].source];
+        if (of->host == UINT32_MAX)
+            status = pdnn_fail(err, PDNN_INVALID, "%s/hosts.csv: does not name the host of %s", source->path,
+                               job->ids.text[instance]);
+        else if (!job->visits[i].is_copy)
+            status = append_visit(source, &job->visits[i], ++number, rows, ops, err);
     }
-    if (job->result.conflicts > PDNN_MERGE_NOTES)
-        pdnn_merge_note(job, "%zu more instances were measured on several hosts",
-                        job->result.conflicts - PDNN_MERGE_NOTES);
-    return status;
-}
-
-static enum pdnn_status fail(const struct pdnn_merge_file *file, struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_IO, "%s: cannot write: %s", file->path, strerror(errno));
-}
-
-static enum pdnn_status put(struct pdnn_merge_file *file, const char *bytes, size_t length,
-                            struct pdnn_err *err) {
-    file->length += length;
-    return fwrite(bytes, 1, length, file->stream) == length ? PDNN_OK : fail(file, err);
-}
-
-static enum pdnn_status begin(const struct pdnn_merge_job *job, const char *name,
-                              const struct pdnn_table_def *def, struct pdnn_merge_file *file,
-                              struct pdnn_err *err) {
-    struct pdnn_str header = {0};
-    pdnn_folder_path(&job->output, name, file->path);
-    int fd = openat(job->output.fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    file->stream = fd < 0 ? NULL : fdopen(fd, "w+");
-    if (!file->stream)
-        return fail(file, err);
-    setvbuf(file->stream, NULL, _IOFBF, WRITER_BYTES);
-    pdnn_table_csv_header(&header, def);
-    enum pdnn_status status = put(file, header.text, header.length, err);
-    pdnn_str_finish(&header);
-    return status;
-}
-
-/* Ops of the visit, whose number may have changed. */
-static enum pdnn_status write_ops(struct pdnn_merge_job *job, const struct pdnn_merge_row *row,
-                                  struct pdnn_piece number, struct pdnn_err *err) {
-    const struct pdnn_scan_file *file = &job->source[row->place->source].scan.ops;
-    const size_t length = row->place->ops_length, key = row->field[PDNN_JOURNAL_ID].length + 1;
-    char *ops = pdnn_alloc(length, 1);
-    enum pdnn_status status =
-        pdnn_merge_read_at(file->fd, file->path, row->place->ops_offset, ops, length, err);
-    for (const char *line = ops, *end = ops + length; line < end && status == PDNN_OK;) {
-        const char *newline = memchr(line, '\n', (size_t)(end - line));
-        const char *after = line + key + row->field[PDNN_JOURNAL_VISIT].length;
-        if (!newline || newline < after) {
-            status = pdnn_fail(err, PDNN_IO, "%s: changed while it was read", file->path);
-            break;
-        }
-        status = put(&job->ops_file, line, key, err);
-        if (status == PDNN_OK)
-            status = put(&job->ops_file, number.text, number.length, err);
-        if (status == PDNN_OK)
-            status = put(&job->ops_file, after, (size_t)(newline - after) + 1, err);
-        line = newline + 1;
-    }
-    free(ops);
-    return status;
-}
-
-static enum pdnn_status write_row(struct pdnn_merge_job *job, const struct pdnn_merge_row *row, size_t number,
-                                  struct pdnn_err *err) {
-    char digits[24];
-    const struct pdnn_piece *field = row->field, rest = pdnn_row_rest(field);
-    const struct pdnn_piece text = {digits, (size_t)snprintf(digits, sizeof digits, "%zu", number)};
-    enum pdnn_status status = write_ops(job, row, text, err);
-    if (status == PDNN_OK)
-        status =
-            put(&job->visits_file, field->text, (size_t)(field[PDNN_JOURNAL_VISIT].text - field->text), err);
-    if (status == PDNN_OK)
-        status = put(&job->visits_file, text.text, text.length, err);
-    /* The newline lies behind the rest. */
-    if (status == PDNN_OK)
-        status = put(&job->visits_file, rest.text, rest.length + 1, err);
-    return status;
-}
-
-static enum pdnn_status write_instance(void *user, size_t number, const struct pdnn_merge_rows *rows,
-                                       struct pdnn_err *err) {
-    struct pdnn_merge_job *job = user;
-    struct pdnn_merge_instance *of = &job->of[number];
-    double *medians = pdnn_alloc(rows->count, sizeof *medians);
-    size_t kept = 0, n_medians = 0;
-    enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; i < rows->count && status == PDNN_OK; i++)
-        if (rows->row[i].host == UINT32_MAX)
-            status = pdnn_fail(err, PDNN_INVALID, "%s/hosts.csv: does not name the host of %s",
-                               job->source[rows->row[i].place->source].path, job->ids.text[number]);
-    of->host = rows->row[rows->from].host;
-    of->visits.offset = job->visits_file.length;
-    of->ops.offset = job->ops_file.length;
-    for (size_t i = rows->from; i < rows->end && status == PDNN_OK; i++) {
-        if (rows->row[i].is_copy)
-            continue;
-        if (pdnn_visit_is(&rows->row[i].visit, PDNN_VISITS_ROW, &rows->standing))
-            medians[n_medians++] = rows->row[i].visit.median_ns;
-        status = write_row(job, &rows->row[i], ++kept, err);
-    }
-    of->visits.length = job->visits_file.length - of->visits.offset;
-    of->ops.length = job->ops_file.length - of->ops.offset;
-    of->scatter = pdnn_visits_scatter(medians, n_medians);
-    job->result.visits += kept;
-    free(medians);
-    return status;
-}
-
-enum pdnn_status pdnn_merge_write_journal(struct pdnn_merge_job *job, struct pdnn_err *err) {
-    struct pdnn_merge_file *const files[] = {&job->ops_file, &job->visits_file};
-    enum pdnn_status status = begin(job, "journal.csv", &pdnn_journal_def, &job->visits_file, err);
-    if (status == PDNN_OK)
-        status = begin(job, "journal-ops.csv", &pdnn_journal_ops_def, &job->ops_file, err);
-    if (status == PDNN_OK)
-        status = pdnn_merge_each_instance(job, write_instance, job, err);
-    for (size_t i = 0; i < 2 && status == PDNN_OK; i++)
-        if (fflush(files[i]->stream) != 0 || fsync(fileno(files[i]->stream)) != 0)
-            status = fail(files[i], err);
     return status;
 }

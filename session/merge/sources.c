@@ -43,22 +43,6 @@ int pdnn_merge_by_text(const void *left, const void *right) {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-enum pdnn_status pdnn_merge_read_at(int fd, const char *path, uint64_t offset, char *bytes, size_t length,
-                                    struct pdnn_err *err) {
-    while (length) {
-        ssize_t got = pread(fd, bytes, length, (off_t)offset);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return pdnn_fail(err, PDNN_IO, "%s: %s", path,
-                             got ? strerror(errno) : "became shorter while it was read");
-        bytes += got;
-        offset += (uint64_t)got;
-        length -= (size_t)got;
-    }
-    return PDNN_OK;
-}
-
 static uint32_t number_of_host(struct pdnn_merge_job *job, const char *name) {
     return (uint32_t)pdnn_texts_add(&job->hosts, name);
 }
@@ -263,24 +247,6 @@ enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn
     return status;
 }
 
-enum pdnn_status pdnn_merge_find_instance(struct pdnn_merge_job *job, struct pdnn_piece id, size_t *number,
-                                          struct pdnn_err *err) {
-    char spelt[PDNN_ID_TEXT + 2], plain[PDNN_ID_TEXT], today[PDNN_ID_TEXT];
-    const size_t quoted = id.length > 1 && *id.text == '"', length = id.length - 2 * quoted;
-    if (length >= sizeof plain)
-        return pdnn_fail(err, PDNN_INVALID, "the id '%.60s...' is too long", id.text);
-    snprintf(spelt, sizeof spelt, "%.*s", (int)id.length, id.text);
-    const size_t before = job->spellings.count, spelling = pdnn_texts_add(&job->spellings, spelt);
-    if (spelling == before) {
-        snprintf(plain, sizeof plain, "%.*s", (int)length, id.text + quoted);
-        job->of_spelling =
-            pdnn_grow(job->of_spelling, &job->spellings_room, before, sizeof *job->of_spelling);
-        job->of_spelling[before] = pdnn_texts_add(&job->ids, pdnn_instance_reprint(plain, today));
-    }
-    *number = job->of_spelling[spelling];
-    return PDNN_OK;
-}
-
 /* The facts of the session's machine: of all sources, that of the one with most memory, so that nothing
  * counts as too large that some host had room for. "": there is no source. */
 static const char *largest(const struct pdnn_merge_job *job) {
@@ -370,61 +336,57 @@ enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *e
     return status;
 }
 
-/* Mean logarithm of the rates with this thread count; -INFINITY if there are none. */
-static double score(const struct pdnn_ceiling *row, size_t count, int64_t threads) {
-    struct pdnn_mean rates = {0};
-    for (size_t i = 0; i < count; i++) {
-        bool is_rate = strcmp(row[i].kind, "compute") == 0 || strcmp(row[i].kind, "bandwidth") == 0;
-        if (row[i].threads == threads && is_rate)
-            pdnn_mean_add(&rates, log(row[i].value), 0);
-    }
-    return rates.n ? rates.mean : -INFINITY;
-}
-
-static bool has_threads(const struct pdnn_ceiling *row, size_t count, int64_t threads) {
+static bool has_threads(const struct pdnn_ceilings *roofs, int64_t threads, size_t count) {
     for (size_t i = 0; i < count; i++)
-        if (row[i].threads == threads)
+        if (roofs->row[i].threads == threads)
             return true;
     return false;
 }
 
-/* Replaces the rows with this thread count; thread counts stay in ascending order. */
-static void put_set(struct pdnn_merge_roofs *roofs, const struct pdnn_ceilings *from, int64_t threads,
-                    const char *host) {
-    struct pdnn_ceiling *made = pdnn_alloc(roofs->count + from->count + 1, sizeof *made);
-    size_t count = 0;
-    for (size_t i = 0; i < roofs->count; i++)
-        if (roofs->row[i].threads < threads)
-            made[count++] = roofs->row[i];
-    for (size_t i = 0; i < from->count; i++) {
-        if (from->row[i].threads != threads)
-            continue;
-        made[count] = from->row[i];
-        snprintf(made[count++].host, sizeof made->host, "%.*s", PDNN_CEILING_HOST_TEXT - 1, host);
+/* Mean logarithm of the rates with this thread count; -INFINITY if there are none. */
+static double score(const struct pdnn_ceilings *roofs, int64_t threads) {
+    struct pdnn_mean rates = {0};
+    for (size_t i = 0; i < roofs->count; i++) {
+        const struct pdnn_ceiling *row = &roofs->row[i];
+        bool is_rate = strcmp(row->kind, "compute") == 0 || strcmp(row->kind, "bandwidth") == 0;
+        if (row->threads == threads && is_rate)
+            pdnn_mean_add(&rates, log(row->value), 0);
     }
-    for (size_t i = 0; i < roofs->count; i++)
-        if (roofs->row[i].threads > threads)
-            made[count++] = roofs->row[i];
-    free(roofs->row);
-    *roofs = (struct pdnn_merge_roofs){made, count};
+    return rates.n ? rates.mean : -INFINITY;
+}
+
+/* Appends the rows with these thread counts. */
+static void copy_rows(struct pdnn_ceilings *to, const struct pdnn_ceilings *from, int64_t least,
+                      int64_t most) {
+    for (size_t i = 0; i < from->count; i++)
+        if (from->row[i].threads >= least && from->row[i].threads <= most && to->count < PDNN_CEILINGS_MAX)
+            to->row[to->count++] = from->row[i];
+}
+
+/* Replaces the rows with this thread count; thread counts stay in ascending order. */
+static void put_set(struct pdnn_ceilings *roofs, const struct pdnn_ceilings *from, int64_t threads) {
+    struct pdnn_ceilings *before = pdnn_alloc(1, sizeof *before);
+    copy_rows(before, roofs, INT64_MIN, INT64_MAX);
+    roofs->count = 0;
+    copy_rows(roofs, before, INT64_MIN, threads - 1);
+    copy_rows(roofs, from, threads, threads);
+    copy_rows(roofs, before, threads + 1, INT64_MAX);
+    free(before);
 }
 
 /* Of several measurements with one thread count, a whole one is kept, since the rows of a measurement belong
  * to one state of the machine. It is the fastest: a roof is what was seen. */
 static enum pdnn_status take_roofs(struct pdnn_merge_job *job, const char *path, uint32_t host,
                                    struct pdnn_ceilings *scratch, struct pdnn_err *err) {
-    struct pdnn_merge_roofs *roofs = &job->roofs[host];
+    struct pdnn_ceilings *roofs = &job->roofs[host];
     scratch->count = 0;
     enum pdnn_status status = pdnn_ceilings_read(path, job->hosts.text[host], scratch, err);
     for (size_t i = 0; i < scratch->count && status == PDNN_OK; i++) {
-        int64_t threads = scratch->row[i].threads;
-        if (has_threads(scratch->row, i, threads))
-            continue;
-        bool is_better =
-            !has_threads(roofs->row, roofs->count, threads) ||
-            score(scratch->row, scratch->count, threads) > score(roofs->row, roofs->count, threads);
-        if (is_better)
-            put_set(roofs, scratch, threads, job->hosts.text[host]);
+        const int64_t threads = scratch->row[i].threads;
+        bool is_first = !has_threads(scratch, threads, i);
+        if (is_first &&
+            (!has_threads(roofs, threads, roofs->count) || score(scratch, threads) > score(roofs, threads)))
+            put_set(roofs, scratch, threads);
     }
     return status;
 }
