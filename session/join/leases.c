@@ -98,7 +98,7 @@ static const char first_line[] = "# One record of a joined sweep: who measures w
 /* The letters of a part's name and of a kernel's boot id, as pdnn_holder_init makes them. */
 static const char name_characters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
 
-static const char *const event_names[PDNN_LEASE_EVENT_COUNT] = {"plan", "claim", "kept", "ended", "lost"};
+static const char *const event_names[PDNN_LEASE_EVENT_COUNT] = {"plan", "claim", "ended", "lost"};
 
 static const char *name_record(uint64_t number, char name[NUMBER_TEXT]) {
     snprintf(name, NUMBER_TEXT, "%08" PRIu64, number);
@@ -352,11 +352,6 @@ static enum pdnn_status take_news(struct pdnn_leases *leases, struct pdnn_lease_
     }
     if (!is_held)
         return pdnn_fail(err, PDNN_INVALID, "is about lease %" PRIu64 ", which nobody held", record->lease);
-    if (record->event == PDNN_LEASE_KEPT) {
-        lease->kept++;
-        lease->is_stale = lease->is_seen = false;
-        return PDNN_OK;
-    }
     for (size_t i = 0; i < record->count; i++)
         if (leases->state_of[record->instance[i]] != (int32_t)end - 1)
             return pdnn_fail(err, PDNN_INVALID, "is about instance %" PRIu32 ", which was not in its lease",
@@ -471,12 +466,8 @@ void pdnn_leases_beat(struct pdnn_leases *leases) {
     uint64_t now_ns = pdnn_clock_ns();
     if (leases->beat_ns && now_ns - leases->beat_ns < leases->plan.expiry_ns / BEATS_IN_EXPIRY)
         return;
-    leases->was_late =
-        leases->was_late || (leases->beat_ns && now_ns - leases->beat_ns > leases->plan.expiry_ns / 2);
-    if (!write_beat(leases, leases->beats + 1)) {
-        leases->was_late = leases->was_late || !leases->beats; /* nobody has seen any sign so far */
+    if (!write_beat(leases, leases->beats + 1))
         return;
-    }
     leases->beats++;
     leases->beat_ns = now_ns;
 }
@@ -634,32 +625,18 @@ enum pdnn_status pdnn_leases_claim(struct pdnn_leases *leases, const uint32_t *i
     return status;
 }
 
-/* Adds a record about a lease as long as it is held. A holder that turns out to be there meanwhile has not
- * lost it: what was found of it is out of date. */
-static enum pdnn_status add_about(struct pdnn_leases *leases, size_t lease, enum pdnn_lease_event event,
-                                  const uint32_t *done, size_t n_done, struct pdnn_err *err) {
-    struct pdnn_lease_record record = {.event = event,
+enum pdnn_status pdnn_leases_end(struct pdnn_leases *leases, size_t lease, const uint32_t *done,
+                                 size_t n_done, struct pdnn_err *err) {
+    const bool is_own = strcmp(leases->lease[lease].holder.part, leases->self.part) == 0;
+    struct pdnn_lease_record record = {.event = is_own ? PDNN_LEASE_END : PDNN_LEASE_LOSS,
                                        .lease = leases->lease[lease].number,
                                        .instance = sort_list(done, n_done),
                                        .count = n_done};
-    const uint64_t kept = leases->lease[lease].kept;
-    enum pdnn_status status = PDNN_OK;
-    for (bool added = false; status == PDNN_OK && !added;) {
-        const struct pdnn_lease *now = &leases->lease[lease];
-        if (now->state != PDNN_LEASE_HELD || (event == PDNN_LEASE_LOSS && now->kept != kept))
-            break;
-        status = add(leases, &record, &added, err);
-    }
-    free(record.instance);
-    return status;
-}
-
-enum pdnn_status pdnn_leases_end(struct pdnn_leases *leases, size_t lease, const uint32_t *done,
-                                 size_t n_done, struct pdnn_err *err) {
-    bool is_own = strcmp(leases->lease[lease].holder.part, leases->self.part) == 0;
     char name[PDNN_PART_TEXT + 8];
-    enum pdnn_status status =
-        add_about(leases, lease, is_own ? PDNN_LEASE_END : PDNN_LEASE_LOSS, done, n_done, err);
+    enum pdnn_status status = PDNN_OK;
+    for (bool added = false; status == PDNN_OK && !added && leases->lease[lease].state == PDNN_LEASE_HELD;)
+        status = add(leases, &record, &added, err);
+    free(record.instance);
     /* What a killed process left. If it lives after all, it makes the files once more. */
     if (status == PDNN_OK && !is_own && leases->lease[lease].state == PDNN_LEASE_LOST &&
         pdnn_holder_is_gone(&leases->lease[lease].holder, &leases->self)) {
@@ -682,10 +659,6 @@ enum pdnn_status pdnn_leases_check(struct pdnn_leases *leases, size_t lease, boo
     *is_held = false;
     enum pdnn_status status = pdnn_leases_read(leases, err);
     pdnn_leases_beat(leases);
-    if (status == PDNN_OK && leases->was_late) {
-        status = add_about(leases, lease, PDNN_LEASE_KEPT, NULL, 0, err);
-        leases->was_late = status != PDNN_OK;
-    }
     *is_held = status == PDNN_OK && leases->lease[lease].state == PDNN_LEASE_HELD;
     return status;
 }

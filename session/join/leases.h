@@ -7,7 +7,6 @@
  * on which all agree. The others are about leases; a lease's number is that of the record that claims it:
  *
  *   claim  these instances, all of them free, are the holder's
- *   kept   the holder, which was late, still has its lease; who took it to be lost starts to watch it again
  *   ended  the holder is through: these of its instances are done, the others are free
  *   lost   the holder gave no sign of life: the same, as another process found in the holder's journal;
  *          of a lease that is held no more: the holder's journal is damaged or gone, so none of its instances
@@ -71,7 +70,6 @@ struct pdnn_lease {
     uint64_t beat, seen_ns; /* the counter, and when it had another value last */
     bool is_seen;           /* it was read at all */
     bool has_beaten;        /* and has changed since: somebody is alive */
-    uint64_t kept;          /* times that the holder has said it is still there */
     bool is_stale;          /* the holder is gone, or the counter has not changed for the plan's expiry */
 };
 
@@ -87,7 +85,6 @@ struct pdnn_leases {
     size_t count, room;
     int32_t *state_of;       /* by instance */
     uint64_t beats, beat_ns; /* signs of life so far, and when the last one was */
-    bool was_late;           /* others may have taken this process to be dead */
 };
 
 /* Whether the directory has a log, that is, was joined. */
@@ -117,8 +114,7 @@ enum pdnn_status pdnn_leases_end(struct pdnn_leases *leases, size_t lease, const
 /* Frees what the lease, which nobody holds, had done. No effect if another process came first. */
 enum pdnn_status pdnn_leases_void(struct pdnn_leases *leases, size_t lease, struct pdnn_err *err);
 
-/* Whether the lease is still this process's, as far as others can know. Reads the log; if signs of life came
- * late, adds a record, so that nobody else's is missed. */
+/* Whether the lease is still this process's, by the log as it is now. Gives a sign of life. */
 enum pdnn_status pdnn_leases_check(struct pdnn_leases *leases, size_t lease, bool *is_held,
                                    struct pdnn_err *err);
 
@@ -136,7 +132,6 @@ void pdnn_leases_judge(struct pdnn_leases *leases);
 enum pdnn_lease_event {
     PDNN_LEASE_PLAN,
     PDNN_LEASE_CLAIM,
-    PDNN_LEASE_KEPT,
     PDNN_LEASE_END,
     PDNN_LEASE_LOSS,
     PDNN_LEASE_EVENT_COUNT
@@ -147,7 +142,7 @@ struct pdnn_lease_record {
     enum pdnn_lease_event event;
     struct pdnn_holder author;
     struct pdnn_lease_plan plan; /* of PLAN */
-    uint64_t lease;              /* of KEPT, END, LOSS: the lease's number */
+    uint64_t lease;              /* of END, LOSS: the lease's number */
     uint64_t cost_us;            /* of CLAIM */
     uint32_t *instance;          /* of CLAIM: what is claimed; of END, LOSS: what is done. Ascending */
     size_t count;

@@ -240,73 +240,8 @@ static void test_leases_watch_counter(void **state) {
     let_pass(&other.lease[0].seen_ns, 2 * expiry_ns);
     pdnn_leases_watch(&other);
     assert_true(other.lease[0].is_stale);
-    /* A holder that was late makes sure, once. */
-    uint64_t before = one.next;
-    assert_true(is_held(&one, 0));
-    assert_int_equal(one.next, before);
-    let_pass(&one.beat_ns, expiry_ns);
-    assert_true(is_held(&one, 0));
-    assert_true(is_held(&one, 0));
-    assert_int_equal(one.next, before + 1);
-    pdnn_leases_watch(&other);
-    assert_false(other.lease[0].is_stale);
     pdnn_leases_close(&one);
     pdnn_leases_close(&other);
-}
-
-/* Another takes a lease to be lost, and the holder is faster: the lease stays, and what was found of it
- * before does not count. */
-static void test_leases_kept_in_time(void **state) {
-    (void)state;
-    struct pdnn_leases one, other;
-    const struct pdnn_holder far = stranger("far"), here = holder("here");
-    static const uint32_t found[] = {0};
-    open_log(&one, &far);
-    open_log(&other, &here);
-    const uint64_t expiry_ns = one.plan.expiry_ns;
-    claim(&one, 0, 3);
-    read_log(&other);
-    pdnn_leases_watch(&other);
-    let_pass(&other.lease[0].seen_ns, 2 * expiry_ns);
-    pdnn_leases_watch(&other);
-    assert_true(other.lease[0].is_stale);
-    let_pass(&one.beat_ns, expiry_ns);
-    assert_true(is_held(&one, 0));
-    end(&other, 0, found, 1);
-    assert_int_equal(other.lease[0].state, PDNN_LEASE_HELD);
-    assert_false(other.lease[0].is_stale);
-    assert_true(is_held(&one, 0));
-    /* The next time that it is not heard of, it is lost. */
-    pdnn_leases_watch(&other);
-    let_pass(&other.lease[0].seen_ns, 2 * expiry_ns);
-    pdnn_leases_watch(&other);
-    assert_true(other.lease[0].is_stale);
-    end(&other, 0, found, 1);
-    assert_int_equal(other.lease[0].state, PDNN_LEASE_LOST);
-    assert_false(is_held(&one, 0));
-    pdnn_leases_close(&one);
-    pdnn_leases_close(&other);
-}
-
-/* A holder whose first sign of life could not be written makes sure, too. */
-static void test_leases_no_first_beat(void **state) {
-    (void)state;
-    struct pdnn_leases one;
-    char path[256];
-    const struct pdnn_holder me = holder("me");
-    open_log(&one, &me);
-    snprintf(path, sizeof path, "%s/leases/beat-%s", directory, me.part);
-    assert_int_equal(mkdir(path, 0777), 0);
-    size_t lease = claim(&one, 0, 0);
-    assert_int_equal(one.beats, 0);
-    assert_int_equal(rmdir(path), 0);
-    uint64_t before = one.next;
-    assert_true(is_held(&one, lease));
-    assert_int_equal(one.beats, 1);
-    assert_int_equal(one.next, before + 1);
-    assert_true(is_held(&one, lease));
-    assert_int_equal(one.next, before + 1);
-    pdnn_leases_close(&one);
 }
 
 /* A process of this kernel that has ended is dead at once. */
@@ -563,12 +498,11 @@ static void test_leases_race(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        LEASE_TEST(claim_and_end), LEASE_TEST(claim_not_seen), LEASE_TEST(usual_expiry),
-        LEASE_TEST(take_over),     LEASE_TEST(void),           LEASE_TEST(watch_counter),
-        LEASE_TEST(no_first_beat), LEASE_TEST(kept_in_time),   LEASE_TEST(watch_process),
-        LEASE_TEST(other_plan),    LEASE_TEST(damaged),        LEASE_TEST(other_journals),
-        LEASE_TEST(cut_short),     LEASE_TEST(foreign),        LEASE_TEST(race),
-        LEASE_TEST(killed),
+        LEASE_TEST(claim_and_end),  LEASE_TEST(claim_not_seen), LEASE_TEST(usual_expiry),
+        LEASE_TEST(take_over),      LEASE_TEST(void),           LEASE_TEST(watch_counter),
+        LEASE_TEST(watch_process),  LEASE_TEST(other_plan),     LEASE_TEST(damaged),
+        LEASE_TEST(other_journals), LEASE_TEST(cut_short),      LEASE_TEST(foreign),
+        LEASE_TEST(race),           LEASE_TEST(killed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
