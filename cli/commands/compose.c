@@ -44,8 +44,6 @@ static const struct pdnn_option_def options[] = {
     {"budget", 0, "TIME", NULL, false,
      "what the command may take, as limits.budget: the models of which it buys most are composed, and "
      "operators predicted from measured neighbours"},
-    {"extrapolate", 0, "N", NULL, false,
-     "also predict operators whose sizes are up to N times beyond those of measured neighbours (default: 1)"},
     {"dry-run", 0, NULL, NULL, false,
      "say what there is to measure, how long it takes and what the budget buys; nothing is compiled or written"},
     {"retry", 0, NULL, NULL, false,
@@ -208,7 +206,7 @@ static void append_plan(struct pdnn_str *out, const struct pdnn_compose_plan *pl
         fate[0][PDNN_FATE_LEFT] + fate[1][PDNN_FATE_LEFT], pdnn_duration_format(taken, choose->seconds));
 }
 
-enum { COUNT_MAX = 100000, EXTRAPOLATE_MAX = 1000 };
+enum { COUNT_MAX = 100000 };
 
 struct job {
     struct pdnn_cli_job of;
@@ -221,11 +219,8 @@ static enum pdnn_status open_session(const struct pdnn_arguments *arguments, str
                                      struct pdnn_err *err) {
     const char *budget = pdnn_argument(arguments, "budget");
     int64_t validate = 0, calibrate = 0;
-    job->request.extrapolate = 1;
     if (pdnn_argument_number(arguments, "validate", 1, COUNT_MAX, &validate, err) != PDNN_OK ||
-        pdnn_argument_number(arguments, "calibrate", 1, COUNT_MAX, &calibrate, err) != PDNN_OK ||
-        pdnn_argument_double(arguments, "extrapolate", 1, EXTRAPOLATE_MAX, &job->request.extrapolate, err) !=
-            PDNN_OK)
+        pdnn_argument_number(arguments, "calibrate", 1, COUNT_MAX, &calibrate, err) != PDNN_OK)
         return err->status;
     if (budget)
         pdnn_cli_job_set(&job->of, "limits.budget", budget);
@@ -274,10 +269,10 @@ static void print_summary(const struct job *job) {
     struct pdnn_str tally = {0};
     pdnn_tally_append(&tally, &job->sweep.sums.tally);
     fprintf(stderr,
-            "%s%s\n%zu models to compose, %zu small enough to run; %zu operators, %zu without their cache "
-            "states\n%zu measurements in %s, after %s for compiling; %zu visits of models\n",
+            "%s%s\n%zu models to compose, %zu small enough to run; %zu operators\n"
+            "%zu measurements in %s, after %s for compiling; %zu visits of models\n",
             pdnn_str_text(&tally), result->out_of_time ? "; the time is up" : "", result->composed,
-            result->small, result->operators, result->stateless, result->measured,
+            result->small, result->operators, result->measured,
             pdnn_duration_format(measures, (double)result->measure_ns * 1e-9),
             pdnn_duration_format(lists, (double)result->list_ns * 1e-9), result->direct.visits);
     pdnn_str_finish(&tally);
@@ -331,8 +326,7 @@ static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struc
         return err->status;
     enum pdnn_status status = pdnn_compose_plan(&plan, session, err);
     if (status == PDNN_OK) {
-        pdnn_compose_plan_choose(&plan, job->request.extrapolate,
-                                 budget_ns ? (double)budget_ns * 1e-9 : INFINITY, &choice);
+        pdnn_compose_plan_choose(&plan, budget_ns ? (double)budget_ns * 1e-9 : INFINITY, &choice);
         pdnn_compose_plan_table(&choice.choose, &operators);
         if (pdnn_wants_text(arguments))
             append_plan(&text, &plan, &choice.choose, &operators);

@@ -102,8 +102,7 @@ static enum pdnn_status print_found(const struct pdnn_session *session,
     size_t counts[PDNN_OUTCOME_COUNT] = {0};
     struct pdnn_table table;
     report_others(session, operators, counts);
-    fprintf(stderr, "%zu models, %zu operators; %zu without their cache states\n", counts[PDNN_OUTCOME_OK],
-            operators->keys.count, operators->stateless.count);
+    fprintf(stderr, "%zu models, %zu operators\n", counts[PDNN_OUTCOME_OK], operators->keys.count);
     *arguments->some_failed = pdnn_session_has_failed(counts);
     pdnn_table_init(&table, &found_def);
     for (size_t i = 0; i < operators->keys.count; i++) {

@@ -167,17 +167,15 @@ struct kind {
 
 struct pdnn_neighbours {
     struct pdnn_kind_caches caches;
-    double octaves; /* beyond the neighbours */
     struct pdnn_texts kinds, ops;
     struct kind *kind; /* by number */
     size_t room;
     uint64_t version; /* number of members ever */
 };
 
-struct pdnn_neighbours *pdnn_neighbours_create(const struct pdnn_kind_caches *caches, double extrapolate) {
+struct pdnn_neighbours *pdnn_neighbours_create(const struct pdnn_kind_caches *caches) {
     struct pdnn_neighbours *made = pdnn_alloc(1, sizeof *made);
     made->caches = *caches;
-    made->octaves = extrapolate > 1 ? log2(extrapolate) : 0;
     return made;
 }
 
@@ -272,7 +270,7 @@ static void note(struct place *place, const struct member *member, double octave
 static const char too_few[] =
     "fewer than 2 measured neighbours of its implementation and state of the caches";
 
-static const char *look_around(struct place *place, double octaves) {
+static const char *look_around(struct place *place) {
     const struct kind *kind = place->kind;
     double low[PDNN_KIND_NUMBERS], high[PDNN_KIND_NUMBERS];
     const double most = log2(PDNN_NEIGHBOUR_FACTOR) + 1e-9;
@@ -306,7 +304,7 @@ static const char *look_around(struct place *place, double octaves) {
         return too_few;
     for (size_t j = 0; j < place->n_used; j++) {
         double size = place->size[place->used[j]];
-        if (low[j] - octaves > size + 1e-9 || high[j] + octaves < size - 1e-9)
+        if (low[j] > size + 1e-9 || high[j] < size - 1e-9)
             return "beyond its measured neighbours";
     }
     return NULL;
@@ -361,7 +359,7 @@ static const char *reach(const struct pdnn_neighbours *neighbours, const char *k
         return too_few;
     place->kind = &neighbours->kind[number];
     place->size = parsed->size;
-    return look_around(place, neighbours->octaves);
+    return look_around(place);
 }
 
 const char *pdnn_neighbours_reach(const struct pdnn_neighbours *neighbours, const char *key) {
@@ -370,12 +368,12 @@ const char *pdnn_neighbours_reach(const struct pdnn_neighbours *neighbours, cons
     return reach(neighbours, key, &parsed, &place);
 }
 
-static void check(const struct pdnn_neighbours *neighbours, struct kind *kind) {
+static void check(struct kind *kind) {
     for (size_t i = 0; i < kind->count && !kind->is_checked; i++) {
         struct member *member = kind->member[i];
         struct place place = {.kind = kind, .size = member->size, .without = member, .needs_times = true};
         member->error = NAN;
-        if (!isnan(member->log_use) && !look_around(&place, neighbours->octaves))
+        if (!isnan(member->log_use) && !look_around(&place))
             member->error = member->log_use - fit(&place);
     }
     kind->is_checked = true;
@@ -392,7 +390,7 @@ static size_t collect(const struct pdnn_neighbours *neighbours, const struct kin
         struct kind *kind = &neighbours->kind[i];
         if (only ? only != kind : op != SIZE_MAX && op != kind->op)
             continue;
-        check(neighbours, kind);
+        check(kind);
         for (size_t k = 0; k < kind->count; k++) {
             *all += isnan(kind->member[k]->log_use) ? 0 : 1;
             if (!isnan(kind->member[k]->error))

@@ -5,7 +5,7 @@
  * implementation, same state of the caches. Of those that differ in no size by more than
  * PDNN_NEIGHBOUR_FACTOR, the nearest make a weighted fit, linear where they are enough; the result is never
  * outside of what they have. In every size there must be a neighbour that is not smaller and one that is not
- * larger, but for the factor `extrapolate`: 1 allows none to be missing.
+ * larger.
  *
  * The error is measured: every operator that was measured is predicted from the others in the same way. */
 #ifndef RESULTS_FIT_INTERPOLATE_H
@@ -46,8 +46,8 @@ bool pdnn_operator_kind_parse(const char *key, const struct pdnn_kind_caches *ca
 
 struct pdnn_neighbours; /* opaque */
 
-/* caches: the first is copied, those after it are borrowed while keys are given. extrapolate: at least 1. */
-struct pdnn_neighbours *pdnn_neighbours_create(const struct pdnn_kind_caches *caches, double extrapolate);
+/* caches: the first is copied, those after it are borrowed while keys are given. */
+struct pdnn_neighbours *pdnn_neighbours_create(const struct pdnn_kind_caches *caches);
 void pdnn_neighbours_destroy(struct pdnn_neighbours *neighbours); /* takes NULL */
 
 /* Adds a measured operator. time_ns: NaN for one that will be measured: it counts in pdnn_neighbours_reach

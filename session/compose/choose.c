@@ -76,7 +76,7 @@ static void take(struct pdnn_choose *choose, struct pdnn_neighbours *neighbours,
 }
 
 void pdnn_choose(struct pdnn_choose *choose) {
-    struct pdnn_neighbours *neighbours = pdnn_neighbours_create(choose->caches, choose->extrapolate);
+    struct pdnn_neighbours *neighbours = pdnn_neighbours_create(choose->caches);
     sort_models(choose);
     choose->seconds = 0;
     for (size_t i = 0; i < choose->n_operators; i++) {

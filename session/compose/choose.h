@@ -38,7 +38,6 @@ struct pdnn_choose {
     double seconds;  /* result: of what is measured and of the models that are not left */
     const struct pdnn_kind_caches *caches;
     struct pdnn_arena *arena; /* borrowed */
-    double extrapolate;       /* see results/fit/interpolate.h */
     double budget_seconds;    /* INFINITY: none */
 };
 

@@ -24,14 +24,13 @@ struct pdnn_compose_request {
     size_t validate;              /* composed models that also run */
     size_t calibrate;             /* others that run, to find the intervals of the rest */
     bool retry;                   /* measure operators again that failed */
-    double extrapolate;           /* factor beyond measured neighbours: results/fit/interpolate.h */
     uint64_t seed;                /* of that sample, and of the order of measurements */
 };
 
 struct pdnn_compose_result {
     struct pdnn_sweep_result direct; /* visits of models that ran */
     size_t models, composed, small;  /* listed; of these, composed, run because they fit the cache */
-    size_t operators, stateless;     /* distinct; without their cache states */
+    size_t operators;                /* distinct */
     size_t measured;                 /* measurements made now */
     size_t predicted;                /* operators not measured but interpolated */
     size_t calibrated;               /* models whose errors are the intervals of the others */

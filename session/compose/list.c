@@ -107,7 +107,7 @@ static void draw_samples(struct compose *compose, double budget_seconds) {
     size_t count = 0;
     if (!compose->request->validate && !compose->request->calibrate)
         return;
-    pdnn_compose_plan_choose(&compose->plan, compose->request->extrapolate, budget_seconds, &choice);
+    pdnn_compose_plan_choose(&compose->plan, budget_seconds, &choice);
     struct candidate *candidates = pdnn_alloc(choice.choose.n_models + 1, sizeof *candidates);
     for (size_t i = 0; i < choice.choose.n_models; i++) {
         if (choice.choose.models[i].fate != PDNN_FATE_LEFT && !compose->plan.models[i].is_small)
@@ -161,7 +161,7 @@ static enum pdnn_status collect_some(struct compose *compose, struct pdnn_err *e
     struct pdnn_compose_choice choice = {0};
     struct pdnn_operators_order order = {.deadline_ns = pdnn_clock_ns() + (uint64_t)(0.5e9 * budget_seconds)};
     size_t *tasks = pdnn_alloc(session->n_tasks + 1, sizeof *tasks);
-    pdnn_compose_plan_choose(&compose->plan, compose->request->extrapolate, budget_seconds, &choice);
+    pdnn_compose_plan_choose(&compose->plan, budget_seconds, &choice);
     for (int drawn = 1; drawn >= 0; drawn--) {
         for (size_t i = 0; i < choice.choose.n_models; i++) {
             uint32_t task = choice.choose.order[i];
@@ -189,7 +189,6 @@ enum pdnn_status pdnn_compose_list(struct compose *compose, double *guessed, str
                                   : collect_some(compose, err);
     compose->result->list_ns += pdnn_clock_ns() - began_ns;
     compose->result->operators = compose->operators.keys.count;
-    compose->result->stateless = compose->operators.stateless.count;
     for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++)
         if (compose->operators.tasks[i].is_listed)
             *guessed += pdnn_compose_plan_compiled(&compose->plan, i);

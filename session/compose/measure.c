@@ -61,7 +61,6 @@ static void begin(struct compose *compose) {
     compose->neighbours = NULL;
     pdnn_compose_choice_finish(&compose->fates);
     pdnn_compose_choice_begin(&compose->fates, compose->session, operators->keys.count);
-    choose->extrapolate = compose->request->extrapolate;
     for (size_t i = 0; i < choose->n_operators; i++) {
         const char *key = operators->keys.text[i];
         choose->operators[i].key = key;

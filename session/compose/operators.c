@@ -21,23 +21,6 @@ enum pdnn_status pdnn_operators_request(const struct pdnn_session *session,
     return PDNN_OK;
 }
 
-/* The key without "@64KiB" and the like. */
-static void note_stateless(struct pdnn_operators *operators, const char *key) {
-    char text[PDNN_OPERATOR_KEY_TEXT];
-    const char *state = strrchr(key, ']');
-    size_t length = state ? (size_t)(state - key) : strlen(key);
-    memcpy(text, key, length);
-    for (const char *at = key + length; *at; at++) {
-        if (*at == '@')
-            at += strcspn(at, " ");
-        if (!*at)
-            break;
-        text[length++] = *at;
-    }
-    text[length] = 0;
-    pdnn_texts_add(&operators->stateless, text);
-}
-
 /* The number of the operator, with facts. */
 static size_t enter(struct pdnn_operators *operators, const struct pdnn_operator *operator_) {
     size_t before = operators->keys.count, number = pdnn_texts_add(&operators->keys, operator_->key);
@@ -46,7 +29,6 @@ static size_t enter(struct pdnn_operators *operators, const struct pdnn_operator
     operators->facts = pdnn_grow(operators->facts, &operators->room, number, sizeof *operators->facts);
     operators->facts[number] =
         (struct pdnn_operator_facts){.bytes = operator_->bytes, .block_bytes = UINT64_MAX};
-    note_stateless(operators, operator_->key);
     return number;
 }
 
@@ -125,7 +107,6 @@ enum pdnn_status pdnn_operators_collect(struct pdnn_operators *operators, const 
 
 void pdnn_operators_finish(struct pdnn_operators *operators) {
     pdnn_texts_finish(&operators->keys);
-    pdnn_texts_finish(&operators->stateless);
     pdnn_visits_finish(&operators->listed);
     pdnn_arena_finish(&operators->arena);
     free(operators->facts);

@@ -38,7 +38,6 @@ struct pdnn_operators {
     struct pdnn_task_operators *tasks; /* by the session's tasks */
     struct pdnn_visits listed; /* by id: one visit with the outcome, and the rows of ops.csv without times */
     struct pdnn_arena arena;
-    struct pdnn_texts stateless; /* the keys without their cache states */
 };
 
 /* Which tasks to compile; NULL: all in order. */

@@ -251,11 +251,10 @@ static double seconds_of(const struct pdnn_compose_plan *plan, const struct pdnn
     return (double)session->spec.measure.rounds * seconds + choice;
 }
 
-void pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double extrapolate, double budget_seconds,
+void pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double budget_seconds,
                               struct pdnn_compose_choice *choice) {
     struct pdnn_choose *choose = &choice->choose;
     pdnn_compose_choice_begin(choice, plan->session, plan->keys.count);
-    choose->extrapolate = extrapolate;
     choose->budget_seconds = budget_seconds;
     for (size_t i = 0; i < plan->keys.count; i++)
         choose->operators[i] = (struct pdnn_choose_operator){

@@ -66,7 +66,7 @@ void pdnn_compose_choice_begin(struct pdnn_compose_choice *choice, const struct 
 
 /* What a budget buys of the plan. An operator that takes longer than `limits.time` or more memory than there
  * is cannot be. */
-void pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double extrapolate, double budget_seconds,
+void pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double budget_seconds,
                               struct pdnn_compose_choice *choice);
 void pdnn_compose_choice_finish(struct pdnn_compose_choice *choice);
 

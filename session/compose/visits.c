@@ -124,9 +124,8 @@ static enum pdnn_status compose_one(struct compose *compose, size_t task, size_t
 
 /* Neighbours are what has been measured by now, in this round where it has. */
 static void find_neighbours(struct compose *compose, size_t round) {
-    const struct pdnn_compose_choice *fates = &compose->fates;
     pdnn_neighbours_destroy(compose->neighbours);
-    compose->neighbours = pdnn_neighbours_create(&fates->caches, fates->choose.extrapolate);
+    compose->neighbours = pdnn_neighbours_create(&compose->fates.caches);
     for (size_t i = 0; i < compose->operators.keys.count; i++) {
         struct pdnn_library_times times;
         if (compose->measured[i].is_used && find_times(compose, i, &times) && times.count)

@@ -257,7 +257,6 @@ class Compose(Case):
         self.assertEqual(sorted(os.listdir(self.directory)), ["roofs.csv", "small.yaml"])
         rows = list(csv.DictReader(io.StringIO(self.compose("small.yaml", "--dry-run", "--format", "csv").stdout)))
         self.assertTrue(all(row["operators"] == row["measured"] for row in rows), rows)
-        self.compose("small.yaml", "--extrapolate", "0.5", code=2)
 
     def test_a_budget_is_kept_and_the_rest_follows(self):
         """What the second run finds measured, it does not measure again."""

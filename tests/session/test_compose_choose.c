@@ -19,7 +19,7 @@ static struct made {
     struct pdnn_arena arena;
 } made;
 
-static void make(double budget_seconds, double extrapolate) {
+static void make(double budget_seconds) {
     memset(&made, 0, sizeof made);
     for (int i = 0; i < SIZES; i++) {
         snprintf(made.key[i], sizeof made.key[i],
@@ -34,7 +34,6 @@ static void make(double budget_seconds, double extrapolate) {
                                        .n_models = SIZES,
                                        .caches = &caches,
                                        .arena = &made.arena,
-                                       .extrapolate = extrapolate,
                                        .budget_seconds = budget_seconds};
 }
 
@@ -54,38 +53,33 @@ static void check(const char *fates, double seconds) {
 
 static void test_without_a_budget_all_are_measured(void **state) {
     (void)state;
-    make(INFINITY, 1);
+    make(INFINITY);
     check("MMMMMMMM", 255.8);
 }
 
 /* What cannot be measured is left, or predicted where others are beside it. */
 static void test_too_large(void **state) {
     (void)state;
-    make(INFINITY, 1);
+    make(INFINITY);
     made.operators[3].seconds = INFINITY;
     check("MMMPMMMM", 255.8 - 8);
-    make(INFINITY, 1);
+    make(INFINITY);
     made.operators[7].seconds = INFINITY;
     check("MMMMMMML", 255.8 - 128.1);
     assert_string_equal(made.operators[7].reason, "beyond its measured neighbours");
-    make(INFINITY, 2);
-    made.operators[7].seconds = INFINITY;
-    check("MMMMMMMP", 255.8 - 128);
 }
 
 /* Two thirds go to the cheap ones; the rest to the next, as long as it fits. */
 static void test_budget(void **state) {
     (void)state;
-    make(0, 1);
+    make(0);
     check("LLLLLLLL", 0);
-    make(24, 1);
+    make(24);
     check("MMMMLLLL", 15.4);
-    make(48, 1);
+    make(48);
     check("MMMMMLLL", 31.5);
-    make(48, 2);
-    check("MMMMMPLL", 31.6);
     /* An operator that others need is measured although one model alone would not. */
-    make(24, 1);
+    make(24);
     made.operators[3].seconds = 0.5;
     made.operators[4].seconds = 0; /* known already */
     check("MMMMMLLL", 8.0);
@@ -94,7 +88,7 @@ static void test_budget(void **state) {
 /* A larger one that is known makes those between predictable. */
 static void test_between(void **state) {
     (void)state;
-    make(12, 1);
+    make(12);
     made.operators[5].seconds = 0;
     check("MMMPPMLL", 7.6);
 }
@@ -102,7 +96,7 @@ static void test_between(void **state) {
 /* The price of a shared operator is divided among its models. */
 static void test_price(void **state) {
     (void)state;
-    make(3, 1);
+    make(3);
     for (int i = 1; i < SIZES; i++) {
         made.models[i].operators = &made.number[1];
         made.models[i].seconds = 0;
