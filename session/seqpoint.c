@@ -488,8 +488,6 @@ enum pdnn_status pdnn_seqpoint_run_open(struct pdnn_seqpoint_run *run, struct pd
     if (is_by_time(run) && !(wish->ground_truth && wish->runs))
         return pdnn_fail(err, PDNN_INVALID,
                          "statistic time needs --ground-truth, and that it runs: no --dry-run");
-    if (wish->every && !wish->ground_truth)
-        return pdnn_fail(err, PDNN_INVALID, "--every is for --ground-truth, which is missing");
     const size_t n_kinds = run->epoch.n_kinds;
     run->time_ns = pdnn_arena_alloc(&run->arena, n_kinds, sizeof *run->time_ns);
     run->measured = pdnn_arena_alloc(&run->arena, n_kinds, sizeof *run->measured);

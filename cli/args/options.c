@@ -163,6 +163,20 @@ static enum pdnn_status check_operands(const struct pdnn_arguments *arguments, s
     return PDNN_OK;
 }
 
+static enum pdnn_status check_rules(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    for (const struct pdnn_option_rule *rule = arguments->command->rules; rule && rule->option; rule++) {
+        const bool is_given = pdnn_argument(arguments, rule->option);
+        if (is_given && rule->needs && !pdnn_argument(arguments, rule->needs))
+            return pdnn_fail(err, PDNN_INVALID, "--%s needs --%s", rule->option, rule->needs);
+        for (size_t i = 0; is_given && rule->excludes && i < arguments->n_values; i++) {
+            const char *name = arguments->given[i]->name;
+            if (pdnn_parts_have(rule->excludes, ",", name, strlen(name)))
+                return pdnn_fail(err, PDNN_INVALID, "--%s and --%s cannot be combined", rule->option, name);
+        }
+    }
+    return PDNN_OK;
+}
+
 enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, int argc, char **argv,
                                       struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_arguments parsed = {.command = command};
@@ -191,6 +205,8 @@ enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, in
     }
     if (status == PDNN_OK && !parsed.help)
         status = check_operands(&parsed, err);
+    if (status == PDNN_OK && !parsed.help)
+        status = check_rules(&parsed, err);
     if (status != PDNN_OK) {
         pdnn_arguments_finish(&parsed);
         return pdnn_wrap(err, "%s", command->name);

@@ -24,6 +24,11 @@ struct pdnn_help_row {
     const char *name, *help;
 };
 
+/* Another option that must be given together with an option, and those that cannot be, joined by commas. */
+struct pdnn_option_rule {
+    const char *option, *needs, *excludes;
+};
+
 struct pdnn_arguments;
 
 /* How the list of commands is divided, by what one wants to do. */
@@ -51,6 +56,7 @@ struct pdnn_command_def {
     bool (*word)(size_t index, const char **name, const char **help);
     const struct pdnn_option_def *options;
     size_t n_options;
+    const struct pdnn_option_rule *rules; /* ended by one without an option; or NULL */
     /* Options of other commands that this one lacks, "join", and what to do instead, which ends the line of
      * the error; ended by one without a name. Or NULL. */
     const struct pdnn_help_row *hints;

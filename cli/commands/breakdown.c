@@ -37,6 +37,10 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_TABLE,
 };
 
+/* Directions and the list of products are views of their own. */
+static const struct pdnn_option_rule option_rules[] = {
+    {"gemms", NULL, "check-directions,by,across"}, {"check-directions", NULL, "by,across"}, {NULL}};
+
 static const struct pdnn_help_row examples[] = {
     {"paradnn breakdown cnn.results",
      "how much of each model goes to convolutions, normalization and reorders"},
@@ -376,25 +380,11 @@ static enum pdnn_status show_directions(struct breakdown *b, const struct pdnn_a
     return PDNN_OK;
 }
 
-/* Directions and the list of products are views of their own: neither takes --by or --across, and they
- * exclude each other. */
-static enum pdnn_status check_view(const struct pdnn_arguments *arguments, struct breakdown *b,
-                                   struct pdnn_err *err) {
-    static const char *const views[] = {"gemms", "check-directions"}, *const others[] = {"check-directions",
-                                                                                         "by", "across"};
-    b->checks = pdnn_argument(arguments, "check-directions");
-    for (size_t v = 0; v < 2; v++)
-        for (size_t i = v; i < 3 && pdnn_argument(arguments, views[v]); i++)
-            if (pdnn_argument(arguments, others[i]))
-                return pdnn_fail(err, PDNN_INVALID, "--%s and --%s cannot be combined", views[v], others[i]);
-    return PDNN_OK;
-}
-
 static enum pdnn_status show(struct breakdown *b, const struct pdnn_arguments *arguments,
                              struct pdnn_err *err) {
     const char *by = pdnn_argument(arguments, "by"), *across = pdnn_argument(arguments, "across");
-    if (check_view(arguments, b, err) != PDNN_OK ||
-        pdnn_by_parse(by ? by : "category", &b->by, err) != PDNN_OK ||
+    b->checks = pdnn_argument(arguments, "check-directions");
+    if (pdnn_by_parse(by ? by : "category", &b->by, err) != PDNN_OK ||
         pdnn_cli_select(arguments, arguments->n_operands, &b->selection, &b->ops, err) != PDNN_OK)
         return err->status;
     if (b->checks && b->selection.results.n_directories > 1)
@@ -425,4 +415,4 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
 }
 
 PDNN_COMMAND(breakdown, PDNN_COMMANDS_FIRST, "RESULTS...", "Shows where the time of each instance went.",
-             .run = run, .reads_directories = true);
+             .run = run, .rules = option_rules, .reads_directories = true);

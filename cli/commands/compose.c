@@ -53,6 +53,10 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_TABLE,
 };
 
+/* The plan is made of the graphs alone. */
+static const struct pdnn_option_rule option_rules[] = {{"dry-run", NULL, "library,retry,validate,calibrate"},
+                                                       {NULL}};
+
 static const struct pdnn_help_row hints[] = {
     {"join", "processes cannot share a composition's directory: give each --shard I/N, then join their "
              "directories and libraries with paradnn merge"},
@@ -339,25 +343,13 @@ static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struc
     return status;
 }
 
-/* The plan is made of the graphs alone. */
-static enum pdnn_status check_dry(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    static const char *const others[] = {"library", "retry", "validate", "calibrate"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (pdnn_argument(arguments, others[i]))
-            return pdnn_fail(err, PDNN_INVALID,
-                             "--dry-run plans from the graphs alone and knows no --%s, leave that out",
-                             others[i]);
-    return PDNN_OK;
-}
-
 static enum pdnn_status plan_or_compose(const struct pdnn_arguments *arguments, struct job *job,
                                         struct pdnn_err *err) {
     const bool is_dry = pdnn_argument(arguments, "dry-run");
     const struct pdnn_table_def *printed = is_dry                                 ? &pdnn_compose_plan_def
                                            : pdnn_argument(arguments, "validate") ? &pdnn_validation_def
                                                                                   : NULL;
-    if ((is_dry && check_dry(arguments, err) != PDNN_OK) ||
-        (printed && pdnn_table_check_columns(printed, arguments, err) != PDNN_OK) ||
+    if ((printed && pdnn_table_check_columns(printed, arguments, err) != PDNN_OK) ||
         open_session(arguments, job, err) != PDNN_OK ||
         (!is_dry && open_directory(arguments, job, err) != PDNN_OK))
         return err->status;
@@ -379,4 +371,4 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
 
 PDNN_COMMAND(compose, PDNN_COMMANDS_MEASURE, "SPEC...",
              "Gives the times of models as sums over their operators, measured once.", .run = run,
-             .hints = hints, .resolves_threads = true);
+             .rules = option_rules, .hints = hints, .resolves_threads = true);

@@ -42,6 +42,9 @@ static const struct pdnn_option_def options[] = {
     {"bandwidth", 0, "N", NULL, false, "of its memory in GB/s"},
 };
 
+static const struct pdnn_option_rule option_rules[] = {
+    {"peak", "bandwidth", "ceilings"}, {"bandwidth", "peak", NULL}, {NULL}};
+
 static const struct pdnn_help_row examples[] = {
     {"paradnn import gpu_fc.json -o gpu.results", "fully connected models on the paper's GPU"},
     {"paradnn import tpu_resnet.json -o tpu.results --shards 8 --set block=bottleneck --set dtype=bf16",
@@ -105,9 +108,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
             return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a number above 0", rates[i].option,
                              text);
     }
-    if ((request.peak_gflops > 0) != (request.bandwidth_gbs > 0) ||
-        (request.ceilings && request.peak_gflops > 0))
-        return pdnn_fail(err, PDNN_INVALID, "roofs are --ceilings FILE, or --peak and --bandwidth");
     request.map = pdnn_argument_all(arguments, "map", &request.n_map);
     request.set = pdnn_argument_all(arguments, "set", &request.n_set);
     enum pdnn_status status = pdnn_import(&request, &result, err);
@@ -119,4 +119,4 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
 }
 
 PDNN_COMMAND(import, PDNN_COMMANDS_FILES, "FILE", "Makes a result directory of somebody else's table.",
-             .run = run, .prints_nothing = true);
+             .run = run, .rules = option_rules, .prints_nothing = true);

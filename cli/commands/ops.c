@@ -25,6 +25,9 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_TABLE,
 };
 
+static const struct pdnn_option_rule option_rules[] = {{"library", NULL, "set,ceilings,allow-slow,no-cache"},
+                                                       {NULL}};
+
 static const struct pdnn_help_row examples[] = {
     {"paradnn ops", "all kinds of operators"},
     {"paradnn ops fc/layers=8,nodes=1024,batch=64", "what this model consists of"},
@@ -185,4 +188,4 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
 }
 
 PDNN_COMMAND(ops, PDNN_COMMANDS_EXPLAIN, "[SPEC|ID...]", "Lists the operators, or what models consist of.",
-             .run = run, .resolves_threads = true);
+             .run = run, .rules = option_rules, .resolves_threads = true);

@@ -53,6 +53,8 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_TABLE,
 };
 
+static const struct pdnn_option_rule option_rules[] = {{"every", "ground-truth", NULL}, {NULL}};
+
 static const struct pdnn_help_row examples[] = {
     {"paradnn seqpoint sweeps/seqpoint-gnmt.yaml --dry-run", "which iterations stand for an epoch of GNMT"},
     {"paradnn seqpoint sweeps/seqpoint-ds2.yaml --ground-truth -o ds2",
@@ -288,4 +290,4 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
 
 PDNN_COMMAND(seqpoint, PDNN_COMMANDS_MEASURE, "SPEC|ID|DIR [DIR]",
              "Projects an epoch of a sequence model from a few of its iterations.", .run = run,
-             .resolves_threads = true);
+             .rules = option_rules, .resolves_threads = true);

@@ -65,6 +65,9 @@ static const struct pdnn_option_def options[] = {
      "print nothing but warnings and errors: no progress, no findings at the end"},
 };
 
+static const struct pdnn_option_rule option_rules[] = {
+    {"join", "output", "shard,retry"}, {"lease-expiry", "join", NULL}, {NULL}};
+
 static const struct pdnn_help_row examples[] = {
     {"paradnn sweep sweeps/fc.yaml", "the main job: the tables are in fc.results afterwards"},
     {"paradnn sweep sweeps/paper-fc.yaml --set limits.budget=5m --dry-run",
@@ -381,19 +384,6 @@ static enum pdnn_status dry_run(struct pdnn_cli_job *job, struct pdnn_err *err) 
     return status;
 }
 
-static enum pdnn_status check_options(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    static const char *const not_joined[] = {"shard", "retry"};
-    bool joins = pdnn_argument(arguments, "join");
-    if (!joins && pdnn_argument(arguments, "lease-expiry"))
-        return pdnn_fail(err, PDNN_INVALID, "--lease-expiry is for --join, which is missing");
-    if (joins && !pdnn_argument(arguments, "output"))
-        return pdnn_fail(err, PDNN_INVALID, "--join needs the directory that all share, give -o DIR");
-    for (size_t i = 0; i < sizeof not_joined / sizeof *not_joined; i++)
-        if (joins && pdnn_argument(arguments, not_joined[i]))
-            return pdnn_fail(err, PDNN_INVALID, "--join and --%s cannot be combined", not_joined[i]);
-    return PDNN_OK;
-}
-
 /* The time left is --time-left, or what the batch system says. If it does not, that is a warning. */
 static enum pdnn_status set_times(const struct pdnn_arguments *arguments, struct pdnn_session *session,
                                   struct pdnn_err *err) {
@@ -418,7 +408,7 @@ static enum pdnn_status set_times(const struct pdnn_arguments *arguments, struct
 static enum pdnn_status run_job(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments,
                                 struct pdnn_err *err) {
     bool is_left = false;
-    if (pdnn_cli_job_begin(job, arguments, err) != PDNN_OK || check_options(arguments, err) != PDNN_OK ||
+    if (pdnn_cli_job_begin(job, arguments, err) != PDNN_OK ||
         set_times(arguments, &job->session, err) != PDNN_OK || pdnn_cli_job_open(job, err) != PDNN_OK)
         return err->status;
     if (pdnn_argument(arguments, "dry-run"))
@@ -441,4 +431,4 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
 }
 
 PDNN_COMMAND(sweep, PDNN_COMMANDS_FIRST, "SPEC...", "Runs all instances of specs and writes their tables.",
-             .run = run, .resolves_threads = true, .prints_nothing = true);
+             .run = run, .rules = option_rules, .resolves_threads = true, .prints_nothing = true);

@@ -15,11 +15,15 @@ static const struct pdnn_option_def options[] = {
     {"set", 0, "KEY=VALUE", NULL, true, "override a key"},
     {"color", 'c', "COLOR", colors, false, "paint in COLOR"},
     {"dry", 'n', NULL, NULL, false, "only say what would be done"},
+    {"gloss", 'g', NULL, NULL, false, "let it shine"},
 };
+
+static const struct pdnn_option_rule rules[] = {{"gloss", "color", "set,output"}, {NULL}};
 
 static const struct pdnn_help_row examples[] = {{"paradnn paint wall", "paints the wall"}};
 
-static PDNN_COMMAND(paint, PDNN_COMMANDS_FIRST, "THING [THING] [THING]", "Paints.", .run = NULL);
+static PDNN_COMMAND(paint, PDNN_COMMANDS_FIRST, "THING [THING] [THING]", "Paints.", .run = NULL,
+                    .rules = rules);
 static const struct pdnn_command_def *const paint = &pdnn_command_paint;
 
 enum { WORDS_MAX = 8 };
@@ -49,6 +53,7 @@ static const struct row right[] = {
     {{"--set", "-1", "wall"}, "wall set=-1 "},
     {{"wall", "-c", "green", "-n"}, "wall color=green dry= "},
     {{"-n", "--", "--output", "-x"}, "--output -x dry= "},
+    {{"-g", "-cred", "wall"}, "wall gloss= color=red "},
     {{"-", "wall"}, "- wall "},
     {{"--help"}, "help "},
     {{"wall", "-h", "--nonsense"}, "wall help "},
@@ -71,6 +76,8 @@ static const struct row wrong[] = {
     {{"wall", "--output="}, "paint: --output needs a FILE, but it is empty"},
     {{"wall", "-o", "x", "-o", "y"}, "paint: --output is given twice"},
     {{"wall", "--dry=yes"}, "paint: --dry takes no value"},
+    {{"wall", "-g"}, "paint: --gloss needs --color"},
+    {{"wall", "-g", "-c", "red", "-o", "x"}, "paint: --gloss and --output cannot be combined"},
     {{"wall", "-nx"}, "paint: --dry takes no value"},
     {{"wall", "-c", "gren"}, "paint: --color cannot be 'gren', did you mean 'green'?"},
     {{"wall", "-c", "chartreuse"}, "paint: --color cannot be 'chartreuse', expected one of: red, green"},
@@ -163,6 +170,7 @@ static void test_command_help_says_every_row(void **state) {
                                               "  --set KEY=VALUE       override a key\n"
                                               "  -c, --color COLOR     paint in COLOR\n"
                                               "  -n, --dry             only say what would be done\n"
+                                              "  -g, --gloss           let it shine\n"
                                               "  -h, --help            show this help and exit\n"
                                               "\n"
                                               "Examples:\n"

@@ -350,8 +350,9 @@ class Import(unittest.TestCase):
                 ("--map has nodes twice", [*self.MAPPED, "--map", "nodes=bs"]),
                 ("there is no column 'latncy', did you mean 'latency'?", ["--model", "fc", "--map", "time=latncy:ms"]),
                 ("unknown key 'nodse' for fc, did you mean 'nodes'?", ["--model", "fc", "--map", "nodse=width", "--map", "time=latency:ms"]),
-                ("roofs are --ceilings FILE, or --peak and --bandwidth", [*self.MAPPED, "--peak", "8100"]),
-                ("--peak is '0', expected a number above 0", [*self.MAPPED, "--peak", "0"])):
+                ("--peak needs --bandwidth", [*self.MAPPED, "--peak", "8100"]),
+                ("--peak and --ceilings cannot be combined", [*self.MAPPED, "--peak", "8100", "--bandwidth", "1", "--ceilings", "t.csv"]),
+                ("--peak is '0', expected a number above 0", [*self.MAPPED, "--peak", "0", "--bandwidth", "1"])):
             with self.subTest(message):
                 self.assertIn(message, self.paradnn("import", "t.csv", "-o", "out", *options, expect=2).stderr)
                 self.assertFalse(os.path.exists(self.path("out")))

@@ -290,7 +290,7 @@ def test_no_directory():
     refuse("file: exists and is not a directory", "file")
     refuse("none/d: cannot be created: No such file or directory", "none/d")
     run = subprocess.run([PARADNN, "sweep", "../spec.yaml", "--join"], capture_output=True, text=True, check=False)
-    assert run.returncode == 2 and "--join needs the directory that all share, give -o DIR" in run.stderr, run
+    assert run.returncode == 2 and "--join needs --output" in run.stderr, run
 
 
 def main():
