@@ -60,16 +60,16 @@ struct command {
 static enum pdnn_status parse_numbers(const char *option, const char *text, int64_t *numbers, size_t *count,
                                       struct pdnn_err *err) {
     enum { MOST = 1 << 20 };
+    const char *rest = text ? text : "1", *at;
     char number[24];
-    *count = 0;
-    for (const char *at = text ? text : "1"; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-        snprintf(number, sizeof number, "%.*s", (int)strcspn(at, ","), at);
-        if (*count == PDNN_SCALE_VALUES_MAX || !pdnn_parse_i64(number, &numbers[*count]) ||
-            numbers[*count] < 1 || numbers[*count] > MOST)
+    size_t length;
+    for (*count = 0; (at = pdnn_part_next(&rest, ",", &length)); (*count)++) {
+        snprintf(number, sizeof number, "%.*s", (int)length, at);
+        if (*count == PDNN_SCALE_VALUES_MAX || length >= sizeof number ||
+            !pdnn_parse_i64(number, &numbers[*count]) || numbers[*count] < 1 || numbers[*count] > MOST)
             return pdnn_fail(err, PDNN_INVALID,
                              "--%s is '%s', expected up to %d numbers from 1 to %d such as 2,8,64", option,
                              text, PDNN_SCALE_VALUES_MAX, MOST);
-        (*count)++;
     }
     return PDNN_OK;
 }
