@@ -3,9 +3,11 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cli/launcher.h"
+#include "gen/override.h"
 #include "session/session.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,11 +45,28 @@ void pdnn_cli_job_finish(struct pdnn_cli_job *job) {
     pdnn_arena_finish(&job->arena);
     pdnn_str_finish(&job->path);
     free(job->sets);
+    free(job->set_by);
 }
 
-void pdnn_cli_job_set(struct pdnn_cli_job *job, const char *key, const char *value) {
+void pdnn_cli_job_set(struct pdnn_cli_job *job, const char *option, const char *key, const char *value) {
+    const char *given = pdnn_argument(job->arguments, option);
+    if (!given)
+        return;
     job->sets = pdnn_resize(job->sets, job->n_sets + 1, sizeof *job->sets);
-    job->sets[job->n_sets++] = pdnn_arena_printf(&job->arena, "%s=%s", key, value);
+    job->set_by = pdnn_resize(job->set_by, job->n_set_by + 1, sizeof *job->set_by);
+    job->sets[job->n_sets++] = pdnn_arena_printf(&job->arena, "%s=%s", key, value ? value : given);
+    job->set_by[job->n_set_by++] = pdnn_arena_printf(&job->arena, "--%s %.160s", option, given);
+}
+
+enum pdnn_status pdnn_cli_job_blame(const struct pdnn_cli_job *job, struct pdnn_err *err) {
+    for (size_t i = 0; i < job->n_set_by; i++) {
+        const struct pdnn_err cause = *err;
+        char place[sizeof PDNN_OVERRIDE_PLACE + 160];
+        snprintf(place, sizeof place, PDNN_OVERRIDE_PLACE, job->sets[job->n_sets - job->n_set_by + i]);
+        if (strncmp(cause.text, place, strlen(place)) == 0)
+            return pdnn_fail(err, cause.status, "%s%s", job->set_by[i], cause.text + strlen(place));
+    }
+    return err->status;
 }
 
 void pdnn_cli_job_default(struct pdnn_cli_job *job, const char *set) {
@@ -60,7 +79,7 @@ enum pdnn_status pdnn_cli_job_open(struct pdnn_cli_job *job, struct pdnn_err *er
     const struct pdnn_arguments *arguments = job->arguments;
     enum pdnn_status status = pdnn_session_open(&job->session, arguments->operands, arguments->n_operands,
                                                 job->sets, job->n_sets, err);
-    return status == PDNN_OK ? pdnn_cli_job_ceilings(job, err) : status;
+    return status == PDNN_OK ? pdnn_cli_job_ceilings(job, err) : pdnn_cli_job_blame(job, err);
 }
 
 enum pdnn_status pdnn_cli_job_ceilings(struct pdnn_cli_job *job, struct pdnn_err *err) {

@@ -17,6 +17,8 @@ struct pdnn_cli_job {
     struct pdnn_sweep_request request; /* the rest of it is the command's */
     const char **sets;                 /* what overrides the spec: --set, and what was added */
     size_t n_sets;
+    const char **set_by; /* the options that the last of these stand for: "--vary batch=1,16" */
+    size_t n_set_by;
     struct pdnn_arena arena;
     struct pdnn_str path;
 };
@@ -27,8 +29,10 @@ enum pdnn_status pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_
                                     struct pdnn_err *err);
 void pdnn_cli_job_finish(struct pdnn_cli_job *job);
 
-/* Sets a key of the spec as --set does, after those of the user. */
-void pdnn_cli_job_set(struct pdnn_cli_job *job, const char *key, const char *value);
+/* If the option is given, sets a key of the spec as --set does, after those of the user, to this value or,
+ * where it is NULL, the option's. What is wrong with it is told of the option. */
+void pdnn_cli_job_set(struct pdnn_cli_job *job, const char *option, const char *key, const char *value);
+enum pdnn_status pdnn_cli_job_blame(const struct pdnn_cli_job *job, struct pdnn_err *err);
 
 /* The same before those of the user, who may override it: "limits.time=10m", which is borrowed. */
 void pdnn_cli_job_default(struct pdnn_cli_job *job, const char *set);

@@ -24,9 +24,9 @@ struct override {
 
 /* Splits "a.b.c=value" into words and value. */
 static enum pdnn_status parse_setting(const char *setting, struct override *override, struct pdnn_err *err) {
-    const char *file = pdnn_arena_printf(override->arena, "--set %.160s", setting);
     char *path = pdnn_arena_strdup(override->arena, setting);
-    override->label = (struct pdnn_yaml){.file = file, .text = "", .text_offset = -1};
+    override->label = (struct pdnn_yaml){.text = "", .text_offset = -1};
+    override->label.file = pdnn_arena_printf(override->arena, PDNN_OVERRIDE_PLACE, setting);
     char *equals = strchr(path, '=');
     if (!equals || equals == path)
         return pdnn_yaml_fail(&override->label, err, "expected key=value, such as measure.rounds=3");

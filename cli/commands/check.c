@@ -197,14 +197,12 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
 static enum pdnn_status prepare(struct check *check, const struct pdnn_arguments *arguments,
                                 struct pdnn_err *err) {
     struct pdnn_session *session = &check->job.session;
-    const char *backend = pdnn_argument(arguments, "backend");
     check->max_flop = 2e10;
     check->for_people = pdnn_wants_text(arguments);
     if (pdnn_cli_job_begin(&check->job, arguments, err) != PDNN_OK ||
         pdnn_argument_double(arguments, "max-flop", 0, 1e30, &check->max_flop, err) != PDNN_OK)
         return err->status;
-    if (backend)
-        pdnn_cli_job_set(&check->job, "run.backend", backend);
+    pdnn_cli_job_set(&check->job, "backend", "run.backend", NULL);
     if (pdnn_cli_job_open(&check->job, err) != PDNN_OK)
         return err->status;
     check->time_limit_ns = LENIENCE * session->spec.limits.time_ns;

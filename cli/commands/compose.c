@@ -221,13 +221,11 @@ struct job {
 
 static enum pdnn_status open_session(const struct pdnn_arguments *arguments, struct job *job,
                                      struct pdnn_err *err) {
-    const char *budget = pdnn_argument(arguments, "budget");
     int64_t validate = 0, calibrate = 0;
     if (pdnn_argument_number(arguments, "validate", 1, COUNT_MAX, &validate, err) != PDNN_OK ||
         pdnn_argument_number(arguments, "calibrate", 1, COUNT_MAX, &calibrate, err) != PDNN_OK)
         return err->status;
-    if (budget)
-        pdnn_cli_job_set(&job->of, "limits.budget", budget);
+    pdnn_cli_job_set(&job->of, "budget", "limits.budget", NULL);
     if (pdnn_cli_job_open(&job->of, err) != PDNN_OK)
         return err->status;
     job->request.retry = job->of.request.retry;

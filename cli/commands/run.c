@@ -62,9 +62,10 @@ static enum pdnn_status set_values(struct vary *vary, struct pdnn_cli_job *job, 
         return pdnn_fail(err, PDNN_INVALID, "%s: expected a key and its values, such as batch=1,16,64",
                          vary->option);
     if (pdnn_instance_parse(id, &instance, err) != PDNN_OK)
-        return pdnn_wrap(err, "%s", vary->option);
+        return pdnn_wrap(err, "--vary takes one ID");
     vary->key = pdnn_arena_printf(&job->arena, "%.*s", length, text);
-    pdnn_cli_job_set(job, pdnn_arena_printf(&job->arena, "models.0.%s.%s", instance.family->name, vary->key),
+    pdnn_cli_job_set(job, "vary",
+                     pdnn_arena_printf(&job->arena, "models.0.%s.%s", instance.family->name, vary->key),
                      pdnn_arena_printf(&job->arena, *list == '[' || *list == '{' ? "%s" : "[%s]", list));
     return PDNN_OK;
 }
@@ -319,6 +320,10 @@ static enum pdnn_status open_session(struct run *run, const struct pdnn_argument
     if (vary && set_values(&run->vary, job, vary, arguments->operands[0], err) != PDNN_OK)
         return err->status;
     enum pdnn_status status = pdnn_cli_job_open(job, err);
+    /* Alone, the ID is right. */
+    if (status != PDNN_OK && vary &&
+        strncmp(err->text, *arguments->operands, strlen(*arguments->operands)) == 0)
+        return pdnn_wrap(err, "%s", run->vary.option);
     return status == PDNN_OK && vary ? check_vary(&run->vary, &job->session, err) : status;
 }
 

@@ -265,11 +265,10 @@ static enum pdnn_status run_one(const struct pdnn_arguments *arguments, struct p
     struct pdnn_seqpoint_run run = {.draws = 0};
     enum pdnn_status status = pdnn_cli_job_begin(&job, arguments, err);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (pdnn_argument(arguments, keys[i][0]))
-            pdnn_cli_job_set(&job, keys[i][1], pdnn_argument(arguments, keys[i][0]));
-    if (status == PDNN_OK)
-        status = pdnn_seqpoint_run_open(&run, &job.session, &wish, arguments->operands[0], job.sets,
-                                        job.n_sets, err);
+        pdnn_cli_job_set(&job, keys[i][0], keys[i][1], NULL);
+    if (status == PDNN_OK && pdnn_seqpoint_run_open(&run, &job.session, &wish, arguments->operands[0],
+                                                    job.sets, job.n_sets, err) != PDNN_OK)
+        status = pdnn_cli_job_blame(&job, err);
     if (status == PDNN_OK)
         status = pdnn_table_check_columns(&pdnn_epoch_methods_def, arguments, err);
     if (status == PDNN_OK && wish.runs)
