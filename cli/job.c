@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cli/launcher.h"
 #include "gen/override.h"
+#include "session/join/join.h"
 #include "session/session.h"
 
 #include <inttypes.h>
@@ -13,7 +14,7 @@
 
 enum pdnn_status pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
-    *job = (struct pdnn_cli_job){.arguments = arguments};
+    *job = (struct pdnn_cli_job){.arguments = arguments, .directory = {.folder = {.fd = -1}}};
     job->hooks = pdnn_console_hooks(&job->bar);
     job->bar.quiet = pdnn_argument(arguments, "quiet");
     job->session = (struct pdnn_session){.hooks = &job->hooks,
@@ -41,6 +42,7 @@ enum pdnn_status pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_
 }
 
 void pdnn_cli_job_finish(struct pdnn_cli_job *job) {
+    pdnn_sweep_directory_close(&job->directory);
     pdnn_session_finish(&job->session);
     pdnn_arena_finish(&job->arena);
     pdnn_str_finish(&job->path);
@@ -100,11 +102,19 @@ enum pdnn_status pdnn_cli_job_direct(struct pdnn_cli_job *job, const char *suffi
                                 &job->path, err) != PDNN_OK)
         return err->status;
     job->request.path = pdnn_str_text(&job->path);
+    job->bar.preface = job->session.common;
     pdnn_session_announce(&job->session, job->request.path);
     if (pdnn_environment_facts(&job->session, &job->arena, &facts, &job->request.n_facts, err) != PDNN_OK)
         return err->status;
     job->request.facts = facts;
     return PDNN_OK;
+}
+
+enum pdnn_status pdnn_cli_job_directory(struct pdnn_cli_job *job, const char *suffix, struct pdnn_err *err) {
+    if (pdnn_cli_job_direct(job, suffix, err) != PDNN_OK ||
+        pdnn_join_check_alone(job->request.path, err) != PDNN_OK)
+        return err->status;
+    return pdnn_sweep_directory_open(&job->directory, &job->request, err);
 }
 
 enum pdnn_status pdnn_cli_select(const struct pdnn_arguments *arguments, size_t n,

@@ -15,7 +15,8 @@ struct pdnn_cli_job {
     struct pdnn_session_hooks hooks;
     struct pdnn_session session;
     struct pdnn_sweep_request request; /* the rest of it is the command's */
-    const char **sets;                 /* what overrides the spec: --set, and what was added */
+    struct pdnn_sweep_directory directory;
+    const char **sets; /* what overrides the spec: --set, and what was added */
     size_t n_sets;
     const char **set_by; /* the options that the last of these stand for: "--vary batch=1,16" */
     size_t n_set_by;
@@ -48,6 +49,9 @@ enum pdnn_status pdnn_cli_job_roofs(struct pdnn_cli_job *job, struct pdnn_err *e
 
 /* Names the directory, announces the sweep to others, and finds the facts of environment.yaml. */
 enum pdnn_status pdnn_cli_job_direct(struct pdnn_cli_job *job, const char *suffix, struct pdnn_err *err);
+
+/* The same, and opens the directory. */
+enum pdnn_status pdnn_cli_job_directory(struct pdnn_cli_job *job, const char *suffix, struct pdnn_err *err);
 
 /* Opens the first n result directories of the operands, with the rows that --only selects, and ops.csv of
  * each unless readers is NULL. Both are {0} at first and the caller's to close, also after a failure. */

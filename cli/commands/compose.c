@@ -214,7 +214,6 @@ enum { COUNT_MAX = 100000 };
 
 struct job {
     struct pdnn_cli_job of;
-    struct pdnn_sweep_directory sweep;
     struct pdnn_compose_request request;
     struct pdnn_compose_result result;
 };
@@ -238,8 +237,7 @@ static enum pdnn_status open_session(const struct pdnn_arguments *arguments, str
 static enum pdnn_status open_directory(const struct pdnn_arguments *arguments, struct job *job,
                                        struct pdnn_err *err) {
     const char *library = pdnn_argument(arguments, "library");
-    if (pdnn_cli_job_direct(&job->of, ".composed", err) != PDNN_OK ||
-        pdnn_sweep_directory_open(&job->sweep, &job->of.request, err) != PDNN_OK)
+    if (pdnn_cli_job_directory(&job->of, ".composed", err) != PDNN_OK)
         return err->status;
     return pdnn_library_open(library ? library : job->of.request.path, &job->request.library, err);
 }
@@ -269,7 +267,7 @@ static void print_summary(const struct job *job) {
     const struct pdnn_compose_result *result = &job->result;
     char shown[PDNN_VISIBLE_TEXT], lists[PDNN_DURATION_TEXT], measures[PDNN_DURATION_TEXT];
     struct pdnn_str tally = {0};
-    pdnn_tally_append(&tally, &job->sweep.sums.tally);
+    pdnn_tally_append(&tally, &job->of.directory.sums.tally);
     fprintf(stderr,
             "%s%s\n%zu models to compose, %zu small enough to run; %zu operators\n"
             "%zu measurements in %s, after %s for compiling; %zu visits of models\n",
@@ -291,7 +289,7 @@ static enum pdnn_status print_validation(const struct pdnn_arguments *arguments,
     enum pdnn_status status = PDNN_OK;
     struct pdnn_table models;
     struct pdnn_str text = {0};
-    pdnn_compose_validate(&job->sweep, job->result.calibrates, &models);
+    pdnn_compose_validate(&job->of.directory, job->result.calibrates, &models);
     if (pdnn_wants_text(arguments)) {
         append_validation(&text, &models);
         pdnn_text_print(&text, false);
@@ -304,12 +302,12 @@ static enum pdnn_status print_validation(const struct pdnn_arguments *arguments,
 
 static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct job *job,
                                 struct pdnn_err *err) {
-    enum pdnn_status status = pdnn_compose_run(&job->sweep, &job->request, &job->result, err);
+    enum pdnn_status status = pdnn_compose_run(&job->of.directory, &job->request, &job->result, err);
     if (status != PDNN_OK && status != PDNN_INTERRUPTED)
         return status;
-    if (job->sweep.written)
+    if (job->of.directory.written)
         print_summary(job);
-    *arguments->some_failed = pdnn_session_has_failed(job->sweep.sums.tally.counts);
+    *arguments->some_failed = pdnn_session_has_failed(job->of.directory.sums.tally.counts);
     if (status == PDNN_OK && job->request.validate)
         status = print_validation(arguments, job, err);
     return status;
@@ -355,14 +353,13 @@ static enum pdnn_status plan_or_compose(const struct pdnn_arguments *arguments, 
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    struct job job = {.sweep = {.folder = {.fd = -1}}};
+    struct job job = {.result = {.calibrated = 0}};
     enum pdnn_status status = pdnn_cli_job_begin(&job.of, arguments, err);
     if (status == PDNN_OK)
         status = plan_or_compose(arguments, &job, err);
     free(job.result.calibrates);
     pdnn_neighbours_destroy(job.result.neighbours);
     pdnn_library_close(job.request.library);
-    pdnn_sweep_directory_close(&job.sweep);
     pdnn_cli_job_finish(&job.of);
     return status;
 }

@@ -237,17 +237,11 @@ static enum pdnn_status print(const struct pdnn_arguments *arguments, const stru
 
 static enum pdnn_status measure(struct pdnn_cli_job *job, struct pdnn_seqpoint_run *run,
                                 struct pdnn_err *err) {
-    struct pdnn_sweep_directory directory = {.folder = {.fd = -1}};
     job->request.largest = run->largest;
-    if (pdnn_cli_job_ceilings(job, err) != PDNN_OK || pdnn_cli_job_direct(job, ".results", err) != PDNN_OK)
+    if (pdnn_cli_job_ceilings(job, err) != PDNN_OK || pdnn_cli_job_directory(job, ".results", err) != PDNN_OK)
         return err->status;
-    job->bar.preface = job->session.common;
-    enum pdnn_status status = pdnn_sweep_directory_open(&directory, &job->request, err);
-    if (status == PDNN_OK) {
-        status = pdnn_seqpoint_run_measure(run, &directory, err);
-        *job->arguments->some_failed = pdnn_session_has_failed(directory.sums.tally.counts);
-    }
-    pdnn_sweep_directory_close(&directory);
+    enum pdnn_status status = pdnn_seqpoint_run_measure(run, &job->directory, err);
+    *job->arguments->some_failed = pdnn_session_has_failed(job->directory.sums.tally.counts);
     return status;
 }
 

@@ -232,23 +232,19 @@ static void append_end(struct pdnn_str *out, const struct pdnn_sweep_directory *
 }
 
 /* Runs the sweep in its directory and prints the summary. */
-static enum pdnn_status sweep_alone(const struct pdnn_cli_job *job, struct pdnn_err *err) {
-    struct pdnn_sweep_directory sweep = {0};
+static enum pdnn_status sweep_alone(struct pdnn_cli_job *job, struct pdnn_err *err) {
+    struct pdnn_sweep_directory *sweep = &job->directory;
     struct pdnn_sweep_result result = {0};
     struct pdnn_str text = {0};
-    if (pdnn_join_check_alone(job->request.path, err) != PDNN_OK)
+    if (pdnn_cli_job_directory(job, ".results", err) != PDNN_OK)
         return err->status;
-    enum pdnn_status status = pdnn_sweep_directory_open(&sweep, &job->request, err);
-    if (status == PDNN_OK) {
-        status = pdnn_sweep_directory_run(&sweep, &result, err);
-        append_end(&text, &sweep, &result);
-        if (!job->bar.quiet)
-            pdnn_console_say(pdnn_str_text(&text));
-        pdnn_str_finish(&text);
-        warn_speed(&sweep);
-        *job->arguments->some_failed = pdnn_session_has_failed(sweep.sums.tally.counts);
-    }
-    pdnn_sweep_directory_close(&sweep);
+    enum pdnn_status status = pdnn_sweep_directory_run(sweep, &result, err);
+    append_end(&text, sweep, &result);
+    if (!job->bar.quiet)
+        pdnn_console_say(pdnn_str_text(&text));
+    pdnn_str_finish(&text);
+    warn_speed(sweep);
+    *job->arguments->some_failed = pdnn_session_has_failed(sweep->sums.tally.counts);
     return status;
 }
 
@@ -293,11 +289,13 @@ static void print_all(const struct pdnn_join_request *request, const struct pdnn
 }
 
 /* The same together with others. */
-static enum pdnn_status join_others(const struct pdnn_cli_job *job, struct pdnn_err *err) {
-    struct pdnn_join_request request = {.sweep = job->request};
+static enum pdnn_status join_others(struct pdnn_cli_job *job, struct pdnn_err *err) {
+    struct pdnn_join_request request = {.expiry_ns = 0};
     struct pdnn_join_result result = {.part = ""};
-    if (pdnn_argument_time(job->arguments, "lease-expiry", &request.expiry_ns, err) != PDNN_OK)
+    if (pdnn_cli_job_direct(job, ".results", err) != PDNN_OK ||
+        pdnn_argument_time(job->arguments, "lease-expiry", &request.expiry_ns, err) != PDNN_OK)
         return err->status;
+    request.sweep = job->request;
     enum pdnn_status status = pdnn_join_run(&request, &result, err);
     if (*result.part && !job->bar.quiet)
         print_here(&request, &result);
@@ -417,9 +415,6 @@ static enum pdnn_status run_job(struct pdnn_cli_job *job, const struct pdnn_argu
         return err->status;
     if (is_left)
         return PDNN_OK;
-    if (pdnn_cli_job_direct(job, ".results", err) != PDNN_OK)
-        return err->status;
-    job->bar.preface = job->session.common;
     return pdnn_argument(arguments, "join") ? join_others(job, err) : sweep_alone(job, err);
 }
 
