@@ -1,6 +1,5 @@
 #include "base/visible.h"
 #include "cli/print/console.h"
-#include "base/units.h"
 #include "cli/args/registry.h"
 #include "results/import/import.h"
 
@@ -96,18 +95,10 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     };
     if (!request.output)
         return pdnn_fail(err, PDNN_INVALID, "import needs the new directory, give -o DIR");
-    if (pdnn_argument_number(arguments, "shards", 1, 1 << 20, &request.shards, err) != PDNN_OK)
+    if (pdnn_argument_number(arguments, "shards", 1, 1 << 20, &request.shards, err) != PDNN_OK ||
+        pdnn_argument_double(arguments, "peak", 1e-6, 1e12, &request.peak_gflops, err) != PDNN_OK ||
+        pdnn_argument_double(arguments, "bandwidth", 1e-6, 1e12, &request.bandwidth_gbs, err) != PDNN_OK)
         return err->status;
-    const struct {
-        const char *option;
-        double *value;
-    } rates[] = {{"peak", &request.peak_gflops}, {"bandwidth", &request.bandwidth_gbs}};
-    for (size_t i = 0; i < 2; i++) {
-        const char *text = pdnn_argument(arguments, rates[i].option);
-        if (text && (!pdnn_parse_double(text, rates[i].value) || !(*rates[i].value > 0)))
-            return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a number above 0", rates[i].option,
-                             text);
-    }
     request.map = pdnn_argument_all(arguments, "map", &request.n_map);
     request.set = pdnn_argument_all(arguments, "set", &request.n_set);
     enum pdnn_status status = pdnn_import(&request, &result, err);

@@ -162,6 +162,7 @@ static enum pdnn_status map_columns(struct import *im, struct pdnn_err *err) {
     const size_t n_map = is_paradnn ? sizeof paradnn / sizeof *paradnn : im->request->n_map;
     struct mapped *all = pdnn_arena_alloc(&im->arena, n_map, sizeof *all);
     struct group *group = im->group;
+    bool needs_model = false, has_flop = false;
     *group = (struct group){.column = all};
     for (size_t i = 0; i < n_map; i++) {
         if (parse_mapped(im, map[i], &all[i], err) != PDNN_OK)
@@ -180,7 +181,9 @@ static enum pdnn_status map_columns(struct import *im, struct pdnn_err *err) {
         for (size_t i = 0; i < g->n; i++)
             names[i] = g->column[i].name;
         im->n_groups++;
-        if (find(g, LABEL) == SIZE_MAX && find(g, MODEL) == SIZE_MAX && !im->request->model)
+        needs_model = needs_model || (find(g, LABEL) == SIZE_MAX && find(g, MODEL) == SIZE_MAX);
+        has_flop = has_flop || find(g, FLOP) != SIZE_MAX || find(g, GFLOPS) != SIZE_MAX;
+        if (needs_model && !im->request->model)
             return pdnn_fail(err, PDNN_INVALID,
                              "no column says the model: give --map model=COLUMN or --model");
         if (find(g, TIME) == SIZE_MAX && find(g, STEPS) == SIZE_MAX && find(g, EXAMPLES) == SIZE_MAX &&
@@ -193,6 +196,11 @@ static enum pdnn_status map_columns(struct import *im, struct pdnn_err *err) {
                               : err->status;
         im->n_rows += g->rows.n_rows;
     }
+    if (im->request->model && !needs_model)
+        return pdnn_fail(err, PDNN_INVALID, "--model does nothing here: %s says the models",
+                         is_paradnn ? "a file of ParaDnn's" : "a column");
+    if (im->request->shards > 1 && !has_flop)
+        return pdnn_fail(err, PDNN_INVALID, "--shards does nothing here: no column has FLOP or their rate");
     return im->n_rows ? PDNN_OK : pdnn_fail(err, PDNN_INVALID, "%.512s: no instances", im->request->path);
 }
 
@@ -235,7 +243,7 @@ static enum pdnn_status read_instance(const struct import *im, const struct grou
     if (find(group, LABEL) != SIZE_MAX)
         status = pdnn_label_id(label, request->set, request->n_set, &id, err);
     else
-        pdnn_str_printf(&id, "%s", *model || !request->model ? model : request->model);
+        pdnn_str_printf(&id, "%s", find(group, MODEL) == SIZE_MAX ? request->model : model);
     for (size_t i = 0; i < group->n; i++) {
         const char *value = pdnn_table_text(&group->rows, row, i);
         if (group->column[i].role == KEY && *value)
@@ -251,14 +259,13 @@ static enum pdnn_status read_instance(const struct import *im, const struct grou
     return status;
 }
 
-/* The file's numbers of one instance; those that follow from others must. */
+/* The file's numbers of one instance, NaN before; those that follow from others must. */
 static enum pdnn_status read_numbers(const struct import *im, const struct group *group, size_t row,
                                      int64_t batch, double number[NUMBERS], struct pdnn_err *err) {
     const double near = 1e-3; /* relative: files have rounded counts */
     const char *name[NUMBERS];
     for (size_t role = 0; role < NUMBERS; role++) {
         const size_t i = find(group, (enum role)role);
-        number[role] = NAN;
         if (i == SIZE_MAX)
             continue;
         name[role] = group->column[i].name;
@@ -401,8 +408,7 @@ static void add_row(struct import *im, struct row *made, enum pdnn_outcome outco
 static enum pdnn_status add_instance(struct import *im, const struct group *group, size_t row,
                                      struct pdnn_err *err) {
     static const enum role times[] = {TIME, STEPS, EXAMPLES};
-    const bool has_label = find(group, LABEL) != SIZE_MAX;
-    struct row made = {.label = text_of(group, row, has_label ? LABEL : MODEL),
+    struct row made = {.label = text_of(group, row, find(group, LABEL) == SIZE_MAX ? MODEL : LABEL),
                        .state = text_of(group, row, STATE)};
     char id[PDNN_ID_TEXT];
     enum pdnn_outcome outcome;
@@ -534,15 +540,14 @@ static enum pdnn_status write_directory(struct import *im, struct pdnn_err *err)
         return pdnn_fail(err, PDNN_INVALID, "%.512s: cannot be made: %s", output, strerror(errno));
     pdnn_table_csv(&imported, &im->imported);
     pdnn_ceilings_format(im->ceilings, &ceilings);
-    enum pdnn_status status = pdnn_folder_open(&folder, output, err);
-    if (status == PDNN_OK)
-        status = pdnn_tables_write(&im->tables, &folder, err);
-    if (status == PDNN_OK)
-        status = pdnn_folder_replace(&folder, "imported.csv", pdnn_str_text(&imported), imported.length, err);
-    if (status == PDNN_OK && im->ceilings->count)
-        status = pdnn_folder_replace(&folder, "ceilings.csv", pdnn_str_text(&ceilings), ceilings.length, err);
-    if (status == PDNN_OK)
-        status = write_environment(im, &folder, err);
+    enum pdnn_status status = PDNN_OK;
+    if (pdnn_folder_open(&folder, output, err) != PDNN_OK ||
+        pdnn_tables_write(&im->tables, &folder, err) != PDNN_OK ||
+        pdnn_folder_replace(&folder, "imported.csv", imported.text, imported.length, err) != PDNN_OK ||
+        (im->ceilings->count &&
+         pdnn_folder_replace(&folder, "ceilings.csv", ceilings.text, ceilings.length, err) != PDNN_OK) ||
+        write_environment(im, &folder, err) != PDNN_OK)
+        status = err->status;
     for (size_t i = 0; status != PDNN_OK && folder.fd >= 0 && i < sizeof names / sizeof *names; i++)
         unlinkat(folder.fd, names[i], 0);
     pdnn_folder_close(&folder);
@@ -557,17 +562,12 @@ enum pdnn_status pdnn_import(const struct pdnn_import_request *request, struct p
                              struct pdnn_err *err) {
     struct import im = {.request = request, .roofs_threads = -1};
     im.ceilings = pdnn_alloc(1, sizeof *im.ceilings);
-    enum pdnn_status status = pdnn_import_source_open(&im.source, request->path, err);
-    if (status == PDNN_OK)
-        status = map_columns(&im, err);
-    if (status == PDNN_OK)
-        status = choose_host(&im, err);
-    if (status == PDNN_OK)
-        status = begin_tables(&im, err);
-    if (status == PDNN_OK)
-        status = make_tables(&im, err);
-    if (status == PDNN_OK)
-        status = write_directory(&im, err);
+    enum pdnn_status status = PDNN_OK;
+    if (pdnn_import_source_open(&im.source, request->path, err) != PDNN_OK ||
+        map_columns(&im, err) != PDNN_OK || choose_host(&im, err) != PDNN_OK ||
+        begin_tables(&im, err) != PDNN_OK || make_tables(&im, err) != PDNN_OK ||
+        write_directory(&im, err) != PDNN_OK)
+        status = err->status;
     if (status == PDNN_OK)
         *result = im.result;
     else

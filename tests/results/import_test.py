@@ -277,6 +277,7 @@ class Import(unittest.TestCase):
                      "bad.json: none of 14 instances can be read, the first: label 'resnet50': 'resnet50' is not WORD_NUMBER")
         self.refused(GOOD, "nodes is given twice", "--set", "nodes=5")
         self.refused(GOOD, "unknown key 'dtpye'", "--set", "dtpye=bf16")
+        self.refused(GOOD, "--model does nothing here: a file of ParaDnn's says the models", "--model", "fc")
         self.refused(GOOD, "--shards is '0', expected a whole number from 1 to", "--shards", "0")
 
     def test_settings_in_one_text(self):
@@ -350,9 +351,11 @@ class Import(unittest.TestCase):
                 ("--map has nodes twice", [*self.MAPPED, "--map", "nodes=bs"]),
                 ("there is no column 'latncy', did you mean 'latency'?", ["--model", "fc", "--map", "time=latncy:ms"]),
                 ("unknown key 'nodse' for fc, did you mean 'nodes'?", ["--model", "fc", "--map", "nodse=width", "--map", "time=latency:ms"]),
+                ("--model does nothing here: a column says the models", [*self.MAPPED, "--map", "model=bs"]),
+                ("--shards does nothing here: no column has FLOP", [*self.MAPPED, "--shards", "8"]),
                 ("--peak needs --bandwidth", [*self.MAPPED, "--peak", "8100"]),
                 ("--peak and --ceilings cannot be combined", [*self.MAPPED, "--peak", "8100", "--bandwidth", "1", "--ceilings", "t.csv"]),
-                ("--peak is '0', expected a number above 0", [*self.MAPPED, "--peak", "0", "--bandwidth", "1"])):
+                ("--peak is '0', expected a number from 1e-06 to 1e+12", [*self.MAPPED, "--peak", "0", "--bandwidth", "1"])):
             with self.subTest(message):
                 self.assertIn(message, self.paradnn("import", "t.csv", "-o", "out", *options, expect=2).stderr)
                 self.assertFalse(os.path.exists(self.path("out")))
