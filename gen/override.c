@@ -77,18 +77,15 @@ static struct pdnn_yaml *map_item(struct override *override, struct pdnn_yaml *m
 
 static enum pdnn_status set_path(struct override *override, struct pdnn_yaml *node, struct pdnn_err *err) {
     for (size_t i = 0; i < override->n_words; i++) {
-        enum pdnn_status status = PDNN_OK;
         if (pdnn_yaml_is_null(node))
             node->kind = PDNN_YAML_MAP;
         if (node->kind == PDNN_YAML_SCALAR)
             return pdnn_yaml_fail(&override->label, err, "nothing can be set below '%.60s', it is %s",
                                   override->words[i ? i - 1 : 0], pdnn_yaml_kind_name(node));
-        if (node->kind == PDNN_YAML_LIST)
-            status = list_item(override, node, override->words[i], &node, err);
-        else
+        if (node->kind != PDNN_YAML_LIST)
             node = map_item(override, node, override->words[i]);
-        if (status != PDNN_OK)
-            return status;
+        else if (list_item(override, node, override->words[i], &node, err) != PDNN_OK)
+            return err->status;
     }
     struct pdnn_yaml *value;
     const struct pdnn_yaml_input input = {.file = override->label.file,

@@ -7,6 +7,7 @@
 #include "models/instance.h"
 #include "results/query/shares.h"
 #include "results/epochs/lengths.h"
+#include "results/import/import.h"
 #include "results/store/results.h"
 #include "runtime/data/dataset.h"
 
@@ -32,6 +33,11 @@ static void add_candidate(struct completion *completion, const char *name, const
     if (fits && !strstr(pdnn_str_text(&completion->lines), line.text))
         pdnn_str_printf(&completion->lines, "%s%s", line.text, help);
     pdnn_str_finish(&line);
+}
+
+static void add_words(struct completion *completion, const char *const *words) {
+    for (; words && *words; words++)
+        add_candidate(completion, *words, "", "");
 }
 
 /* The part of the word that is being completed. */
@@ -92,7 +98,6 @@ static void add_params(struct completion *completion) {
 
 /* What a row of results can be chosen by. */
 static void add_selectors(struct completion *completion) {
-    keep_to(completion, ",/");
     const char *part = part_of(completion);
     if (!strchr(part, '=')) {
         add_candidate(completion, "family", "=", "the model family");
@@ -108,13 +113,11 @@ static void add_selectors(struct completion *completion) {
 
 /* Keys that things differ in. */
 static void add_key_names(struct completion *completion) {
-    keep_to(completion, ",");
     completion->assign = "";
     add_params(completion);
 }
 
 static void add_parts(struct completion *completion) {
-    keep_to(completion, ",");
     for (enum pdnn_by by = 0; by < PDNN_BY_COUNT; by++)
         add_candidate(completion, pdnn_by_name(by), "", "");
 }
@@ -129,18 +132,11 @@ static void add_columns(struct completion *completion) {
     size_t n_families = 0;
     while (pdnn_families[n_families])
         n_families++;
-    keep_to(completion, ",");
     pdnn_arena_init(&arena);
     const struct pdnn_table_def def = pdnn_results_def(pdnn_families, n_families, &arena);
     for (size_t i = 0; i < def.count; i++)
         add_candidate(completion, def.column[i].name, "", def.column[i].help);
     pdnn_arena_finish(&arena);
-}
-
-static void add_choice(struct completion *completion) {
-    add_columns(completion);
-    add_candidate(completion, "brief", "", "what people plot");
-    add_candidate(completion, "all", "", "every column");
 }
 
 /* "rounds=", or the words after "order=". */
@@ -242,10 +238,34 @@ static void add_ids(struct completion *completion) {
     add_presets(completion, model.family);
 }
 
-/* What a data set holds. */
-static void add_contents(struct completion *completion) {
-    for (size_t i = 0; pdnn_dataset_kind_names[i]; i++)
-        add_candidate(completion, pdnn_dataset_kind_names[i], "", "");
+/* What a column of an imported file may say; how it is called there is not known. */
+static void add_mapped(struct completion *completion) {
+    if (strchr(part_of(completion), '='))
+        return;
+    for (size_t i = 0; pdnn_import_roles[i]; i++)
+        add_candidate(completion, pdnn_import_roles[i], "=", "");
+    add_params(completion);
+}
+
+/* Names of models, without their parameters. */
+static void add_models(struct completion *completion) {
+    for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++) {
+        add_candidate(completion, (*family)->name, "", (*family)->help);
+        add_presets(completion, *family);
+    }
+}
+
+/* Everything that has an entry in the dictionary. */
+static void add_entries(struct completion *completion) {
+    for (size_t i = 0; i < PDNN_TABLE_DEFS; i++) {
+        const struct pdnn_table_def *def = pdnn_table_defs[i];
+        add_candidate(completion, def->name, "", def->help);
+        for (size_t c = 0; c < def->count; c++) {
+            add_candidate(completion, def->column[c].name, "", def->column[c].help);
+            for (const struct pdnn_word *word = def->column[c].words; word && word->name; word++)
+                add_candidate(completion, word->name, "", word->meaning);
+        }
+    }
 }
 
 static void add_commands(struct completion *completion) {
@@ -253,57 +273,57 @@ static void add_commands(struct completion *completion) {
         add_candidate(completion, (*command)->name, "", (*command)->summary);
 }
 
-/* What help explains. */
-static void add_topics(struct completion *completion) {
-    add_commands(completion);
-    add_candidate(completion, "spec", "", "how to write a spec");
-}
-
 /* What an operand or an option's argument may be, by its name in the tables; any other is known to the user
  * alone. */
 static const struct {
     const char *argument;
     const char *files;
+    const char *letters; /* what separates parts, each completed for itself */
     void (*add)(struct completion *completion);
+    const char *const *words; /* besides */
 } arguments[] = {
-    {"A", "directories", NULL},
-    {"B", "directories", NULL},
-    {"DIR", "directories", NULL},
-    {"OUT", "directories", NULL},
-    {"RESULTS", "directories", NULL},
-    {"CONTENT", "directories", add_contents},
-    {"COMMAND", "files", NULL},
-    {"FILE", "files", NULL},
-    {"LENGTHS", "files", add_lengths},
-    {"SPEC", "specs", add_ids},
-    {"ID", "specs", add_ids},
-    {"CONDITIONS", "none", add_selectors},
-    {"KEY=VALUE", "none", add_spec_paths},
-    {"PARAMETER=VALUE", "none", add_params},
-    {"KEY=LIST", "none", add_hypers},
-    {"KEY", "none", add_key_names},
-    {"KEYS", "none", add_key_names},
-    {"PARTS", "none", add_parts},
-    {"TOPIC", "none", add_topics},
-    {"COLUMN", "none", add_columns},
-    {"COLUMNS", "none", add_columns},
-    {"CHOICE", "none", add_choice},
+    {"A", "directories", "", NULL, NULL},
+    {"B", "directories", "", NULL, NULL},
+    {"DIR", "directories", "", NULL, NULL},
+    {"OUT", "directories", "", NULL, NULL},
+    {"RESULTS", "directories", "", NULL, NULL},
+    {"CONTENT", "directories", "", NULL, pdnn_dataset_kind_names},
+    {"COMMAND", "files", "", NULL, NULL},
+    {"FILE", "files", "", NULL, NULL},
+    {"LENGTHS", "files", "", add_lengths, NULL},
+    {"SPEC", "specs", "", add_ids, NULL},
+    {"ID", "specs", "", add_ids, NULL},
+    {"MODEL", "none", "", add_models, NULL},
+    {"CONDITIONS", "none", ",/", add_selectors, NULL},
+    {"KEY=VALUE", "none", "", add_spec_paths, NULL},
+    {"PARAMETER=VALUE", "none", "", add_params, NULL},
+    {"KEY=LIST", "none", "", add_hypers, NULL},
+    {"KEY=COLUMN", "none", "", add_mapped, NULL},
+    {"KEY", "none", ",", add_key_names, NULL},
+    {"KEYS", "none", ",", add_key_names, NULL},
+    {"PARTS", "none", ",", add_parts, NULL},
+    {"TOPIC", "none", "", add_commands, (const char *const[]){"spec", NULL}},
+    {"TABLE", "none", "", add_entries, (const char *const[]){"tables", "words", "brief", NULL}},
+    {"COLUMN", "none", ",", add_columns, NULL},
+    {"COLUMNS", "none", ",", add_columns, NULL},
+    {"CHOICE", "none", ",", add_columns, (const char *const[]){"brief", "all", NULL}},
+    {"N|all", "none", "", NULL, (const char *const[]){"all", NULL}},
 };
 
-/* Adds what an operand or an option's argument may be. `name` is its name in the tables ("DIR"); option may
- * be NULL. */
-static void complete_argument(struct completion *completion, const char *name,
-                              const struct pdnn_option_def *option) {
-    const char *const *choice = option ? option->choices : NULL;
-    for (size_t i = 0; !choice && i < sizeof arguments / sizeof *arguments; i++) {
+/* Adds what an operand or an option's argument may be. `name` is its name in the tables ("DIR"); choices: or
+ * NULL. */
+static void complete_argument(struct completion *completion, const char *name, const char *const *choices) {
+    for (size_t i = 0; !choices && i < sizeof arguments / sizeof *arguments; i++) {
         if (strcmp(arguments[i].argument, name) != 0)
             continue;
         completion->files = arguments[i].files;
+        keep_to(completion, arguments[i].letters);
         if (arguments[i].add)
             arguments[i].add(completion);
+        choices = arguments[i].words;
+        break;
     }
-    for (; choice && *choice; choice++)
-        add_candidate(completion, *choice, "", "");
+    add_words(completion, choices);
 }
 
 /* What the words before the last one say about it. */
@@ -372,12 +392,10 @@ static void add_options(struct completion *completion, const struct pdnn_command
  * stands for both. */
 static void add_operand(struct completion *completion, const struct pdnn_command_def *command,
                         size_t number) {
-    bool (*words)(size_t index, const char **name, const char **help) =
-        command->kind ? command->kind : command->word;
     const char *name, *help, *at = command->operands;
     if (number >= pdnn_operand_counts(command->operands).most)
         return;
-    for (size_t i = 0; !number && words && words(i, &name, &help); i++)
+    for (size_t i = 0; !number && command->kind && command->kind(i, &name, &help); i++)
         add_candidate(completion, name, "", help);
     for (size_t i = 0; i < number && strchr(at, ' '); i++)
         at = strchr(at, ' ') + 1;
@@ -406,7 +424,7 @@ static void complete_word(struct completion *completion, const char *const *word
         completion->kept = word[1] == '-' ? (size_t)(strchr(word, '=') - word) + 1 : 2;
     }
     if (option) {
-        complete_argument(completion, option->argument, option);
+        complete_argument(completion, option->argument, option->choices);
         return;
     }
     add_operand(completion, place.command, place.n_operands);

@@ -52,8 +52,6 @@ struct pdnn_command_def {
     const char *description; /* paragraphs, with an empty line between two */
     /* The kinds the first operand may have, by index: false past the last one. NULL: not from a table. */
     bool (*kind)(size_t index, const char **name, const char **help);
-    /* The same for words that help does not list, but a shell offers. */
-    bool (*word)(size_t index, const char **name, const char **help);
     const struct pdnn_option_def *options;
     size_t n_options;
     const struct pdnn_option_rule *rules; /* ended by one without an option; or NULL */
@@ -138,6 +136,7 @@ const char *const *pdnn_argument_all(const struct pdnn_arguments *arguments, con
 
 /* Options that several commands share. */
 extern const char *const pdnn_table_formats[]; /* table, csv, json, jsonl */
+extern const char *const pdnn_shard_bases[];   /* 0, 1 */
 
 /* Of what is printed with pdnn_table_print. */
 #define PDNN_OPTIONS_TABLE                                                                                   \
@@ -189,7 +188,8 @@ extern const char *const pdnn_table_formats[]; /* table, csv, json, jsonl */
      "only the instances of shard I of N, dealt by predicted time so that all shards end together; "         \
      "auto/N takes I from the job array of Slurm, PBS, LSF or SGE"},                                         \
     {                                                                                                        \
-        "shard-base", 0, "0|1", NULL, false, "what the shards count from: 0 (the default) to N-1, or 1 to N" \
+        "shard-base", 0, "0|1", pdnn_shard_bases, false,                                                     \
+            "what the shards count from: 0 (the default) to N-1, or 1 to N"                                  \
     }
 #define PDNN_OPTION_NO_CACHE                                                                                        \
     {                                                                                                               \

@@ -24,7 +24,7 @@ static const char description[] =
     "prefer to their own. To give a sweep certain roofs, give its --ceilings the file that --output wrote.";
 
 static const struct pdnn_option_def options[] = {
-    {"threads", 't', "N", NULL, true,
+    {"threads", 't', "N|all", NULL, true,
      "number of threads to measure with, or all; may be repeated (default: 1 and all)"},
     {"seconds", 's', "SECONDS", NULL, false, "time to spend on each thread count, at most (default: 5)"},
     {"time", 0, "TIME", NULL, false,

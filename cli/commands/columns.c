@@ -9,10 +9,9 @@
 
 static const char description[] =
     "Lists the columns of the tables in a result directory and of those that commands print as CSV, in order, all of "
-    "them or those of NAME: one of these tables, which 'tables' lists; a column, in every table that has it; or "
-    "'brief', for the columns that --columns brief leaves. An empty field means not available.\n\n"
+    "them or those of one TABLE, which 'tables' lists; a COLUMN, in every table that has it; or 'brief', for the columns that --columns brief leaves. An empty field means not available.\n\n"
     "Statuses, stop reasons, bounds and flags are explained below the columns that hold them, with what to do about "
-    "each. NAME may also be one of them; 'words' lists all of them, as CSV too.";
+    "each. WORD is one of them; 'words' lists all of them, as CSV too.";
 
 static const struct pdnn_option_def options[] = {PDNN_OPTIONS_TABLE};
 
@@ -211,11 +210,5 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-static bool word(size_t index, const char **name, const char **help) {
-    *name = index < PDNN_TABLE_DEFS ? pdnn_table_defs[index]->name : NULL;
-    *help = "the columns of this table";
-    return *name;
-}
-
-PDNN_COMMAND(columns, PDNN_COMMANDS_EXPLAIN, "[NAME]",
-             "Explains the columns of the tables and the words in them.", .run = run, .word = word);
+PDNN_COMMAND(columns, PDNN_COMMANDS_EXPLAIN, "[TABLE|COLUMN|WORD]",
+             "Explains the columns of the tables and the words in them.", .run = run);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const char description[] =
-    "Without NAME, lists the model families and their presets. With NAME, a family or a preset, lists the family's "
+    "Without MODEL, lists the model families and their presets. With MODEL, a family or a preset, lists the family's "
     "hyper-parameters, the run settings that apply to it, the optimizers, and its presets. Every parameter and "
     "setting is a key in a spec and in an ID. One that is marked \"with\" some value applies only then, and is left "
     "out of other IDs.\n\n"
@@ -108,7 +108,7 @@ static const struct pdnn_column_def param_columns[N_PARAM_COLUMNS] = {
     [UNIT] = {"unit", .rank = 1, .help = "of its values"},
     [HELP] = {"help", .align = PDNN_ALIGN_WRAP, .help = "what it means"},
 };
-static const struct pdnn_table_def params_def = {"families NAME", "the parameters of a family", param_columns,
+static const struct pdnn_table_def params_def = {"families MODEL", "the parameters of a family", param_columns,
                                                  N_PARAM_COLUMNS};
 
 static size_t add_row(struct pdnn_table *table, const char *kind, const char *name, const char *help) {
@@ -200,12 +200,5 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-static bool word(size_t index, const char **name, const char **help) {
-    const struct pdnn_family_def *family = pdnn_families[index];
-    *name = family ? family->name : NULL;
-    *help = family ? family->help : NULL;
-    return family != NULL;
-}
-
-PDNN_COMMAND(families, PDNN_COMMANDS_EXPLAIN, "[NAME]",
-             "Lists the model families, or one family's parameters.", .run = run, .word = word);
+PDNN_COMMAND(families, PDNN_COMMANDS_EXPLAIN, "[MODEL]",
+             "Lists the model families, or one family's parameters.", .run = run);

@@ -38,9 +38,10 @@ enum role {
     KEY
 };
 
-static const char *const roles[KEY] = {"params",      "step_flop_count", "gflops", "intensity_flop_per_byte",
-                                       "steps_per_s", "examples_per_s",  "time",   "label",
-                                       "model",       "state",           "host"};
+const char *const pdnn_import_roles[] = {
+    "params",      "step_flop_count", "gflops", "intensity_flop_per_byte",
+    "steps_per_s", "examples_per_s",  "time",   "label",
+    "model",       "state",           "host",   NULL};
 
 /* The lists of the files that ParaDnn shipped. */
 static const char *const paradnn[] = {"label=labels",
@@ -139,7 +140,7 @@ static enum pdnn_status parse_mapped(struct import *im, const char *text, struct
     if (!equals || equals == text || !equals[1])
         return pdnn_fail(err, PDNN_INVALID, "--map '%.80s' is not KEY=COLUMN or KEY=COLUMN:UNIT", text);
     const char *key = pdnn_arena_printf(&im->arena, "%.*s", (int)(equals - text), text);
-    while (role < KEY && strcmp(roles[role], key) != 0)
+    while (role < KEY && strcmp(pdnn_import_roles[role], key) != 0)
         role++;
     while (colon && unit < sizeof units / sizeof *units && strcmp(units[unit].name, colon + 1) != 0)
         unit++;

@@ -27,6 +27,8 @@ struct pdnn_import_request {
     double peak_gflops, bandwidth_gbs;
 };
 
+extern const char *const pdnn_import_roles[]; /* NULL-terminated: what KEY is, besides parameters */
+
 enum { PDNN_IMPORT_REASONS = 3 };
 
 struct pdnn_import_result {

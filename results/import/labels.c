@@ -65,12 +65,6 @@ static size_t find_word(const struct kind *kind, const char *part) {
     return k;
 }
 
-/* The part behind this one, or NULL. */
-static const char *next_part(const char *part) {
-    const char *dash = strchr(part, '-');
-    return dash ? dash + 1 : NULL;
-}
-
 /* The kind that the label has the second word of, which is its own; the first if of none. */
 static const struct kind *choose(const char *label) {
     const struct kind *kind = kinds + sizeof kinds / sizeof *kinds - 1;
@@ -82,7 +76,8 @@ static const struct kind *choose(const char *label) {
 /* Several may be one text, "dtype=bf16,threads=2", as in an id. */
 static bool is_set(const char *key, const char *const *set, size_t n_set) {
     for (size_t i = 0; i < n_set; i++) {
-        for (const char *at = set[i]; at; at = strchr(at, ','), at = at ? at + 1 : NULL) {
+        size_t length;
+        for (const char *rest = set[i], *at; (at = pdnn_part_next(&rest, ",", &length));) {
             if (strcspn(at, "=") == strlen(key) && strncmp(at, key, strlen(key)) == 0)
                 return true;
         }
@@ -96,8 +91,9 @@ enum pdnn_status pdnn_label_id(const char *label, const char *const *set, size_t
     const struct pdnn_family_def *family = pdnn_family_find(kind->family);
     bool found[WORDS] = {false};
     pdnn_str_printf(id, "%s", kind->family);
-    for (const char *part = label; part; part = next_part(part)) {
-        const int length = (int)strcspn(part, "-"), word = (int)strcspn(part, "_");
+    size_t part_length;
+    for (const char *rest = label, *part; (part = pdnn_part_next(&rest, "-", &part_length));) {
+        const int length = (int)part_length, word = (int)strcspn(part, "_");
         const char *digits = part + word + 1;
         const int n_digits = length - word - 1;
         const size_t k = find_word(kind, part);

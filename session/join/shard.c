@@ -97,8 +97,6 @@ enum pdnn_status pdnn_shard_parse(const char *text, const char *base, struct pdn
         return pdnn_fail(err, PDNN_INVALID, "--shard-base says what --shard counts from, which is missing");
     if (!text)
         return PDNN_OK;
-    if (base && strcmp(base, "0") != 0 && !first)
-        return pdnn_fail(err, PDNN_INVALID, "--shard-base is '%s', expected 0 or 1", base);
     size_t length = slash ? (size_t)(slash - text) : sizeof number;
     if (length >= sizeof number)
         return pdnn_fail(err, PDNN_INVALID, "--shard is '%s', expected i/N or auto/N, such as 3/16", text);
