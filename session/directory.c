@@ -188,55 +188,11 @@ enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *swee
     return status;
 }
 
-struct writing {
-    const struct pdnn_sweep_directory *sweep;
-    struct pdnn_scatter pool;
-};
-
-static enum pdnn_status fetch(void *user, size_t id, struct pdnn_aggregate_input *input,
-                              struct pdnn_err *err) {
-    const struct writing *writing = user;
-    const struct pdnn_session *session = writing->sweep->session;
-    const struct pdnn_instance_visits of =
-        pdnn_visits_of(pdnn_journal_visits(writing->sweep->journal), input->id);
-    (void)id;
-    (void)err;
-    input->visits = of.visit;
-    input->ops = of.ops;
-    input->n_visits = of.count;
-    input->pool = writing->pool;
-    input->ceilings = session->ceilings->count ? session->ceilings : NULL;
-    input->host = session->host.name;
-    return PDNN_OK;
-}
-
-enum pdnn_status pdnn_sweep_directory_tables(struct pdnn_sweep_directory *sweep, struct pdnn_tables *tables,
-                                             struct pdnn_err *err) {
-    struct writing writing = {.sweep = sweep};
-    const struct pdnn_session *session = sweep->session;
-    const struct pdnn_visits *visits = pdnn_journal_visits(sweep->journal);
-    struct pdnn_rows_sums sums;
-    size_t *id_of_task = pdnn_alloc(session->n_tasks + 1, sizeof *id_of_task);
-    for (size_t i = 0; i < session->n_tasks; i++)
-        id_of_task[i] = pdnn_texts_find(&visits->ids, session->tasks[i].id);
-    pdnn_aggregate_pool(visits, &writing.pool);
-    const struct pdnn_rows_request request = {.session = session,
-                                              .tables = tables,
-                                              .ids = &visits->ids,
-                                              .id_of_task = id_of_task,
-                                              .fetch = fetch,
-                                              .user = &writing};
-    enum pdnn_status status = pdnn_rows_make(&request, &sums, err);
-    if (status == PDNN_OK)
-        sweep->sums = sums;
-    free(id_of_task);
-    return status;
-}
-
 enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
     struct pdnn_tables tables = {0};
     sweep->written = false;
-    enum pdnn_status status = pdnn_sweep_directory_tables(sweep, &tables, err);
+    enum pdnn_status status = pdnn_rows_of_visits(sweep->session, pdnn_journal_visits(sweep->journal), false,
+                                                  &tables, &sweep->sums, err);
     if (status == PDNN_OK)
         status = pdnn_tables_write(&tables, &sweep->folder, err);
     sweep->written = status == PDNN_OK;

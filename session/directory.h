@@ -70,10 +70,6 @@ enum pdnn_status pdnn_sweep_directory_commit(struct pdnn_sweep_directory *sweep,
  * warning and does not stop the sweep. */
 enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *sweep, struct pdnn_err *err);
 
-/* results.csv and ops.csv as text, which the caller finishes, also after a failure; they start as {0}. */
-enum pdnn_status pdnn_sweep_directory_tables(struct pdnn_sweep_directory *sweep, struct pdnn_tables *tables,
-                                             struct pdnn_err *err);
-
 /* Replaces results.csv and ops.csv: the session's rows in order, then rows that only the journal has. */
 enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, struct pdnn_err *err);
 

@@ -53,7 +53,9 @@ static enum pdnn_status make_table(struct pdnn_prune *prune, struct pdnn_results
                                    struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT];
     struct pdnn_tables tables = {0};
-    enum pdnn_status status = pdnn_sweep_directory_tables(&prune->sweep, &tables, err);
+    struct pdnn_rows_sums sums;
+    enum pdnn_status status = pdnn_rows_of_visits(&prune->session, pdnn_journal_visits(prune->sweep.journal),
+                                                  false, &tables, &sums, err);
     if (status == PDNN_OK) {
         pdnn_tables_flush(&tables);
         status = pdnn_results_parse(table, pdnn_folder_path(&prune->sweep.folder, "results.csv", path),

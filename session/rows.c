@@ -75,7 +75,8 @@ static enum pdnn_status add(struct making *making, size_t id, size_t task, struc
         if (!isnan(speed_index))
             making->speeds[making->n_speeds++] = speed_index;
     }
-    pdnn_tables_flush(tables);
+    if (!request->keeps)
+        pdnn_tables_flush(tables);
     return PDNN_OK;
 }
 
@@ -105,5 +106,46 @@ enum pdnn_status pdnn_rows_make(const struct pdnn_rows_request *request, struct 
     pdnn_arena_finish(&making.arena);
     free(making.speeds);
     free(making.is_listed);
+    return status;
+}
+
+struct here {
+    const struct pdnn_session *session;
+    const struct pdnn_visits *visits;
+    struct pdnn_scatter pool;
+};
+
+static enum pdnn_status fetch(void *user, size_t id, struct pdnn_aggregate_input *input,
+                              struct pdnn_err *err) {
+    const struct here *here = user;
+    const struct pdnn_instance_visits of = pdnn_visits_of(here->visits, input->id);
+    (void)id;
+    (void)err;
+    input->visits = of.visit;
+    input->ops = of.ops;
+    input->n_visits = of.count;
+    input->pool = here->pool;
+    input->ceilings = here->session->ceilings->count ? here->session->ceilings : NULL;
+    input->host = here->session->host.name;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_rows_of_visits(const struct pdnn_session *session, const struct pdnn_visits *visits,
+                                     bool keeps, struct pdnn_tables *tables, struct pdnn_rows_sums *sums,
+                                     struct pdnn_err *err) {
+    struct here here = {.session = session, .visits = visits};
+    size_t *id_of_task = pdnn_alloc(session->n_tasks + 1, sizeof *id_of_task);
+    for (size_t i = 0; i < session->n_tasks; i++)
+        id_of_task[i] = pdnn_texts_find(&visits->ids, session->tasks[i].id);
+    pdnn_aggregate_pool(visits, &here.pool);
+    const struct pdnn_rows_request request = {.session = session,
+                                              .tables = tables,
+                                              .ids = &visits->ids,
+                                              .id_of_task = id_of_task,
+                                              .keeps = keeps,
+                                              .fetch = fetch,
+                                              .user = &here};
+    enum pdnn_status status = pdnn_rows_make(&request, sums, err);
+    free(id_of_task);
     return status;
 }

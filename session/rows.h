@@ -15,6 +15,7 @@ struct pdnn_rows_request {
     const struct pdnn_texts *ids; /* of visited instances */
     const size_t *order;          /* of ids: where they follow the spec's; NULL: as they are */
     const size_t *id_of_task;     /* SIZE_MAX: no visits. Of tasks with the same one, the first has it */
+    bool keeps;                   /* the rows stay in the tables, and are not put behind others as text */
     const char *unvisited;        /* the reason of a row that lacks only visits; NULL: the session's */
     /* Called before each row: sets the visits of the instance, none for SIZE_MAX, and what else the row
      * needs: host, roofs, pool. */
@@ -32,5 +33,10 @@ struct pdnn_rows_sums {
 
 enum pdnn_status pdnn_rows_make(const struct pdnn_rows_request *request, struct pdnn_rows_sums *sums,
                                 struct pdnn_err *err);
+
+/* The same of visits on this machine, under the session's roofs. */
+enum pdnn_status pdnn_rows_of_visits(const struct pdnn_session *session, const struct pdnn_visits *visits,
+                                     bool keeps, struct pdnn_tables *tables, struct pdnn_rows_sums *sums,
+                                     struct pdnn_err *err);
 
 #endif

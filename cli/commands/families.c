@@ -108,8 +108,8 @@ static const struct pdnn_column_def param_columns[N_PARAM_COLUMNS] = {
     [UNIT] = {"unit", .rank = 1, .help = "of its values"},
     [HELP] = {"help", .align = PDNN_ALIGN_WRAP, .help = "what it means"},
 };
-static const struct pdnn_table_def params_def = {"families MODEL", "the parameters of a family", param_columns,
-                                                 N_PARAM_COLUMNS};
+static const struct pdnn_table_def params_def = {"families MODEL", "the parameters of a family",
+                                                 param_columns, N_PARAM_COLUMNS};
 
 static size_t add_row(struct pdnn_table *table, const char *kind, const char *name, const char *help) {
     size_t row = pdnn_table_add_row(table);

@@ -4,8 +4,8 @@
 #include "cli/args/registry.h"
 #include "cli/print/instance_result.h"
 #include "cli/launcher.h"
+#include "session/rows.h"
 #include "session/session.h"
-#include "results/rows/aggregate.h"
 #include "results/query/results.h"
 #include "results/store/tables.h"
 #include "base/units.h"
@@ -211,96 +211,54 @@ static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {
     return status;
 }
 
-/* The rows of all instances and of their ops, and, for people, what is printed of them. */
-struct reported {
-    bool for_people;
-    struct pdnn_str text;
-    struct pdnn_arena arena;
-    struct pdnn_table results, ops;
-};
-
-/* Of an instance whose ops begin with that row. */
-static void report_row(struct reported *reported, const struct pdnn_result *row, size_t first_op) {
-    char reason[PDNN_VISIBLE_TEXT];
-    if (reported->for_people)
-        pdnn_report_instance(&reported->text, row, &reported->ops, first_op);
-    else if (pdnn_result_outcome(row) != PDNN_OUTCOME_OK)
-        fprintf(stderr, "paradnn: %s: %s: %s\n", pdnn_result_text(row, PDNN_RESULT_ID),
-                pdnn_result_text(row, PDNN_RESULT_STATUS),
-                pdnn_visible(reason, pdnn_result_text(row, PDNN_RESULT_REASON)));
-}
-
-/* Adds the rows of all tasks. */
-static enum pdnn_status aggregate(const struct run *run, struct reported *reported, struct pdnn_err *err) {
-    const struct pdnn_session *session = &run->job.session;
-    struct pdnn_arena arena = {0};
-    struct pdnn_scatter pool = {0};
-    pdnn_aggregate_pool(&run->known, &pool);
-    enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++) {
-        const struct pdnn_instance_visits of = pdnn_visits_of(&run->known, session->tasks[i].id);
-        const struct pdnn_aggregate_input input = {
-            .id = session->tasks[i].id,
-            .visits = of.visit,
-            .ops = of.ops,
-            .n_visits = of.count,
-            .outcome = session->rows[i].outcome,
-            .reason = session->rows[i].reason,
-            .pool = pool,
-            .precision = session->spec.measure.precision,
-            .ceilings = session->ceilings,
-            .host = session->host.name,
-            .totals = session->rows[i].has_totals ? &session->rows[i].totals : NULL,
-        };
-        size_t first_op = reported->ops.n_rows;
-        status = pdnn_aggregate(&input, &arena, &reported->results, &reported->ops, err);
-        const struct pdnn_result row = pdnn_result_of(&reported->results, i);
-        if (status == PDNN_OK && !run->vary.option)
-            report_row(reported, &row, first_op);
-    }
-    pdnn_arena_finish(&arena);
-    return status;
-}
-
-/* Hyper-parameters are told only of one varied model. */
-static struct pdnn_table_def results_def(const struct run *run, struct pdnn_arena *arena) {
-    const struct pdnn_family_def *const *family =
-        run->job.session.n_tasks ? &run->job.session.tasks[0].instance.family : NULL;
-    return pdnn_results_def(family, family ? 1 : 0, arena);
-}
-
-/* Before anything is measured. */
+/* Before anything is measured. Hyper-parameters are told only of one varied model. */
 static enum pdnn_status check_columns(const struct run *run, const struct pdnn_arguments *arguments,
                                       struct pdnn_err *err) {
+    const struct pdnn_session *session = &run->job.session;
     struct pdnn_arena arena = {0};
-    const struct pdnn_table_def def = run->vary.option ? results_def(run, &arena) : pdnn_ops_def;
+    const struct pdnn_table_def def =
+        run->vary.option ? pdnn_results_def(&session->tasks[0].instance.family, session->n_tasks > 0, &arena)
+                         : pdnn_ops_def;
     enum pdnn_status status = pdnn_table_check_columns(&def, arguments, err);
     pdnn_arena_finish(&arena);
     return status;
 }
 
+/* Programs get no row of an instance without ops. */
+static void tell_failure(const struct pdnn_result *row) {
+    char reason[PDNN_VISIBLE_TEXT];
+    if (pdnn_result_outcome(row) != PDNN_OUTCOME_OK)
+        fprintf(stderr, "paradnn: %s: %s: %s\n", pdnn_result_text(row, PDNN_RESULT_ID),
+                pdnn_result_text(row, PDNN_RESULT_STATUS),
+                pdnn_visible(reason, pdnn_result_text(row, PDNN_RESULT_REASON)));
+}
+
+static enum pdnn_status report_all(struct pdnn_tables *tables, const struct pdnn_arguments *arguments,
+                                   struct pdnn_err *err) {
+    struct pdnn_str text = {0};
+    const bool for_people = pdnn_wants_text(arguments);
+    for (struct pdnn_result row = pdnn_result_of(&tables->results, 0); row.row < tables->results.n_rows;
+         row.row++) {
+        if (for_people)
+            pdnn_report_instance(&text, &row, &tables->ops);
+        else
+            tell_failure(&row);
+    }
+    pdnn_text_print(&text, false);
+    return for_people ? PDNN_OK : pdnn_table_print(&tables->ops, arguments, err);
+}
+
 static enum pdnn_status report(const struct run *run, const struct pdnn_arguments *arguments,
                                struct pdnn_err *err) {
-    size_t counts[PDNN_OUTCOME_COUNT] = {0};
-    struct reported reported = {.for_people = pdnn_wants_text(arguments)};
-    const struct pdnn_table_def def = results_def(run, &reported.arena);
-    pdnn_table_init(&reported.results, &def);
-    pdnn_table_init(&reported.ops, &pdnn_ops_def);
-    enum pdnn_status status = aggregate(run, &reported, err);
-    struct pdnn_result row = pdnn_result_of(&reported.results, 0);
-    for (; status == PDNN_OK && row.row < reported.results.n_rows; row.row++)
-        counts[pdnn_result_outcome(&row)]++;
-    *arguments->some_failed = pdnn_session_has_failed(counts);
-    if (status == PDNN_OK && run->vary.option)
-        status = report_vary(&run->vary, &reported.results, &run->set, arguments, err);
-    else if (status == PDNN_OK && reported.for_people)
-        pdnn_text_print(&reported.text, false);
-    else if (status == PDNN_OK)
-        status = pdnn_table_print(&reported.ops, arguments, err);
-    pdnn_str_finish(&reported.text);
-    pdnn_table_finish(&reported.results);
-    pdnn_table_finish(&reported.ops);
-    pdnn_arena_finish(&reported.arena);
+    struct pdnn_tables tables = {0};
+    struct pdnn_rows_sums sums;
+    enum pdnn_status status = pdnn_rows_of_visits(&run->job.session, &run->known, true, &tables, &sums, err);
+    if (status == PDNN_OK) {
+        *arguments->some_failed = pdnn_session_has_failed(sums.tally.counts);
+        status = run->vary.option ? report_vary(&run->vary, &tables.results, &run->set, arguments, err)
+                                  : report_all(&tables, arguments, err);
+    }
+    pdnn_tables_finish(&tables);
     return status;
 }
 

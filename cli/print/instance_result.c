@@ -217,10 +217,11 @@ static void append_ops(struct pdnn_str *out, const struct pdnn_op_rows *rows, st
     pdnn_str_append(out, "\n", 1);
 }
 
-void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_result *row, struct pdnn_table *ops,
-                          size_t first_op) {
+void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_result *row, struct pdnn_table *ops) {
+    const char *id = pdnn_result_text(row, PDNN_RESULT_ID);
+    size_t first_op = 0, count = 0;
     struct pdnn_str text = {0};
-    pdnn_report_id(out, pdnn_result_text(row, PDNN_RESULT_ID));
+    pdnn_report_id(out, id);
     if (pdnn_result_count(row, PDNN_RESULT_PARAMS) != PDNN_ABSENT)
         append_model(out, row);
     if (pdnn_result_outcome(row) != PDNN_OUTCOME_OK) {
@@ -242,10 +243,12 @@ void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_result *row, s
             pdnn_table_text(row->table, row->row, pdnn_result_setting_at(row, PDNN_SETTING_LAYERS_RUN)));
         append_fact(out, "scaled", &text);
     }
-    const size_t count = ops->n_rows - first_op;
-    struct pdnn_op_record *op = pdnn_alloc(count + 1, sizeof *op);
-    for (size_t i = 0; i < count; i++)
-        op[i] = pdnn_ops_row(ops, first_op + i);
+    struct pdnn_op_record *op = pdnn_alloc(ops->n_rows + 1, sizeof *op);
+    while (first_op < ops->n_rows && strcmp(pdnn_table_text(ops, first_op, PDNN_OPS_ID), id) != 0)
+        first_op++;
+    for (size_t at = first_op; at < ops->n_rows && strcmp(pdnn_table_text(ops, at, PDNN_OPS_ID), id) == 0;
+         at++)
+        op[count++] = pdnn_ops_row(ops, at);
     append_ops(out,
                &(struct pdnn_op_rows){op, count, pdnn_result_number(row, PDNN_RESULT_TIME_NS_MEDIAN), ""},
                ops, first_op);

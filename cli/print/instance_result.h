@@ -8,10 +8,8 @@
 
 #include <stddef.h>
 
-/* Appends the report, with its table fitted to the terminal on stdout. Of ops, a table of ops.csv, those from
- * first_op on are the instance's. */
-void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_result *row, struct pdnn_table *ops,
-                          size_t first_op);
+/* Appends the report, with its table fitted to the terminal on stdout. ops: a table of ops.csv. */
+void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_result *row, struct pdnn_table *ops);
 
 /* Appends the op that loses most time to its roof: "conv2d forward of block1..block3 would save 4.2 % of the
  * step at its roof; it runs at 61 % of it (memory DRAM): jit:avx2". */
