@@ -19,14 +19,14 @@ static const char description[] =
     "and the fixed cost of calling an operator. Nothing is taken from a data sheet.\n\n"
     "The columns low and high are the extremes over the repetitions. "
     "A sweep takes the same measurements when it starts, in a second or two, unless it finds them kept from the "
-    "last 24 hours and its probes agree with those beside them within 15 %. This command always measures, as "
-    "often as it takes for the best repetitions to agree within 1 %, and keeps the result, which such sweeps "
-    "prefer to their own. To give a sweep certain roofs, give its --ceilings the file that --output wrote.";
+    "last 24 hours and its probes agree with those beside them within 15 %. This command always measures, for "
+    "longer, and keeps the result, which such sweeps prefer to their own. To give a sweep certain roofs, give "
+    "its --ceilings the file that --output wrote.";
 
 static const struct pdnn_option_def options[] = {
     {"threads", 't', "N|all", NULL, true,
      "number of threads to measure with, or all; may be repeated (default: 1 and all)"},
-    {"seconds", 's', "SECONDS", NULL, false, "time to spend on each thread count, at most (default: 5)"},
+    {"seconds", 's', "SECONDS", NULL, false, "about how long to measure each thread count (default: 5)"},
     {"time", 0, "TIME", NULL, false,
      "give up on a thread count after TIME (default: a minute longer than four times --seconds)"},
     {"output", 'o', "FILE", NULL, false,

@@ -108,46 +108,34 @@ enum pdnn_status pdnn_roof_calibrate(struct pdnn_roof_job *job, struct pdnn_err 
     }
 }
 
-/* Earlier jobs leave the caches in a state this job would not find if it ran alone. Restore it: an op runs
- * once, a working set that fits one repetition is streamed once, one in parts has the preceding parts
- * streamed. */
-static enum pdnn_status warm(struct pdnn_roof_job *job, struct pdnn_err *err) {
-    enum { PARTS_BEFORE = 2 };
-    uint64_t parts = job->pass.parts, before = parts <= PARTS_BEFORE ? parts : PARTS_BEFORE + 1;
-    double work;
-    int code = 0;
-    if (!job->stream && !job->single)
-        return PDNN_OK;
+/* How many runs of a unit put the caches into the state that this job would find if it ran alone; where it is
+ * cut into parts, beginning with the one that returns to the part it is at. What earlier jobs left must go:
+ * the very part that comes next may be there. All caches together hold a quarter of the stream at most. */
+static uint64_t runs_before(struct pdnn_roof_job *job) {
+    uint64_t parts = job->pass.parts;
     if (parts < 2)
-        code = job->run(job, 1, &work);
-    job->pass.part += parts ? parts - (before - 1) : 0;
-    for (uint64_t i = 1; i < before && code == 0; i++)
-        code = job->run(job, 1, &work);
-    return code == 0 ? PDNN_OK
-                     : pdnn_fail(err, PDNN_INTERNAL, "%s %s failed", job->row.kind, job->row.pattern);
+        return job->stream || job->single;
+    uint64_t part_bytes = job->pass.slice_bytes / parts, held = job->stream->slice_bytes / 4 / part_bytes + 1;
+    uint64_t before = held < parts ? held : parts - 1;
+    job->pass.part += parts - before;
+    return before;
 }
 
 enum pdnn_status pdnn_roof_repeat(struct pdnn_roof_job *job, struct pdnn_err *err) {
     double ns, work;
-    enum pdnn_status status = warm(job, err);
-    if (status == PDNN_OK)
-        status = pdnn_roof_time(job, &ns, &work, err);
+    int code = 0;
+    for (uint64_t before = runs_before(job); before > 0 && code == 0; before--)
+        code = job->run(job, 1, &work);
+    if (code)
+        return pdnn_fail(err, PDNN_INTERNAL, "%s %s failed with code %d", job->row.kind, job->row.pattern,
+                         code);
+    enum pdnn_status status = pdnn_roof_time(job, &ns, &work, err);
     if (status != PDNN_OK)
         return status;
     const double value[] = {
         [PDNN_RATE_WORK_PER_NS] = work / ns, [PDNN_RATE_NS_PER_WORK] = ns / work, [PDNN_RATE_IS_WORK] = work};
     job->value[job->n_values++] = value[job->rate];
     return PDNN_OK;
-}
-
-bool pdnn_roof_is_settled(const struct pdnn_roof_job *job) {
-    double best = 0, second = 0;
-    for (size_t i = 0; i < job->n_values; i++) {
-        double rate = job->rate == PDNN_RATE_NS_PER_WORK ? 1 / job->value[i] : job->value[i];
-        second = fmax(second, fmin(best, rate));
-        best = fmax(best, rate);
-    }
-    return job->n_values >= PDNN_ROOF_REPETITIONS_MIN && second > 0.99 * best;
 }
 
 void pdnn_roof_summarize(struct pdnn_roof_job *job) {

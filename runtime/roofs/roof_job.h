@@ -9,7 +9,7 @@
 #include "runtime/measure/dram_buffer.h"
 #include "runtime/kernels/roofs/stream.h"
 
-enum { PDNN_ROOF_REPETITIONS_MIN = 3, PDNN_ROOF_REPETITIONS = 101 };
+enum { PDNN_ROOF_REPETITIONS_MIN = 5, PDNN_ROOF_REPETITIONS = 101 };
 
 /* How work and time give the job's value. */
 enum pdnn_roof_rate { PDNN_RATE_WORK_PER_NS, PDNN_RATE_NS_PER_WORK, PDNN_RATE_IS_WORK };
@@ -47,9 +47,6 @@ enum pdnn_status pdnn_roof_calibrate(struct pdnn_roof_job *job, struct pdnn_err 
 
 /* Takes one more value. */
 enum pdnn_status pdnn_roof_repeat(struct pdnn_roof_job *job, struct pdnn_err *err);
-
-/* Whether the two best values agree within a per cent, and there are enough of them. */
-bool pdnn_roof_is_settled(const struct pdnn_roof_job *job);
 
 /* Fills the row from the sorted values. Disturbances only make a repetition slower, so the best one says most
  * about the machine. */

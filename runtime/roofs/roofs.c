@@ -17,8 +17,10 @@ enum {
     SMALL_DENSE = 16, /* arithmetic takes less than a tenth of the call */
 };
 
-/* Share of the time for all repetitions of all GEMMs, each of which runs twice, once to warm the caches. */
+/* Share of the time for all runs of GEMMs: to find the fastest of each, and twice a repetition, once to warm
+ * the caches. */
 static const double gemm_share = 0.4;
+enum { GEMM_SEARCH = 12, GEMM_RUNS = GEMM_SEARCH + 2 * PDNN_ROOF_REPETITIONS_MIN };
 
 /* For the probes alone: with nothing between them, reads would find part of the usual buffer in a large
  * cache. */
@@ -142,7 +144,7 @@ static enum pdnn_status add_compute(struct bench *bench, const struct pdnn_backe
     }
     for (size_t i = 0; backends[i]; i++)
         tried += !backends[i]->is_reference;
-    double budget_ns = gemm_share * bench->seconds * 1e9 / (double)(2 * PDNN_ROOF_REPETITIONS_MIN * tried);
+    double budget_ns = gemm_share * bench->seconds * 1e9 / (double)(GEMM_RUNS * tried);
     for (size_t i = 0; backends[i] && i < SINGLES_MAX / 8; i++) {
         for (size_t k = 0; status == PDNN_OK && !backends[i]->is_reference && k < n_dtypes; k++)
             status = add_gemm(bench, backends[i], dtypes[k], budget_ns * work / ns, err);
@@ -192,33 +194,26 @@ static void shuffle(size_t *order, size_t count, struct pdnn_rng *rng) {
     }
 }
 
-/* Runs rounds over all jobs in random order, so that each job's repetitions are spread over the whole time:
- * the machine's speed drifts. Jobs whose best repetitions agree are done. */
+/* Runs rounds over all jobs in random order until the time is over, so that each job's repetitions are spread
+ * over all of it: the machine's speed drifts, and a neighbour can hold it down for a while, so that
+ * repetitions which agree say little. */
 static enum pdnn_status run_rounds(struct bench *bench, uint64_t start_ns, void (*progress)(void *, double),
                                    void *user, struct pdnn_err *err) {
     struct pdnn_rng rng = {1, 0};
-    size_t order[JOBS_MAX];
-    bool some_left = true;
+    size_t order[JOBS_MAX], least = PDNN_ROOF_REPETITIONS_MIN * bench->n_jobs;
     for (size_t i = 0; i < bench->n_jobs; i++)
         order[i] = i;
-    for (size_t round = 0; round < PDNN_ROOF_REPETITIONS && some_left; round++) {
-        shuffle(order, bench->n_jobs, &rng);
-        some_left = false;
-        for (size_t i = 0; i < bench->n_jobs; i++) {
-            struct pdnn_roof_job *job = &bench->job[order[i]];
-            bool is_settled = bench->has_all && pdnn_roof_is_settled(job);
-            enum pdnn_status status = is_settled ? PDNN_OK : pdnn_roof_repeat(job, err);
-            if (status != PDNN_OK)
-                return status;
-            double time_done = (double)(pdnn_clock_ns() - start_ns) / (bench->seconds * 1e9);
-            double jobs_done =
-                (double)(round * bench->n_jobs + i + 1) / (double)(PDNN_ROOF_REPETITIONS_MIN * bench->n_jobs);
-            if (progress)
-                progress(user, fmin(1, fmin(time_done, jobs_done)));
-            if (round >= PDNN_ROOF_REPETITIONS_MIN && time_done >= 1)
-                return PDNN_OK;
-            some_left = some_left || !is_settled;
-        }
+    for (size_t done = 0; done < PDNN_ROOF_REPETITIONS * bench->n_jobs; done++) {
+        if (done % bench->n_jobs == 0)
+            shuffle(order, bench->n_jobs, &rng);
+        double time_done = (double)(pdnn_clock_ns() - start_ns) / (bench->seconds * 1e9);
+        if (progress)
+            progress(user, fmin(1, fmin(time_done, (double)done / (double)least)));
+        if (done >= least && time_done >= 1)
+            return PDNN_OK;
+        enum pdnn_status status = pdnn_roof_repeat(&bench->job[order[done % bench->n_jobs]], err);
+        if (status != PDNN_OK)
+            return status;
     }
     return PDNN_OK;
 }

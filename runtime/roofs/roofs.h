@@ -8,11 +8,10 @@
 struct pdnn_host;
 struct pdnn_backend_def;
 
-/* Measures all roofs for one thread count, as often as it takes for the best repetitions of each to agree but
- * a few times at least, in about `seconds` seconds or less, and appends the rows; with 0 seconds the probes
- * alone, for a tenth of a second and without progress. backends: NULL-terminated; each one's GEMM is tried (a
- * graph of one dense op). The caller has bound the threads. progress (may be NULL) is called between jobs
- * with the fraction done. */
+/* Measures all roofs for one thread count in rounds, until `seconds` seconds are over but a few times at
+ * least, and appends the rows; with 0 seconds the probes alone, for a tenth of a second and without progress.
+ * backends: NULL-terminated; each one's GEMM is tried (a graph of one dense op). The caller has bound the
+ * threads. progress (may be NULL) is called between jobs with the fraction done. */
 enum pdnn_status pdnn_ceilings_measure(const struct pdnn_host *host,
                                        const struct pdnn_backend_def *const *backends, int64_t threads,
                                        double seconds, void (*progress)(void *user, double fraction),
