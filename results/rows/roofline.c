@@ -1,5 +1,4 @@
 #include "results/rows/roofline.h"
-#include "base/stats.h"
 #include "models/cost/cost.h"
 #include "models/cost/packing.h"
 #include "models/op.h"
@@ -12,9 +11,6 @@
 /* An update in place costs at least this share of a byte: it is not free, even where caches write back while
  * they read. */
 static const double least_update = 1.0 / 16;
-
-/* A rung is smoothed with this number of neighbours on either side. */
-enum { NEAR = 3 };
 
 enum { READ, COPY, TRIAD, UPDATE, PATTERNS };
 
@@ -58,7 +54,7 @@ static void add_bandwidth(struct stretches *all, const struct pdnn_ceiling *row,
     }
 }
 
-/* As the header defines them, not yet in order. */
+/* As the header defines them. */
 static struct pdnn_roof_rung rung_of(const double gbs[PATTERNS]) {
     double pure = fmax(fmax(gbs[READ], gbs[COPY]), gbs[TRIAD]);
     double read = fmax(fmax(gbs[READ], gbs[COPY] / 2), fmax(gbs[TRIAD], gbs[UPDATE]) * 2 / 3);
@@ -69,18 +65,6 @@ static struct pdnn_roof_rung rung_of(const double gbs[PATTERNS]) {
                                        [PDNN_TRAFFIC_MIXED] = mixed,
                                        [PDNN_TRAFFIC_UPDATE] = fmax(update, least_update * mixed),
                                    }};
-}
-
-/* Replaces rates that fall towards the core with their means. */
-static void order_rungs(struct pdnn_roofs *roofs) {
-    double logs[PDNN_ROOF_RUNGS];
-    for (size_t rate = 0; rate < PDNN_TRAFFIC_COUNT; rate++) {
-        for (size_t i = 0; i < roofs->n_rungs; i++)
-            logs[i] = -log(roofs->rung[i].ns_per_byte[rate]);
-        pdnn_pool_rising(logs, roofs->n_rungs);
-        for (size_t i = 0; i < roofs->n_rungs; i++)
-            roofs->rung[i].ns_per_byte[rate] = exp(-logs[i]);
-    }
 }
 
 static void set_levels(struct pdnn_roofs *roofs, const struct stretches *levels) {
@@ -103,32 +87,22 @@ static size_t level_named(const struct pdnn_roofs *roofs, const char *name) {
     return at;
 }
 
-/* The median of each pattern over the nearest rungs of the same level. */
-static void smooth(const struct stretches *all, size_t at, double gbs[PATTERNS]) {
-    for (size_t k = 0; k < PATTERNS; k++) {
-        double near[2 * NEAR + 1];
-        size_t count = 0;
-        for (size_t i = at < NEAR ? 0 : at - NEAR; i < all->count && i <= at + NEAR; i++) {
-            if (strcmp(all->row[i].level, all->row[at].level) == 0)
-                near[count++] = all->row[i].gbs[k];
-        }
-        gbs[k] = pdnn_median(near, count);
-    }
-}
-
 /* is_ladder: stretches begin at their working sets; else they end at their capacities. */
-static void set_rungs(struct pdnn_roofs *roofs, const struct stretches *from, bool is_ladder) {
+static void set_rungs(struct pdnn_roofs *roofs, const struct stretches *from, const struct stretches *levels,
+                      bool is_ladder) {
+    double seen[PATTERNS] = {0};
     roofs->n_rungs = roofs->n_levels ? from->count : 0;
-    for (size_t i = 0; i < roofs->n_rungs; i++) {
+    if (roofs->n_rungs)
+        memcpy(seen, levels->row[levels->count - 1].gbs, sizeof seen);
+    for (size_t i = roofs->n_rungs; i-- > 0;) {
         struct pdnn_roof_rung *rung = &roofs->rung[i];
-        double gbs[PATTERNS];
-        smooth(from, i, gbs);
-        *rung = rung_of(gbs);
+        for (size_t k = 0; k < PATTERNS; k++)
+            seen[k] = fmax(seen[k], from->row[i].gbs[k]);
+        *rung = rung_of(seen);
         rung->level = level_named(roofs, from->row[i].level);
         if (i)
             rung->from_bytes = is_ladder ? from->row[i].bytes : from->row[i - 1].bytes + 1;
     }
-    order_rungs(roofs);
 }
 
 static void add_peak(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row) {
@@ -162,7 +136,7 @@ void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceili
             roofs->probe_gbs = row->value;
     }
     set_levels(roofs, &levels);
-    set_rungs(roofs, ladder.count ? &ladder : &levels, ladder.count > 0);
+    set_rungs(roofs, ladder.count ? &ladder : &levels, &levels, ladder.count > 0);
     for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
         if (pdnn_dtype_is_half(d))
             roofs->peak_gflops[d] = fmax(roofs->peak_gflops[d], roofs->peak_gflops[PDNN_F32]);

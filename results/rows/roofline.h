@@ -12,14 +12,13 @@
  * once. Where the ceilings have no ladder, the smallest level whose capacity holds the distance serves it. In
  * the cold regime, the first access to each byte of a step comes from DRAM.
  *
- * A working set has three rates, each of them measured and none a difference of two, since the noise of two
- * bandwidths can be all that is left between them. With read, copy, triad and update its measured GB/s:
- * r = max(read, copy / 2, 2 triad / 3, 2 update / 3), of reads alone; m = max(read, copy, triad), of reads
- * and writes together (a byte written takes as long as a byte read beside it); and u, of what is written in
- * place over what the same node reads: an update takes 3 / update = 2 / m + 1 / u. u is neither below m nor
- * above 16 m, for which m is raised where necessary. What is measured at a working set is the median of
- * it and its neighbours of the same level, three on either side, since single ones are a tenth off; where
- * noise still makes a rate fall towards the core, the neighbours take their geometric mean.
+ * A working set has three rates. With read, copy, triad and update the best GB/s that were measured at it or
+ * at a larger one (what a larger one reached, it can reach, and disturbances only lower what is measured),
+ * the roof of the outermost level among them: r = max(read, copy / 2, 2 triad / 3, 2 update / 3), of reads
+ * alone; m = max(read, copy, triad), of reads and writes together (a byte written takes as long as a byte
+ * read beside it); and u, of what is written in place over what the same node reads: an update takes 3 /
+ * update = 2 / m + 1 / u. u is neither below m nor above 16 m, for which m is raised where necessary: it is a
+ * difference of two measured times, and noise can be all that is left between them.
  *
  * Then, with F_d the FLOP in bounds (models/cost/cost.h: padding need not be computed) in dtype d
  * (pdnn_node_dtype), F their sum, and R_l, W_l and U_l the bytes read, written and updated in

@@ -2,6 +2,7 @@
  * serves an access, on machines that the test makes up. */
 #include "tests/cmocka_all.h"
 
+#include "base/stats.h"
 #include "models/build.h"
 #include "models/cost/cost.h"
 #include "models/op.h"
@@ -40,7 +41,7 @@ static void rows_of(const struct machine *machine, const double recorded_gbs[][R
     size_t n_sizes = pdnn_ladder_sizes(&machine->host, machine->threads, sizes), count = 0;
     memset(ladder, 0, sizeof ladder);
     for (size_t i = 0; i < n_sizes * RUNGS; i++) {
-        struct pdnn_ceiling *row = &ladder[count++];
+        struct pdnn_ceiling *row = &ladder[count];
         double gbs =
             rungs[i % RUNGS].is_streaming ? dram_gbs(machine) : bandwidth(machine, (double)sizes[i / RUNGS]);
         snprintf(row->kind, sizeof row->kind, "ladder");
@@ -48,6 +49,7 @@ static void rows_of(const struct machine *machine, const double recorded_gbs[][R
         row->threads = machine->threads;
         row->capacity_bytes = sizes[i / RUNGS];
         row->value = recorded_gbs ? recorded_gbs[i / RUNGS][i % RUNGS] : gbs * rungs[i % RUNGS].share;
+        count += row->value > 0;
     }
     memset(ceilings, 0, sizeof *ceilings);
     ceilings->row[ceilings->count++] = (struct pdnn_ceiling){.kind = "compute",
@@ -201,55 +203,58 @@ static void test_weights_are_served_by_found_levels(void **state) {
     }
 }
 
-/* Three measurements of one machine in a row, with the noise that its neighbours make: every op is at the
- * same level and within a few per cent of the same roof, and has the same bound unless it is at the ridge
- * point. Memory itself was a fifth faster in one of them. */
+/* Three measurements in a row, while sixteen other programs ran on two cores: half of the ops, of those in
+ * caches and of those in memory, have the same roof within 3 %, nine in ten within 15 %, and hardly one is at
+ * another level or has another bound. What is farther apart lies where a level ends. */
 static void test_recorded_ladders_agree(void **state) {
     (void)state;
-    static const struct {
-        const char *id;
-        double tolerance;
-    } rows[] = {
-        {"fc/layers=2,nodes=512,input=33,output=10,batch=1,mode=train,optimizer=sgd", 0.05},
-        {"fc/layers=3,nodes=128,input=100,output=10,batch=64,mode=train,optimizer=adam", 0.05},
-        {"cnn:resnet18,batch=1,image=64,mode=train", 0.1},
-        {"transformer:bert-base,batch=1,length=64,mode=infer", 0.1},
+    enum { CACHES, MEMORY, KINDS, OPS_MAX = 2048 };
+    static const char *const ids[] = {
+        "fc/layers=2,nodes=512,input=33,output=10,batch=1,mode=train,optimizer=sgd",
+        "fc/layers=3,nodes=128,input=100,output=10,batch=64,mode=train,optimizer=adam",
+        "cnn:resnet18,batch=1,image=64,mode=train",
+        "transformer:bert-base,batch=1,length=64,mode=infer",
     };
-    static const struct machine zen5 = {
-        .host = {.cache_bytes = {48 * KIB, MIB, 32 * MIB}, .cache_cores = {1, 1, 2}}, .threads = 1};
+    static const struct machine zen4 = {
+        .host = {.cache_bytes = {32 * KIB, MIB, 32 * MIB}, .cache_cores = {1, 1, 2}}, .threads = 1};
     static struct pdnn_ceilings ceilings;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    static double apart[KINDS][OPS_MAX];
+    size_t n[KINDS] = {0}, differ = 0;
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         struct pdnn_arena arena = {0};
         struct pdnn_instance instance;
         struct pdnn_graph graph;
         struct pdnn_place_input *inputs[RECORDED];
         struct pdnn_roofs roofs[RECORDED];
         struct pdnn_err err = {0};
-        assert_int_equal(pdnn_instance_parse(rows[i].id, &instance, &err), PDNN_OK);
+        assert_int_equal(pdnn_instance_parse(ids[i], &instance, &err), PDNN_OK);
         assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
         for (size_t k = 0; k < RECORDED; k++) {
-            rows_of(&zen5, recorded[k], &ceilings);
+            rows_of(&zen4, recorded[k], &ceilings);
             for (size_t row = 0; row < ceilings.count; row++)
                 assert_true(ceilings.row[row].capacity_bytes <= ceilings.row[row].reported_bytes ||
                             strcmp(ceilings.row[row].kind, "bandwidth") != 0);
-            pdnn_roofs_init(&roofs[k], &ceilings, zen5.threads);
+            pdnn_roofs_init(&roofs[k], &ceilings, zen4.threads);
             assert_int_equal(pdnn_graph_inputs(&graph, &roofs[k], false, &inputs[k], &err), PDNN_OK);
         }
         for (size_t node = 0; node < graph.n_nodes; node++) {
             struct pdnn_placement first, other;
             pdnn_place(&roofs[0], &inputs[0][node], &first);
+            size_t kind = strcmp(first.roof_level, "DRAM") == 0 ? MEMORY : CACHES;
             for (size_t k = 1; k < RECORDED; k++) {
                 pdnn_place(&roofs[k], &inputs[k][node], &other);
-                double apart = fabs(log(other.roof_ns / first.roof_ns));
-                if (strcmp(other.roof_level, first.roof_level) != 0 || apart > log(1 + rows[i].tolerance) ||
-                    (other.bound != first.bound && apart > 0.05))
-                    fail_msg("%s: %s, pass %d: roofs of %.0f ns (%s %s) and %.0f ns (%s %s)", rows[i].id,
-                             graph.nodes[node].op->name, graph.nodes[node].pass, first.roof_ns,
-                             first.roof_level, pdnn_bound_name(first.bound), other.roof_ns, other.roof_level,
-                             pdnn_bound_name(other.bound));
+                assert_true(n[kind] < OPS_MAX);
+                apart[kind][n[kind]++] = exp(fabs(log(other.roof_ns / first.roof_ns))) - 1;
+                differ += strcmp(other.roof_level, first.roof_level) != 0 || other.bound != first.bound;
             }
         }
         pdnn_arena_finish(&arena);
+    }
+    assert_true(differ < (n[CACHES] + n[MEMORY]) / 20);
+    for (size_t kind = 0; kind < KINDS; kind++) {
+        assert_true(n[kind] > 400);
+        assert_true(pdnn_median(apart[kind], n[kind]) < 0.03);
+        assert_true(pdnn_quantile_sorted(apart[kind], n[kind], 0.9) < 0.15);
     }
 }
 
