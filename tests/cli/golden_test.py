@@ -12,43 +12,9 @@ import shutil
 import subprocess
 import sys
 
-from program import NETS, SMALL, Case, main, needs, table
+from program import NETS, SMALL, Case, bert_tables, main, needs, table
 
 GOLDEN = os.path.abspath(sys.argv[2])
-
-# Two training steps of a transformer: layer, op, category, pass, shape for a batch of 4, count, FLOP, bytes, ns of
-# each step, percentage of the roof.
-BERT_OPS = [
-    ("embedding", "embedding", "embedding", "forward", "64:99x8:64x8", 1, 0, 4352, 300, 400, 40),
-    ("query1..query2", "dense", "linear gemm", "forward", "64x8:8x8:64x8@query", 2, 16384, 8704, 1000, 4000, 80),
-    ("query1..query2", "dense", "linear gemm", "backward-data", "64x8:8x8:64x8@query", 2, 16384, 8704, 1100, 4400, 75),
-    ("query1..query2", "dense", "linear gemm", "backward-weights", "64x8:64x8:8x8@query", 2, 16384, 8704, 1200, 4800, 70),
-    ("scores1..scores2", "matmul", "attention gemm", "forward",
-     "64x24:64x24:8x16x16,sequences=4,heads=2,width=4,b_column=8,transpose_b=1@scores", 2, 32768, 24576, 800, 3200, 50),
-    ("softmax1..softmax2", "softmax", "softmax", "forward", "8x16x16:8x16x16@softmax", 2, 20480, 32768, 500, 2000, 60),
-    ("norm1.1..norm1.2", "layernorm", "normalization", "forward", "64x8:8:8:64x8@norm1", 2, 8192, 8320, 400, 1600, ""),
-    ("ffn1.1..ffn1.2", "dense", "linear gemm", "forward", "64x8:32x8:64x32+bias+gelu@ffn1", 2, 65536, 22784, 2000, 8000, 85),
-    ("decoder", "dense", "linear gemm", "forward", "20x8:99x8:20x99@decoder", 1, 31680, 11728, 600, 2400, 80),
-    ("", "reorder", "reorder", "forward", "8x8", 1, 0, 512, 50, 50, 30),
-    ("query1..query2", "lamb_direction", "optimizer stage 1", "update", "64@query", 2, 1920, 3584, 1200, 1200, 90),
-    ("query1..query2", "lamb_apply", "optimizer stage 2", "update", "64@query", 2, 256, 1536, 500, 500, 95),
-    ("nowhere", "slice", "data movement", "forward", "64x8:64x4", 1, 0, 2048, 50, 1100, 20),
-]
-
-
-def bert_tables():
-    """results.csv and ops.csv of BERT_OPS at batch 4 and, extrapolated, at batch 16."""
-    results = "id,family,layers,hidden,length,batch,mode,dtype,status,params,time_ns_median,extrapolated\n"
-    ops = ("id,op_index,layer,op,category,op_pass,op_shape,executions,flop_count,in_bounds_flop_count,byte_count,time_ns_median,"
-           "pct_of_roof\n")
-    for k, batch, step in ((8, 4, 10000), (9, 16, 33000)):
-        name = f'"transformer/layers=2,hidden=8,length=16,batch={batch},mode=train,dtype=f32"'
-        results += f"{name},transformer,2,8,16,{batch},train,f32,ok,1000,{step},{int(batch == 16)}\n"
-        for i, row in enumerate(BERT_OPS):
-            layer, op, category, phase, shape, count, flop, traffic = row[:8]
-            ops += f'{name},{i},{layer},{op},{category},{phase},"{shape}",{count},{flop},{flop},{traffic},{row[k]},{row[10]}\n'
-    return results, ops
-
 
 def platforms():
     """results.csv of two backends: B is up to twice as fast at batch 64 and slower at batch 1; two rows cannot be compared."""

@@ -17,13 +17,13 @@ import sys
 import termios
 import unittest
 
-from program import LONG, PARADNN, SHORT, Case, environment, main
+from program import LONG, PARADNN, SHORT, Case, bert_tables, environment, main
 
 SOURCE = os.path.abspath(sys.argv[2])
 WIDTHS = (80, 100, 160)
 
 
-def screen(arguments, columns, directory=SOURCE):
+def screen(arguments, columns, directory=SOURCE, status=0):
     """What the program writes to a terminal this wide, on stdout."""
     reader, terminal = pty.openpty()
     try:
@@ -41,7 +41,7 @@ def screen(arguments, columns, directory=SOURCE):
                     break
                 blocks.append(block)
             errors = child.stderr.read().decode()
-            if child.wait() != 0:
+            if child.wait() != status:
                 raise AssertionError(f"{arguments}: {child.returncode}: {errors}")
     finally:
         os.close(reader)
@@ -59,12 +59,12 @@ def words(text):
 
 
 class Screens(unittest.TestCase):
-    def fits(self, *arguments, directory=SOURCE):
+    def fits(self, *arguments, directory=SOURCE, status=0):
         """Checks all widths; returns the screens by width."""
         screens = {}
         for columns in WIDTHS:
             with self.subTest(arguments=arguments, columns=columns):
-                screens[columns] = screen(arguments, columns, directory)
+                screens[columns] = screen(arguments, columns, directory, status)
                 self.assertEqual([line for line in screens[columns].split("\n") if len(line) > columns], [])
         return screens
 
@@ -181,6 +181,20 @@ class Instances(Screens):
         self.assertEqual(narrow.count(" us") + narrow.count(" ms"), wide.count(" us") + wide.count(" ms"))
 
 
+class Directions(Case, Screens):
+    def test_directions_fit(self):
+        for name, text in zip(("results.csv", "ops.csv"), bert_tables()):
+            self.write(os.path.join("bert.results", name), text)
+        check = ["breakdown", "bert.results", "--check-directions"]
+        for only, status in ([], 1), (["--only", "batch=4"], 0):
+            done = self.paradnn(*check, *only, "--format", "csv", expect=status)
+            verdicts = [row["verdict"] for row in csv.DictReader(done.stdout.splitlines())]
+            self.assertGreater(len(verdicts), 5)
+            for text in self.fits(*check, *only, directory=self.directory, status=status).values():
+                shown = [line.split("  ")[0] for line in text.splitlines() if line.startswith(("holds", "does not hold", "cannot be told"))]
+                self.assertEqual(shown, verdicts)
+
+
 SPEC = """\
 sweep: small
 run: {mode: [infer, train], threads: 1}
@@ -232,6 +246,24 @@ class Sweeps(Case):
             status = self.paradnn("status", "small.results", expect=0).stdout.splitlines()
             self.assertEqual(status[1].split() == ["unusable", "2"], slower > 1, status)
             self.assertEqual("unusable" in said + str(status), slower > 1)
+
+    def test_the_rows_that_stand_out(self):
+        """The fastest and the slowest at the end are those of the tables, whichever rows they are."""
+        self.sweep("--quiet", "--set", "measure.rounds=12")
+        header, *visits = csv.reader(self.read("small.results", "journal.csv").splitlines())
+        time, name = header.index("time_ns_median"), header.index("id")
+        ids = sorted({visit[name] for visit in visits})
+        for slow, fast in ((0, 3), (2, 1)):
+            for visit in visits:
+                visit[time] = {ids[slow]: "900000", ids[fast]: "10"}.get(visit[name], "5000")
+            with open(self.path("small.results", "journal.csv"), "w", newline="", encoding="utf-8") as file:
+                csv.writer(file, lineterminator="\n").writerows([header, *visits])
+            os.remove(self.path("small.results", "results.csv"))
+            said = self.sweep("--set", "measure.rounds=12")
+            rows = sorted(csv.DictReader(self.read("small.results", "results.csv").splitlines()), key=lambda row: float(row["gflops"]))
+            self.assertEqual((rows[0]["id"], rows[-1]["id"]), (ids[slow], ids[fast]))
+            for word, row in (("fastest", rows[-1]), ("slowest", rows[0])):
+                self.assertRegex(said, rf"\n{word}: .*: nodes={row['nodes']},mode={row['run_mode']}\n")
 
     def test_quiet_says_nothing_even_of_variables(self):
         said = self.sweep("--quiet", OMP_WAIT_POLICY="active")
