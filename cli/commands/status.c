@@ -13,7 +13,8 @@
 static const char description[] =
     "Tells how far the sweep in DIR has come, from its journal or, if it has parts/, from those of all of its parts. "
     "It takes no lock and works while they are written. Of a joined sweep, it also says who holds leases: stale ones "
-    "are of processes that give no sign of life, and whoever joins next takes them over.\n\n"
+    "are of processes that are gone or give no sign of life, and a process that has no work of its own takes them "
+    "over.\n\n"
     "An instance is done when it has all the visits that the spec asks for, has failed for good, or has nothing to "
     "run; begun when its row in results.csv comes from fewer visits; open without a visit. Then come the rows by "
     "status, those of open instances as interrupted. The rate is that of the processes that are working. The time "
@@ -101,12 +102,11 @@ static const struct pdnn_table_def items_def = {"status", "how far a sweep has c
                                                 N_ITEM_COLUMNS};
 static const struct pdnn_table_def row_def = {"status", "how far a sweep has come", NULL, 0};
 
-/* As JSON and with --columns the row, otherwise one line for each of its columns. */
+/* For programs the row; people get a line for each of its columns. */
 static enum pdnn_status print(const struct pdnn_status_report *report, const struct pdnn_arguments *arguments,
                               struct pdnn_err *err) {
     struct pdnn_table row, items;
-    bool as_items =
-        !pdnn_argument(arguments, "columns") && (pdnn_wants_text(arguments) || pdnn_wants_csv(arguments));
+    const bool as_items = pdnn_wants_text(arguments);
     pdnn_table_init(&row, &row_def);
     pdnn_table_init(&items, &items_def);
     pdnn_table_add_row(&row);

@@ -19,10 +19,6 @@ static enum pdnn_table_format format_of(const struct pdnn_arguments *arguments) 
     return (enum pdnn_table_format)pdnn_argument_choice(arguments, "format", PDNN_FORMAT_TEXT);
 }
 
-bool pdnn_wants_csv(const struct pdnn_arguments *arguments) {
-    return format_of(arguments) == PDNN_FORMAT_CSV;
-}
-
 bool pdnn_wants_text(const struct pdnn_arguments *arguments) {
     return format_of(arguments) == PDNN_FORMAT_TEXT && !pdnn_argument(arguments, "columns");
 }

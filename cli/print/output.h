@@ -10,9 +10,6 @@
 
 struct pdnn_spec;
 
-/* True if --format csv was given. */
-bool pdnn_wants_csv(const struct pdnn_arguments *arguments);
-
 /* True if the output is for people, as the command lays it out. With --columns it is the table that programs
  * get, whatever its format. */
 bool pdnn_wants_text(const struct pdnn_arguments *arguments);

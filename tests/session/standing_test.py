@@ -39,7 +39,8 @@ def paradnn(*arguments):
 
 
 def status(directory):
-    return {row["item"]: row["value"] for row in csv.DictReader(paradnn("status", directory, "--format", "csv").stdout.splitlines())}
+    (row,) = csv.DictReader(paradnn("status", directory, "--format", "csv").stdout.splitlines())
+    return row
 
 
 def said_open(said):

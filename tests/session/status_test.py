@@ -28,7 +28,8 @@ PARADNN = os.path.abspath(sys.argv[1])
 def status(directory, rc):
     run = subprocess.run([PARADNN, "status", directory, "--format", "csv"], capture_output=True, text=True, check=False)
     assert run.returncode == rc, (directory, run)
-    return {row["item"]: row["value"] for row in csv.DictReader(run.stdout.splitlines())}
+    (row,) = csv.DictReader(run.stdout.splitlines())
+    return row
 
 
 def expect(directory, rc, **items):
@@ -87,7 +88,7 @@ def main():
         assert len(ids) == 6, ids
 
         make_journal.make("whole", SPEC, ids)
-        expect("whole", 0, instances="8", done="8", ok="6", filtered="2", open="0", begun="0", interrupted=None, of_another_spec=None, visits="12",
+        expect("whole", 0, instances="8", done="8", ok="6", filtered="2", open="0", begun="0", interrupted="0", of_another_spec="0", visits="12",
                directories="1", working="0", seconds_left="0")
 
         # Half of the visits, the last of them not yet complete.

@@ -17,7 +17,7 @@ program=(@PROGRAM@)
 
 # How many visits all workers have made.
 visits() {
-    "${program[@]}" status "$directory" --format csv 2>/dev/null | sed -n 's/^visits,//p'
+    "${program[@]}" status "$directory" --format csv --columns visits 2>/dev/null | sed -n 2p
 }
 
 before=$(visits)
