@@ -142,7 +142,7 @@ extern const char *const pdnn_shard_bases[];   /* 0, 1 */
 #define PDNN_OPTIONS_TABLE                                                                                   \
     {"format", 0,                                                                                            \
      "FORMAT", pdnn_table_formats,                                                                           \
-     false,    "table (the default); csv, json or jsonl, whose columns `paradnn columns` explains"},         \
+     false,    "table (the default); csv, json or jsonl, for programs (see paradnn columns)"},               \
     {                                                                                                        \
         "columns", 0, "CHOICE", NULL, false,                                                                 \
             "only these columns of the table for programs, in this order: names joined by commas, brief "    \

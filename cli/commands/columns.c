@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const char description[] =
-    "Lists the columns of the tables in a result directory and of those that commands print as CSV, in order, all of "
+    "Lists the columns of the tables in a result directory and of those that analyses print as CSV, in order, all of "
     "them or those of one TABLE, which 'tables' lists; a COLUMN, in every table that has it; or 'brief', for the columns that --columns brief leaves. An empty field means not available.\n\n"
     "Statuses, stop reasons, bounds and flags are explained below the columns that hold them, with what to do about "
     "each. WORD is one of them; 'words' lists all of them, as CSV too.";

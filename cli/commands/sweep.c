@@ -28,12 +28,13 @@ static const char description[] =
     "status of its row; the sweep goes on.\n\n"
     "Run again with the same directory, it resumes: visits already recorded are kept, and only missing ones run. Rows "
     "measured with --allow-slow are never visited without it, so that no row mixes the two.\n\n"
-    "With --join, each process claims instances in DIR/leases, about ten minutes of predicted work at a time, the "
-    "longest first, makes all visits to them, and writes into a directory of its own in DIR/parts. Processes may come "
-    "and go at any time. What a process leaves unfinished, others claim again: when it ends, at once; when it dies, "
-    "as soon as somebody notices. One that finds nothing to claim ends with status 0.\n\n"
+    "With --join, each process claims instances in DIR/leases, ten minutes of predicted work at a time at most, the "
+    "longest first, makes all visits to them, and writes a journal in a directory of its own in DIR/parts. Processes "
+    "may come and go at any time. What a process leaves unfinished when it ends, others claim at once. What a dead one "
+    "held is taken over by a process without work of its own: at once on the same host, elsewhere after "
+    "--lease-expiry. One that finds nothing to claim ends with status 0.\n\n"
     "SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGXCPU end the sweep: the current visit is finished or dropped, "
-    "and the tables are written. More of them change nothing, except a second SIGINT, which drops the visit. "
+    "and, without --join, the tables are written. More of them change nothing, except a second SIGINT, which drops the visit. "
     "limits.budget, counted from the start of the command, and a batch job's time end it in the same way. If they do "
     "not suffice for all instances, it begins those whose visits all seem to fit, spread over the spec or, with "
     "limits.reach=smallest, the shortest first; the others have the status interrupted, and the next run goes on with "
@@ -50,8 +51,8 @@ static const struct pdnn_option_def options[] = {
      "work on DIR together with any number of other processes, here or on other hosts, that run the same "
      "command; paradnn merge makes the tables"},
     {"lease-expiry", 0, "TIME", NULL, false,
-     "with --join: after how long without a sign of life a process counts as dead; the same for all that "
-     "join (default: 2m)"},
+     "with --join: after how long without a sign of life a process on another host counts as dead; the same for "
+     "all that join (default: 2m)"},
     {"dry-run", 0, NULL, NULL, false,
      "say how many instances a sweep from the start would run, how long that takes on this machine, and what a "
      "budget reaches; read no earlier results, run and write nothing, but measure the roofs for two seconds if "
