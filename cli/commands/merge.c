@@ -13,19 +13,22 @@ static const char description[] =
     "of the host with most of them that are ok; if they are equally many, of the first host by name. Each such "
     "instance is named. Every row is placed under the roofs of its own host; ceilings.csv and hosts.csv say which is "
     "which.\n\n"
-    "Directories of different specs, or of one host with different setups, are refused, with the difference named; "
-    "analyses look at several specs where they are given several RESULTS. Nothing in DIR changes, and OUT is either "
-    "complete or not there; it must not exist, unless it is a DIR with parts/, which then has the tables beside its "
-    "parts.\n\n"
+    "Directories of different specs, unless --union is given, or of one host with different setups, are refused, with "
+    "the difference named. Nothing in DIR changes, and OUT is either complete or not there; it must not exist, unless "
+    "it is a DIR with parts/, which then has the tables beside its parts.\n\n"
     "Exit status 1: some instances of the spec are not done: open, each named on stderr, or begun, with fewer visits "
     "than the spec asks for.";
 
 static const struct pdnn_option_def options[] = {
     {"output", 'o', "OUT", NULL, false, "the new result directory (required)"},
+    {"union", 0, NULL, NULL, false,
+     "merge directories of different specs, too: the new spec is all of theirs, with the seed, measure and limits of "
+     "one of them"},
 };
 
 static const struct pdnn_help_row examples[] = {
     {"paradnn merge shard-*.results -o fc.results", "one directory of all shards"},
+    {"paradnn merge --union job-*.results -o all.results", "one of jobs that had a spec each"},
     {"paradnn merge fc.results -o fc.results", "the tables of a directory that workers joined"},
 };
 
@@ -61,6 +64,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         .sources = arguments->operands,
         .n_sources = arguments->n_operands,
         .output = pdnn_argument(arguments, "output"),
+        .is_union = pdnn_argument(arguments, "union"),
         .note = note,
         .stop = pdnn_interrupt_watch(),
     };

@@ -63,6 +63,8 @@ struct pdnn_merge_job {
     struct pdnn_ceilings *roofs; /* by host: whole sets, one for each thread count */
     const char *spec_path;       /* where the first was read */
     char *spec_text;
+    char **specs; /* those that differ: several only of a union */
+    size_t n_specs, spec_room;
     struct pdnn_session session; /* what the spec asked for, on the largest of the hosts */
     bool takes_shard;            /* if there is one source, only what its shard has */
     struct pdnn_texts ids;       /* in the order they were found, in today's form */
@@ -89,7 +91,7 @@ enum pdnn_status pdnn_merge_check_stop(const struct pdnn_merge_job *job, struct 
 /* Orders texts for qsort. */
 int pdnn_merge_by_text(const void *left, const void *right);
 
-/* Opens all sources that have visits, and refuses those of different specs. */
+/* Opens all sources that have visits, and refuses those of different specs, unless their union is wanted. */
 enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn_err *err);
 /* One host has one setup, or it is PDNN_INVALID. Between hosts the machine may differ, and that is noted. */
 enum pdnn_status pdnn_merge_compare_sources(struct pdnn_merge_job *job, struct pdnn_err *err);

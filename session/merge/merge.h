@@ -22,6 +22,7 @@ struct pdnn_merge_request {
     const char *const
         *sources; /* result directories, and directories with parts/ that stand for their parts */
     size_t n_sources;
+    bool is_union; /* sources of different specs are merged, too: the new spec is all of theirs */
     /* a path where nothing or an empty directory is, or a source with parts/: its tables are then written
      * beside parts/ */
     const char *output;

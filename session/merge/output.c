@@ -446,6 +446,8 @@ void pdnn_merge_finish(struct pdnn_merge_job *job) {
         pdnn_texts_finish(&job->source[i].ids);
         free(job->source[i].host_of);
     }
+    for (size_t i = 0; i < job->n_specs; i++)
+        free(job->specs[i]);
     pdnn_session_finish(&job->session);
     pdnn_texts_finish(&job->hosts);
     pdnn_texts_finish(&job->ids);
@@ -453,6 +455,7 @@ void pdnn_merge_finish(struct pdnn_merge_job *job) {
     pdnn_arena_finish(&job->arena);
     free(job->source);
     free(job->roofs);
+    free(job->specs);
     free(job->spec_text);
     free(job->of_spelling);
     free(job->of);

@@ -77,6 +77,26 @@ uint32_t pdnn_merge_host_of(const struct pdnn_merge_source *source, const char *
     return number == SIZE_MAX ? source->host : source->host_of[number];
 }
 
+/* One document after the other: `run` stays with the models it was given for. The first one's seed, measure
+ * and limits hold. The same for every order of the sources. */
+static void join_specs(struct pdnn_merge_job *job) {
+    struct pdnn_str text = {0};
+    if (job->n_specs < 2) {
+        job->spec_text = job->n_specs ? pdnn_strdup(job->specs[0]) : NULL;
+        return;
+    }
+    qsort(job->specs, job->n_specs, sizeof *job->specs, pdnn_merge_by_text);
+    for (size_t i = 0; i < job->n_specs; i++) {
+        const char *spec = job->specs[i], *at = spec;
+        const size_t length = strlen(spec);
+        while (*at == '#')
+            at += strcspn(at, "\n") + (strchr(at, '\n') != NULL);
+        pdnn_str_printf(&text, "%s%s%s", i && strncmp(at, "---", 3) != 0 ? "---\n" : "", spec,
+                        length && spec[length - 1] == '\n' ? "" : "\n");
+    }
+    job->spec_text = text.text;
+}
+
 /* Of texts that differ in comments, the first is kept, whatever the order of the directories. */
 static enum pdnn_status take_spec(struct pdnn_merge_job *job, const char *directory, struct pdnn_err *err) {
     char line[PDNN_SPEC_LINE_TEXT], other_line[PDNN_SPEC_LINE_TEXT], *text = NULL;
@@ -85,19 +105,26 @@ static enum pdnn_status take_spec(struct pdnn_merge_job *job, const char *direct
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
     if (pdnn_file_read(path, SPEC_LIMIT_BYTES, &text, NULL, err) != PDNN_OK)
         return err->status;
-    if (!job->spec_text) {
-        job->spec_path = pdnn_arena_strdup(&job->arena, path);
-    } else if (pdnn_spec_differs(job->spec_text, text, line, other_line)) {
-        free(text);
-        return pdnn_fail(
-            err, PDNN_INVALID,
-            "%s: not the spec of %s, which has '%s' where this has '%s'; only directories of one "
-            "spec can be merged",
-            path, job->spec_path, line, other_line);
+    size_t i = 0;
+    while (i < job->n_specs && pdnn_spec_differs(job->specs[i], text, line, other_line))
+        i++;
+    if (i < job->n_specs) {
+        bool is_first = strcmp(text, job->specs[i]) < 0;
+        free(is_first ? job->specs[i] : text);
+        job->specs[i] = is_first ? text : job->specs[i];
+        return PDNN_OK;
     }
-    bool is_kept = !job->spec_text || strcmp(text, job->spec_text) < 0;
-    free(is_kept ? job->spec_text : text);
-    job->spec_text = is_kept ? text : job->spec_text;
+    if (job->n_specs && !job->request->is_union) {
+        free(text);
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s/spec.yaml: not the spec of %s, which has '%s' where this has '%s'; "
+                         "only directories of one spec can be merged, or give --union",
+                         directory, job->spec_path, line, other_line);
+    }
+    if (!job->n_specs)
+        job->spec_path = pdnn_arena_strdup(&job->arena, path);
+    job->specs = pdnn_grow(job->specs, &job->spec_room, job->n_specs, sizeof *job->specs);
+    job->specs[job->n_specs++] = text;
     return PDNN_OK;
 }
 
@@ -244,6 +271,7 @@ enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn
     }
     for (size_t i = 0; i < job->request->n_sources && status == PDNN_OK; i++)
         status = open_operand(job, job->request->sources[i], err);
+    join_specs(job);
     return status;
 }
 
@@ -268,6 +296,13 @@ static const char *largest(const struct pdnn_merge_job *job) {
 enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn_err *err) {
     if (!job->spec_path)
         return pdnn_fail(err, PDNN_INVALID, "%s: has no spec.yaml", job->request->sources[0]);
+    if (job->n_specs > 1) {
+        char path[PDNN_FOLDER_TEXT];
+        if (pdnn_folder_replace(&job->output, "spec.yaml", job->spec_text, strlen(job->spec_text), err) !=
+            PDNN_OK)
+            return err->status;
+        job->spec_path = pdnn_arena_strdup(&job->arena, pdnn_folder_path(&job->output, "spec.yaml", path));
+    }
     return pdnn_session_open_there(&job->session, largest(job), job->takes_shard && job->n_sources == 1,
                                    job->spec_path, err);
 }

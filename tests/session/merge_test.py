@@ -3,6 +3,7 @@
 
 Usage: merge_test.py PARADNN"""
 
+import csv
 import os
 import resource
 import shutil
@@ -37,6 +38,11 @@ def merge(*arguments, rc=0, file_limit=None):
 
 def make(directory, ids=None, spec="a test", **options):
     make_journal.make(directory, SPEC.format(spec), IDS if ids is None else ids, **options)
+
+
+def listed(spec):
+    run = subprocess.run([PARADNN, "list", "-", "--format", "csv"], input=spec, capture_output=True, text=True, check=True)
+    return list(csv.DictReader(run.stdout.splitlines()))
 
 
 def check_ops(directory):
@@ -75,6 +81,26 @@ def test_shards_in_any_order():
     merge("b", "a", "a", "./b/", "-o", "ba")
     assert content("ab") == content("ba")
     assert [row["id"] for row in rows("ab", "results.csv")] == IDS
+
+
+def test_union():
+    """Of different specs, in any order: a row each, and a spec that asks for all of them."""
+    other = SPEC.format("another").replace("layers: [1, 2]", "layers: 3").replace("threads: 2", "threads: 1")
+    ids = [row["id"] for row in listed(other)]
+    make("a", IDS[::2], seed=1)
+    make("b", IDS[1::2], seed=2, spec="the same spec")
+    make_journal.make("c", "# made\n---\n" + other, ids, seed=3)
+    refused = merge("a", "c", "-o", "m", rc=2)
+    assert "c/spec.yaml: not the spec of a/spec.yaml" in refused and "or give --union" in refused, refused
+    merge("--union", "a", "b", "c", "-o", "abc")
+    merge("c", "--union", "b", "a", "-o", "cba")
+    assert content("abc") == content("cba")
+    assert sorted(row["id"] for row in rows("abc", "results.csv")) == sorted(IDS + ids)
+    assert all(row["status"] == "ok" and row["rounds"] == "2" for row in rows("abc", "results.csv"))
+    assert sorted(row["id"] for row in listed(read("abc", "spec.yaml"))) == sorted(IDS + ids)
+    merge("--union", "a", "b", "-o", "ab")
+    merge("a", "b", "-o", "plain")
+    assert content("ab") == content("plain")
 
 
 def test_copies():
