@@ -125,53 +125,44 @@ struct distribution {
     size_t n_bins;
 };
 
-/* The number in text[0, length): a whole one from 1 to most. */
-static bool parse_whole(const char *text, size_t length, int64_t most, int64_t *value) {
-    char digits[NUMBER_TEXT];
-    if (length >= sizeof digits)
-        return false;
-    memcpy(digits, text, length);
-    digits[length] = 0;
-    return pdnn_parse_i64(digits, value) && *value >= 1 && *value <= most;
+static bool parse_whole(const char *text, int64_t most, int64_t *value) {
+    return pdnn_parse_i64(text, value) && *value >= 1 && *value <= most;
+}
+
+/* Ends the text at the first such character; returns what is behind it, or NULL. */
+static char *cut_at(char *text, char character) {
+    char *found = strchr(text, character);
+    if (found)
+        *found++ = 0;
+    return found;
 }
 
 /* "LOW-HIGH", or one length. */
-static bool parse_range(const char *text, size_t length, struct bin *bin) {
-    const char *dash = memchr(text, '-', length);
-    size_t first = dash ? (size_t)(dash - text) : length;
-    if (!parse_whole(text, first, PDNN_LENGTH_MAX, &bin->low))
-        return false;
-    bin->high = bin->low;
-    return !dash ||
-           (parse_whole(dash + 1, length - first - 1, PDNN_LENGTH_MAX, &bin->high) && bin->high >= bin->low);
+static bool parse_range(char *text, struct bin *bin) {
+    const char *high = cut_at(text, '-');
+    return parse_whole(text, PDNN_LENGTH_MAX, &bin->low) &&
+           parse_whole(high ? high : text, PDNN_LENGTH_MAX, &bin->high) && bin->high >= bin->low;
 }
 
-/* "RANGE=COUNT,...", or without counts one range; there is room for the bins. */
-static bool parse_bins(const char *text, bool has_counts, struct distribution *made) {
-    for (uint64_t sum = 0;;) {
-        size_t length = has_counts ? strcspn(text, ",") : strlen(text);
-        const char *equals = has_counts ? memchr(text, '=', length) : text + length;
+/* "RANGE=COUNT,..."; there is room for the bins. */
+static bool parse_bins(char *text, struct distribution *made) {
+    uint64_t sum = 0;
+    for (char *at = text, *next; at; at = next) {
         struct bin *bin = &made->bin[made->n_bins++];
-        int64_t count = 1;
-        if (!equals || !parse_range(text, (size_t)(equals - text), bin) ||
-            (has_counts && !parse_whole(equals + 1, length - (size_t)(equals - text) - 1, COUNT_MAX, &count)))
+        int64_t number;
+        next = cut_at(at, ',');
+        const char *count = cut_at(at, '=');
+        if (!count || !parse_range(at, bin) || !parse_whole(count, COUNT_MAX, &number))
             return false;
-        bin->up_to = sum += (uint64_t)count;
-        if (!text[length])
-            return true;
-        text += length + 1;
+        bin->up_to = sum += (uint64_t)number;
     }
+    return true;
 }
 
 /* "MU,SIGMA" */
-static bool parse_lognormal(const char *text, struct pdnn_shipped_lengths *numbers) {
-    char mu[NUMBER_TEXT];
-    size_t length = strcspn(text, ",");
-    if (!text[length] || length >= sizeof mu)
-        return false;
-    memcpy(mu, text, length);
-    mu[length] = 0;
-    return pdnn_parse_double(mu, &numbers->mu) && pdnn_parse_double(text + length + 1, &numbers->sigma) &&
+static bool parse_lognormal(char *text, struct pdnn_shipped_lengths *numbers) {
+    const char *sigma = cut_at(text, ',');
+    return sigma && pdnn_parse_double(text, &numbers->mu) && pdnn_parse_double(sigma, &numbers->sigma) &&
            numbers->mu >= 0 && numbers->mu <= 16 && numbers->sigma > 0 && numbers->sigma <= 4;
 }
 
@@ -185,31 +176,31 @@ _Static_assert(PDNN_LENGTH_MAX == 16777216, "as the texts say");
 
 static enum pdnn_status parse_distribution(const char *text, struct pdnn_arena *arena,
                                            struct distribution *made, struct pdnn_err *err) {
-    const char *colon = strchr(text, ':');
-    char word[NUMBER_TEXT] = "", suggestion[PDNN_SUGGESTION_TEXT];
+    char suggestion[PDNN_SUGGESTION_TEXT], *word = pdnn_arena_strdup(arena, text), *rest = cut_at(word, ':');
     size_t kind = 0, bins = 1;
     *made = (struct distribution){.numbers = NULL};
     for (size_t i = 0; i < pdnn_n_shipped_lengths; i++)
         if (strcmp(pdnn_shipped_lengths[i].name, text) == 0)
             made->numbers = &pdnn_shipped_lengths[i];
-    if (made->numbers || !colon || strchr(text, '/'))
+    if (made->numbers || !rest || strchr(text, '/'))
         return PDNN_OK;
-    memcpy(word, text, (size_t)(colon - text) < sizeof word ? (size_t)(colon - text) : sizeof word - 1);
     while (kind < KINDS && strcmp(words[kind], word) != 0)
         kind++;
     if (kind == KINDS)
-        return pdnn_fail(err, PDNN_INVALID, "'%s' is not a kind of length distribution%s", word,
+        return pdnn_fail(err, PDNN_INVALID, "'%.31s' is not a kind of length distribution%s", word,
                          pdnn_suggest(suggestion, word, words, KINDS));
     struct pdnn_shipped_lengths *numbers = pdnn_arena_alloc(arena, 1, sizeof *numbers);
     *numbers = (struct pdnn_shipped_lengths){.examples = PDNN_EXAMPLES_DEFAULT, .columns = 1};
     made->numbers = numbers;
-    for (const char *c = colon; *c; c++)
+    for (const char *c = rest; *c; c++)
         bins += *c == ',';
     made->bin = pdnn_arena_alloc(arena, bins, sizeof *made->bin);
-    if (kind == LOGNORMAL ? parse_lognormal(colon + 1, numbers)
-                          : parse_bins(colon + 1, kind == HISTOGRAM, made))
+    made->bin->up_to = made->n_bins = kind == UNIFORM;
+    if (kind == UNIFORM     ? parse_range(rest, made->bin)
+        : kind == LOGNORMAL ? parse_lognormal(rest, numbers)
+                            : parse_bins(rest, made))
         return PDNN_OK;
-    return pdnn_fail(err, PDNN_INVALID, "'%s:%.80s': expected %s:%s", word, colon + 1, word, expected[kind]);
+    return pdnn_fail(err, PDNN_INVALID, "'%.96s': expected %s:%s", text, word, expected[kind]);
 }
 
 static int64_t draw_bin(const struct distribution *from, struct pdnn_rng *rng) {
@@ -322,6 +313,7 @@ static void redraw(const struct pdnn_lengths_request *request, struct pdnn_arena
 static enum pdnn_status parse_line(const char *path, size_t line, const char *text, int64_t value[2],
                                    size_t *count, struct pdnn_err *err) {
     static const char between[] = " \t\r,", behind[] = " \t\r,#\n";
+    char digits[NUMBER_TEXT];
     *count = 0;
     for (size_t word;; text += word) {
         text += strspn(text, between);
@@ -330,7 +322,8 @@ static enum pdnn_status parse_line(const char *path, size_t line, const char *te
             return PDNN_OK;
         if (*count == 2)
             return pdnn_fail(err, PDNN_INVALID, "%s:%zu: more than two lengths", path, line);
-        if (!parse_whole(text, word, PDNN_LENGTH_MAX, &value[(*count)++]))
+        snprintf(digits, sizeof digits, "%.*s", (int)word, text);
+        if (word >= sizeof digits || !parse_whole(digits, PDNN_LENGTH_MAX, &value[(*count)++]))
             return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.*s' is not a length: a whole number from 1 to %d",
                              path, line, (int)(word < 40 ? word : 40), text, PDNN_LENGTH_MAX);
     }
