@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-static const char *const samplers[] = {"sorted", "bucket", "shuffled", "stream", NULL};
-static const char *const keys[] = {"source", "target", "sum", "maximum", "both", NULL};
-static const char *const statistics[] = {"length", "flop", "time", NULL};
+const char *const pdnn_samplers[] = {"sorted", "bucket", "shuffled", "stream", NULL};
+const char *const pdnn_seqpoint_keys[] = {"source", "target", "sum", "maximum", "both", NULL};
+const char *const pdnn_seqpoint_statistics[] = {"length", "flop", "time", NULL};
 
 static enum pdnn_status read_text(const struct pdnn_key_def *key, const struct pdnn_yaml *value, void *target,
                                   struct pdnn_err *err) {
@@ -26,7 +26,7 @@ static const struct pdnn_key_def seqpoint_keys[] = {
      .example = "iwslt15-en-vi"},
     {PDNN_KEY("examples", pdnn_key_read_i64, struct pdnn_spec_seqpoint, examples), PDNN_KEY_RANGE(1, 1 << 24),
      .absent = "as many as the data set has", .help = "examples in the epoch", .example = "33328"},
-    {PDNN_KEY("sampler", pdnn_key_read_word, struct pdnn_spec_seqpoint, sampler), .words = samplers,
+    {PDNN_KEY("sampler", pdnn_key_read_word, struct pdnn_spec_seqpoint, sampler), .words = pdnn_samplers,
      .fallback = "bucket",
      .help = "how batches are formed: sorted by length; shuffled, sorted within shards and shuffled again "
              "(GNMT's); shuffled; or streams of equal length (a language model's)",
@@ -42,11 +42,11 @@ static const struct pdnn_key_def seqpoint_keys[] = {
     {PDNN_KEY("frames_per_second", pdnn_key_read_i64, struct pdnn_spec_seqpoint, frames_per_second),
      PDNN_KEY_RANGE(1, 100000), .absent = "the model's own",
      .help = "steps of the model per second of audio, for lengths in seconds", .example = "25"},
-    {PDNN_KEY("key", pdnn_key_read_word, struct pdnn_spec_seqpoint, key), .words = keys, .fallback = "source",
-     .help = "the sequence length of an iteration with two", .example = "sum"},
-    {PDNN_KEY("statistic", pdnn_key_read_word, struct pdnn_spec_seqpoint, statistic), .words = statistics,
-     .fallback = "flop", .help = "what SeqPoints are chosen by; time is that of the ground truth",
-     .example = "time"},
+    {PDNN_KEY("key", pdnn_key_read_word, struct pdnn_spec_seqpoint, key), .words = pdnn_seqpoint_keys,
+     .fallback = "source", .help = "the sequence length of an iteration with two", .example = "sum"},
+    {PDNN_KEY("statistic", pdnn_key_read_word, struct pdnn_spec_seqpoint, statistic),
+     .words = pdnn_seqpoint_statistics, .fallback = "flop",
+     .help = "what SeqPoints are chosen by; time is that of the ground truth", .example = "time"},
     {PDNN_KEY("unique_max", pdnn_key_read_i64, struct pdnn_spec_seqpoint, unique_max),
      PDNN_KEY_RANGE(1, 1 << 20), .fallback = "10",
      .help = "up to this many distinct lengths, each is a SeqPoint", .example = "20"},

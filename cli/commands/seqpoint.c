@@ -24,10 +24,6 @@ static const char description[] =
     "With two result directories of this command and nothing else, it prints how much faster the second is: in truth, "
     "and as projected from what was chosen in the first.";
 
-static const char *const sampler_words[] = {"sorted", "bucket", "shuffled", "stream", NULL};
-static const char *const key_words[] = {"source", "target", "sum", "maximum", "both", NULL};
-static const char *const statistic_words[] = {"length", "flop", "time", NULL};
-
 static const struct pdnn_option_def options[] = {
     {"output", 'o', "DIR", NULL, false,
      "the result directory (default: NAME.results in the current directory, with the spec's name; required "
@@ -35,10 +31,10 @@ static const struct pdnn_option_def options[] = {
     {"lengths", 0, "LENGTHS", NULL, false,
      "the lengths of the examples: a file with one, or source and target, per line; a distribution such as "
      "librispeech-clean-100 or iwslt15-en-vi; or uniform:LOW-HIGH and others (paradnn help spec)"},
-    {"sampler", 0, "SAMPLER", sampler_words, false, "how batches are formed and ordered (default: bucket)"},
-    {"key", 0, "KEY", key_words, false,
+    {"sampler", 0, "SAMPLER", pdnn_samplers, false, "how batches are formed and ordered (default: bucket)"},
+    {"key", 0, "KEY", pdnn_seqpoint_keys, false,
      "which length of an iteration with two is its sequence length (default: source)"},
-    {"statistic", 0, "STATISTIC", statistic_words, false,
+    {"statistic", 0, "STATISTIC", pdnn_seqpoint_statistics, false,
      "what SeqPoints are chosen by; time needs --ground-truth (default: flop)"},
     {"target-error", 0, "PERCENT", NULL, false,
      "run random iterations until half the model-assisted interval is within PERCENT, such as 0.5%"},

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pdnn_samplers[] = {"sorted", "bucket", "shuffled", "stream", NULL};
-
 /* An example on its way into a batch. */
 struct place {
     int64_t key;   /* what is sorted by */

@@ -19,9 +19,6 @@ enum pdnn_sampler {
     PDNN_SAMPLER_COUNT
 };
 
-/* "sorted", "bucket", "shuffled", "stream"; NULL-terminated. */
-extern const char *const pdnn_samplers[];
-
 struct pdnn_epoch_request {
     const struct pdnn_lengths *lengths;
     enum pdnn_sampler sampler;

@@ -2,12 +2,12 @@
 #include "base/rng.h"
 #include "base/stats.h"
 #include "results/store/seqpoint_table.h"
+#include "results/table/record.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pdnn_seqpoint_keys[] = {"source", "target", "sum", "maximum", "both", NULL};
 static const char *const methods[PDNN_METHOD_ESTIMATES] = {
     "seqpoint", "model-assisted", "frequent", "median", "worst", "prior", "random", "all-unique"};
 
@@ -20,13 +20,6 @@ double pdnn_representatives_total(const struct pdnn_representatives *points, con
 
 static double projection_error(double projected, double truth) {
     return projected == truth ? 0 : projected / truth - 1;
-}
-
-static uint64_t count_runs(const struct pdnn_representatives *points) {
-    uint64_t runs = 0;
-    for (size_t i = 0; i < points->count; i++)
-        runs += points->point[i].runs;
-    return runs;
 }
 
 /* What is taken for an iteration's length where one number is needed: of both, their sum. */
@@ -313,17 +306,21 @@ static enum pdnn_status select_baselines(const struct pdnn_method_estimates_requ
 static void project(const struct pdnn_method_estimates_request *request, double truth_ns,
                     struct pdnn_method_estimate *made) {
     const struct pdnn_representatives *points = &made->points;
-    double runs = (double)count_runs(points), run_ns = 0, longest_ns = 0;
+    double run_ns = 0, longest_ns = 0;
+    made->iterations = 0;
+    made->lengths = points->count;
+    made->truth_ns = truth_ns;
     made->total_ns = points->count ? pdnn_representatives_total(points, request->time_ns) : NAN;
     made->low_ns = made->high_ns = NAN;
     made->error = isnan(truth_ns) ? NAN : projection_error(made->total_ns, truth_ns);
     for (size_t i = 0; i < points->count; i++) {
         double each_ns = request->time_ns[points->point[i].kind];
+        made->iterations += points->point[i].runs;
         run_ns += (double)points->point[i].runs * each_ns;
         longest_ns = fmax(longest_ns, each_ns);
     }
     double whole_ns = isnan(made->total_ns) || isnan(truth_ns) ? made->total_ns : truth_ns;
-    made->fewer = (double)request->epoch->n_iterations / fmax(1, runs);
+    made->fewer = (double)request->epoch->n_iterations / fmax(1, (double)made->iterations);
     made->serial = whole_ns / run_ns;
     made->parallel = whole_ns / longest_ns;
 }
@@ -362,13 +359,10 @@ static enum pdnn_status assist(const struct pdnn_method_estimates_request *reque
         return err->status;
     of->points = gather_draws(request, made->has_estimate ? made->estimate.weight : NULL, arena);
     project(request, made->truth_ns, of);
-    of->total_ns = NAN;
+    of->low_ns = made->has_estimate ? made->estimate.low : NAN;
+    of->high_ns = made->has_estimate ? made->estimate.high : NAN;
     if (!made->has_estimate)
-        return PDNN_OK;
-    of->total_ns = made->estimate.total;
-    of->low_ns = made->estimate.low;
-    of->high_ns = made->estimate.high;
-    of->error = isnan(made->truth_ns) ? NAN : projection_error(of->total_ns, made->truth_ns);
+        of->total_ns = of->error = NAN;
     return PDNN_OK;
 }
 
@@ -401,40 +395,35 @@ enum pdnn_status pdnn_method_estimates_make(const struct pdnn_method_estimates_r
 #define COUNT        PDNN_KIND_COUNT, PDNN_SHOW_PLAIN
 #define NUMBER(show) PDNN_KIND_NUMBER, PDNN_SHOW_##show, .digits = 9
 
-enum { LOW = PDNN_METHOD_EPOCH + 1, HIGH, TRUTH, ERROR, FEWER, SERIAL, PARALLEL, METHOD_COLUMNS };
-static const struct pdnn_column_def method_columns[METHOD_COLUMNS] = {
-    {"method", NULL, NULL, TEXT, .help = "what chose the iterations"},
-    {"iterations", NULL, NULL, COUNT, .help = "iterations that it runs"},
-    {"lengths", NULL, NULL, COUNT, .help = "distinct lengths, or pairs of lengths, among them"},
-    {"epoch_ns", "epoch", "ns", NUMBER(TIME), .help = "what the epoch takes, as it projects"},
-    {"low_ns", NULL, "ns", NUMBER(NEVER), .help = "of the 95 % interval; model-assisted only"},
-    {"high_ns", NULL, "ns", NUMBER(NEVER), .help = "of the 95 % interval; model-assisted only"},
-    {"truth_ns", NULL, "ns", NUMBER(NEVER), .help = "what the epoch takes; empty unless all lengths ran"},
-    {"error", NULL, NULL, NUMBER(CHANGE), .decimals = 2,
+#define AT(member) .field = PDNN_FIELD(pdnn_method_estimate, member)
+
+static const struct pdnn_column_def method_columns[] = {
+    {"method", .field = PDNN_FIELD_POINTER(pdnn_method_estimate, method),
+     .help = "what chose the iterations"},
+    {"iterations", NULL, NULL, COUNT, AT(iterations), .help = "iterations that it runs"},
+    {"lengths", NULL, NULL, COUNT, AT(lengths), .help = "distinct lengths, or pairs of lengths, among them"},
+    {"epoch_ns", "epoch", "ns", NUMBER(TIME), AT(total_ns), .help = "what the epoch takes, as it projects"},
+    {"low_ns", NULL, "ns", NUMBER(NEVER), AT(low_ns), .help = "of the 95 % interval; model-assisted only"},
+    {"high_ns", NULL, "ns", NUMBER(NEVER), AT(high_ns), .help = "of the 95 % interval; model-assisted only"},
+    {"truth_ns", NULL, "ns", NUMBER(NEVER), AT(truth_ns),
+     .help = "what the epoch takes; empty unless all lengths ran"},
+    {"error", NULL, NULL, NUMBER(CHANGE), .decimals = 2, AT(error),
      .help = "of the projection, as a fraction; random: the 95th percentile over seeds"},
-    {"fewer_iterations", "fewer", NULL, NUMBER(RATIO), .decimals = 1,
+    {"fewer_iterations", "fewer", NULL, NUMBER(RATIO), .decimals = 1, AT(fewer),
      .help = "iterations of the epoch over those that it runs"},
-    {"serial_reduction", "serial", NULL, NUMBER(RATIO), .decimals = 1,
+    {"serial_reduction", "serial", NULL, NUMBER(RATIO), .decimals = 1, AT(serial),
      .help = "time of the epoch over that of these iterations, one after the other"},
-    {"parallel_reduction", "parallel", NULL, NUMBER(RATIO), .decimals = 1,
+    {"parallel_reduction", "parallel", NULL, NUMBER(RATIO), .decimals = 1, AT(parallel),
      .help = "time of the epoch over that of the longest of these iterations"},
 };
 const struct pdnn_table_def pdnn_epoch_methods_def = {"seqpoint-methods", "what each method says of an epoch",
-                                                      method_columns, METHOD_COLUMNS};
+                                                      method_columns,
+                                                      sizeof method_columns / sizeof *method_columns};
 
 void pdnn_method_estimates_table(const struct pdnn_method_estimates *projections, struct pdnn_table *made) {
     pdnn_table_init(made, &pdnn_epoch_methods_def);
-    for (int i = 0; i < PDNN_METHOD_ESTIMATES; i++) {
-        const struct pdnn_method_estimate *of = &projections->of[i];
-        const double numbers[] = {of->total_ns, of->low_ns, of->high_ns, projections->truth_ns,
-                                  of->error,    of->fewer,  of->serial,  of->parallel};
-        size_t row = pdnn_table_add_row(made);
-        pdnn_table_set_text(made, row, PDNN_METHOD_NAME, of->method);
-        pdnn_table_set_count(made, row, PDNN_METHOD_ITERATIONS, count_runs(&of->points));
-        pdnn_table_set_count(made, row, PDNN_METHOD_LENGTHS, of->points.count);
-        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
-            pdnn_table_set_number(made, row, PDNN_METHOD_EPOCH + k, numbers[k]);
-    }
+    for (size_t i = 0; i < PDNN_METHOD_ESTIMATES; i++)
+        pdnn_record_put(made, pdnn_table_add_row(made), &projections->of[i]);
 }
 
 static const struct pdnn_column_def speedup_columns[] = {

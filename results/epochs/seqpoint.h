@@ -34,9 +34,6 @@ enum pdnn_seqpoint_key {
     PDNN_KEY_COUNT
 };
 
-/* "source", "target", "sum", "maximum", "both"; NULL-terminated. */
-extern const char *const pdnn_seqpoint_keys[];
-
 struct pdnn_seqpoint_request {
     const struct pdnn_epoch *epoch;
     enum pdnn_seqpoint_key key;
@@ -81,9 +78,10 @@ struct pdnn_method_estimate {
     const char *method;
     /* For the model-assisted estimate: the kinds of its draws, with their weights. */
     struct pdnn_representatives points;
+    uint64_t iterations, lengths; /* that it runs; distinct lengths among them */
     /* Of the epoch's time; NaN where a time is missing. low and high: the model-assisted interval, else NaN.
      */
-    double total_ns, low_ns, high_ns;
+    double total_ns, low_ns, high_ns, truth_ns;
     double error; /* against the truth, signed; NaN without. Of random ones, the 95th percentile of the size
                      over PDNN_RANDOM_SEEDS seeds */
     /* How much less is run than the whole epoch: iterations, and time one after another or all at once on as

@@ -340,7 +340,7 @@ static void test_prior_depends_on_order(void **state) {
         assert_int_equal(pdnn_epoch_make(&request, &arena, &epoch, &err), PDNN_OK);
         double *time = make_times(&rng, &epoch), error = error_of_prior(&epoch, time);
         if (error < rows[i].least || error > rows[i].most)
-            fail_msg("%s, %s: error of prior %.4f", rows[i].source, pdnn_samplers[rows[i].sampler], error);
+            fail_msg("%s, sampler %d: error of prior %.4f", rows[i].source, (int)rows[i].sampler, error);
         struct pdnn_seqpoints found = choose(&(struct pdnn_seqpoint_request){
             .epoch = &epoch, .key = lengths.columns > 1 ? PDNN_KEY_SUM : PDNN_KEY_SOURCE, .statistic = time});
         assert_true(fabs(found.error) <= 0.01);
