@@ -51,42 +51,6 @@ static int window_operand(const char *op) {
     return strstr(op, "/backward-weights") ? 2 : 1;
 }
 
-/* "64x128x50x50:32x128x1x1:64x32x50x50" up to the attributes. */
-static bool take_tensors(struct reader *reader, int window) {
-    int operand = 0, size = 0;
-    while (*reader->at && *reader->at != ',' && *reader->at != ' ' && *reader->at != '+' &&
-           *reader->at != '@') {
-        bool is_kept = operand == window && size >= 2;
-        size_t digits = count_digits(reader->at);
-        if (digits && is_kept) {
-            copy(reader, digits);
-        } else if (digits) {
-            if (!take_size(reader))
-                return false;
-        } else {
-            operand += *reader->at == ':';
-            size = *reader->at == ':' ? 0 : size + (*reader->at == 'x');
-            copy(reader, 1);
-        }
-    }
-    return true;
-}
-
-/* ",cell=2,steps=10 [implementation]" */
-static bool take_attributes(struct reader *reader, const char *end) {
-    static const char steps[] = ",steps=";
-    while (reader->at < end) {
-        if (strncmp(reader->at, steps, strlen(steps)) == 0) {
-            copy(reader, strlen(steps));
-            if (!take_size(reader))
-                return false;
-        } else {
-            copy(reader, 1);
-        }
-    }
-    return true;
-}
-
 /* Those of the key's " threads=2 ". */
 static const struct pdnn_kind_caches *caches_of(const char *key, const struct pdnn_kind_caches *caches) {
     static const char name[] = " threads=";
@@ -112,21 +76,33 @@ static bool take_distance(struct reader *reader, const struct pdnn_kind_caches *
     return true;
 }
 
-/* " 2097152b16@64MiB* 16384@128MiB 409600=0" */
-static bool take_operands(struct reader *reader, const struct pdnn_kind_caches *caches) {
-    while (*reader->at) {
-        if (*reader->at == ' ') {
-            copy(reader, 1);
-            reader->at += count_digits(reader->at);
-        } else if (*reader->at == '@') {
-            copy(reader, 1);
-            if (!take_distance(reader, caches))
-                return false;
-        } else {
-            copy(reader, 1);
+/* "64x128x50x50:32x128x1x1:64x32x50x50,cell=2,steps=10 [implementation] 2097152b16@64MiB* 16384@128MiB
+ * 409600=0" with the state of the operands behind the bracket. */
+static bool take_rest(struct reader *reader, const char *bracket, int window,
+                      const struct pdnn_kind_caches *caches) {
+    static const char steps[] = ",steps=";
+    const char *tensors_end = reader->at + strcspn(reader->at, ", +@");
+    int operand = 0, size = 0;
+    bool good = true;
+    while (good && *reader->at) {
+        const char *at = reader->at;
+        const bool is_tensor = at<tensors_end, is_state = at> bracket,
+                   is_steps = !is_tensor && !is_state && strncmp(at, steps, strlen(steps)) == 0;
+        if (is_tensor && count_digits(at) && !(operand == window && size >= 2)) {
+            good = take_size(reader);
+            continue;
         }
+        operand += *at == ':';
+        size = *at == ':' ? 0 : size + (*at == 'x');
+        copy(reader, is_steps ? strlen(steps) : 1);
+        if (is_steps)
+            good = take_size(reader);
+        else if (is_state && *at == '@')
+            good = take_distance(reader, caches);
+        else if (is_state && *at == ' ')
+            reader->at += count_digits(reader->at);
     }
-    return true;
+    return good;
 }
 
 bool pdnn_operator_kind_parse(const char *key, const struct pdnn_kind_caches *caches,
@@ -141,9 +117,7 @@ bool pdnn_operator_kind_parse(const char *key, const struct pdnn_kind_caches *ca
     snprintf(kind->op, sizeof kind->op, "%.*s", (int)(shape - op), op);
     struct reader reader = {key, kind->text, kind};
     copy(&reader, (size_t)(shape + 1 - key));
-    if (!take_tensors(&reader, window_operand(kind->op)) || !take_attributes(&reader, state + 1))
-        return false;
-    if (!take_operands(&reader, caches_of(key, caches)))
+    if (!take_rest(&reader, state, window_operand(kind->op), caches_of(key, caches)))
         return false;
     *reader.to = 0;
     return true;
