@@ -52,24 +52,6 @@ static int compare_entries(const void *a, const void *b) {
     return (one->at > other->at) - (one->at < other->at);
 }
 
-/* Distinct values of a column in the order of the axis. */
-static size_t distinct(const struct pdnn_grid_request *request, const struct pdnn_row_list *rows, int column,
-                       struct entry *entries) {
-    struct pdnn_groups groups =
-        pdnn_groups_make(&request->selection->results.table, rows, &(size_t){(size_t)column}, 1);
-    size_t kept = 0;
-    for (size_t i = 0; i < groups.count; i++) {
-        const size_t row = groups.group[i].at[0];
-        entries[i] = (struct entry){get(request, row, column), number_of(request, row, column), i};
-    }
-    qsort(entries, groups.count, sizeof *entries, compare_entries);
-    for (size_t i = 0; i < groups.count; i++)
-        if (!kept || isnan(entries[i].number) || entries[i].number != entries[kept - 1].number)
-            entries[kept++] = entries[i];
-    pdnn_groups_finish(&groups);
-    return kept;
-}
-
 /* The power of two that a bin begins with; 0 for what is not positive, NaN for a word. */
 static double bin_of(double number) {
     int exponent;
@@ -79,80 +61,72 @@ static double bin_of(double number) {
     return number > 0 ? ldexp(1, exponent - 1) : 0;
 }
 
-static enum pdnn_status make_bins(const struct entry *entries, size_t count, struct pdnn_arena *arena,
-                                  struct pdnn_grid_axis *axis, struct pdnn_err *err) {
-    double last = NAN;
-    axis->binned = true;
-    for (size_t i = 0; i < count; i++) {
-        double bin = bin_of(entries[i].number);
-        if (bin == last)
-            continue;
-        if (isnan(entries[i].number) || axis->count == PDNN_GRID_STEPS_MAX)
-            return pdnn_fail(err, PDNN_INVALID, "%s has too many values for an axis: choose some with --only",
-                             axis->name);
-        struct pdnn_str text = {0};
-        pdnn_number_format(&text, bin, PDNN_DIGITS_TABLE);
-        axis->start[axis->count] = bin;
-        axis->step[axis->count] = pdnn_arena_strdup(arena, pdnn_str_text(&text));
-        pdnn_str_finish(&text);
-        axis->count++;
-        last = bin;
-    }
-    return PDNN_OK;
+static const char *number_text(struct pdnn_arena *arena, double number) {
+    struct pdnn_str text = {0};
+    pdnn_number_format(&text, number, PDNN_DIGITS_TABLE);
+    const char *kept = pdnn_arena_strdup(arena, pdnn_str_text(&text));
+    pdnn_str_finish(&text);
+    return kept;
 }
 
 static enum pdnn_status make_axis(const struct pdnn_grid_request *request, const struct pdnn_row_list *rows,
                                   int column, struct pdnn_arena *arena, struct pdnn_grid_axis *axis,
                                   struct pdnn_err *err) {
-    struct entry *entries = pdnn_alloc(rows->count, sizeof *entries);
-    size_t count = distinct(request, rows, column, entries);
+    struct pdnn_groups values =
+        pdnn_groups_make(&request->selection->results.table, rows, &(size_t){(size_t)column}, 1);
+    struct entry *entries = pdnn_alloc(values.count, sizeof *entries);
     enum pdnn_status status = PDNN_OK;
-    *axis = (struct pdnn_grid_axis){.name = pdnn_results_name(&request->selection->results, column)};
-    if (count > PDNN_GRID_EXACT_MAX)
-        status = make_bins(entries, count, arena, axis, err);
-    for (; !axis->binned && axis->count < count; axis->count++) {
-        axis->step[axis->count] = entries[axis->count].text;
-        axis->start[axis->count] = entries[axis->count].number;
+    *axis = (struct pdnn_grid_axis){.name = pdnn_results_name(&request->selection->results, column),
+                                    .binned = values.count > PDNN_GRID_EXACT_MAX};
+    for (size_t i = 0; i < values.count; i++) {
+        const size_t row = values.group[i].at[0];
+        entries[i] = (struct entry){get(request, row, column), number_of(request, row, column), i};
+    }
+    qsort(entries, values.count, sizeof *entries, compare_entries);
+    for (size_t i = 0; status == PDNN_OK && i < values.count; i++) {
+        const double start = axis->binned ? bin_of(entries[i].number) : entries[i].number;
+        if (axis->count && start == axis->start[axis->count - 1])
+            continue;
+        if (axis->binned && (isnan(start) || axis->count == PDNN_GRID_STEPS_MAX)) {
+            status = pdnn_fail(err, PDNN_INVALID,
+                               "%s has too many values for an axis: choose some with --only", axis->name);
+            continue;
+        }
+        axis->step[axis->count] = axis->binned ? number_text(arena, start) : entries[i].text;
+        axis->start[axis->count++] = start;
     }
     free(entries);
+    pdnn_groups_finish(&values);
     return status;
 }
 
-/* The step that holds the value, by its number: the text of a bin has fewer digits. axis->count if none does.
- */
+/* The step that holds the value, by its number: the text of a bin has fewer digits. */
 static size_t step_of(const struct pdnn_grid_request *request, size_t row, int column,
                       const struct pdnn_grid_axis *axis) {
     const double number = number_of(request, row, column), start = axis->binned ? bin_of(number) : number;
     const char *text = get(request, row, column);
     size_t at = 0;
-    while (at < axis->count && !(isnan(number) ? isnan(axis->start[at]) && strcmp(axis->step[at], text) == 0
-                                               : axis->start[at] == start))
+    while (isnan(number) ? !isnan(axis->start[at]) || strcmp(axis->step[at], text) != 0
+                         : axis->start[at] != start)
         at++;
     return at;
 }
 
-/* Until pdnn_grid ends, `mean` of a cell is a sum. */
-static void place_row(const struct pdnn_grid_request *request, size_t row, struct pdnn_grid *grid,
+/* Until finish_cells, `mean` of a cell is a sum. */
+static void place_row(const struct pdnn_grid_request *request, size_t row, const struct pdnn_grid *grid,
                       struct pdnn_grid_panel *panel) {
-    size_t x = step_of(request, row, request->x, &grid->x), y = step_of(request, row, request->y, &grid->y);
-    if (x >= grid->x.count || y >= grid->y.count) {
-        grid->left_out++;
-        return;
-    }
+    const size_t x = step_of(request, row, request->x, &grid->x),
+                 y = step_of(request, row, request->y, &grid->y);
     const int method = request->selection->results.at[PDNN_RESULT_METHOD];
     struct pdnn_grid_cell *cell = &panel->cell[x + grid->x.count * y];
     const double value = value_of(request, row);
     if (isnan(value)) {
         cell->failed++;
-        grid->failed++;
         return;
     }
-    const bool is_predicted = strcmp(get(request, row, method), "predicted") == 0;
     cell->mean += grid->geometric ? log(value) : value;
     cell->models++;
-    grid->models++;
-    cell->predicted += is_predicted;
-    grid->predicted += is_predicted;
+    cell->predicted += strcmp(get(request, row, method), "predicted") == 0;
 }
 
 /* A panel for each family and combination of the keys. */
@@ -190,27 +164,26 @@ static void finish_cells(struct pdnn_grid *grid) {
             struct pdnn_grid_cell *cell = &grid->panel[p].cell[i];
             double mean = cell->mean / (double)cell->models;
             cell->mean = !cell->models ? NAN : grid->geometric ? exp(mean) : mean;
+            grid->models += cell->models;
+            grid->failed += cell->failed;
+            grid->predicted += cell->predicted;
             grid->least = fmin(grid->least, cell->mean);
             grid->greatest = fmax(grid->greatest, cell->mean);
         }
     }
 }
 
-/* Distinct values among the chosen rows, up to a limit; 0 if there are too many words. */
+/* Distinct values among the chosen rows; 0 if there are too many words. */
 static size_t count_values(const struct pdnn_selection *selection, int column) {
-    enum { SEEN_MAX = 64 };
-    const struct pdnn_row_list chosen = {.at = selection->row, .count = selection->count};
-    struct pdnn_groups groups =
-        pdnn_groups_make(&selection->results.table, &chosen, &(size_t){(size_t)column}, 1);
-    size_t count = 0, words = 0;
-    for (size_t i = 0; i < groups.count && count < SEEN_MAX; i++) {
-        const size_t row = groups.group[i].at[0];
-        if (!*pdnn_results_text(&selection->results, row, column))
-            continue;
-        count++;
-        words += isnan(pdnn_results_number(&selection->results, row, column)) != 0;
+    struct pdnn_arena arena = {0};
+    const char **text;
+    double number;
+    size_t n = pdnn_selection_distinct(selection, column, &arena, &text, NULL), count = 0, words = 0;
+    for (size_t i = 0; i < n; i++) {
+        count += *text[i] != 0;
+        words += *text[i] && !pdnn_parse_double(text[i], &number);
     }
-    pdnn_groups_finish(&groups);
+    pdnn_arena_finish(&arena);
     return words && count > PDNN_GRID_EXACT_MAX ? 0 : count;
 }
 
@@ -250,12 +223,12 @@ enum pdnn_status pdnn_grid(const struct pdnn_grid_request *request, struct pdnn_
     if (status == PDNN_OK)
         status = place_rows(request, &rows, arena, &made, err);
     pdnn_rows_finish(&rows);
+    finish_cells(&made);
     if (status == PDNN_OK && !made.models)
         status = pdnn_fail(err, PDNN_INVALID, "no instance that ended ok has %s, %s and a number in %s",
                            made.x.name, made.y.name, pdnn_results_name(&selection->results, request->value));
     if (status != PDNN_OK)
         return status;
-    finish_cells(&made);
     *grid = made;
     return PDNN_OK;
 }
