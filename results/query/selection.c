@@ -50,22 +50,19 @@ static int compare_texts(const void *a, const void *b) {
 size_t pdnn_selection_distinct(const struct pdnn_selection *selection, int column, struct pdnn_arena *arena,
                                const char ***texts, size_t *of) {
     struct pdnn_texts found = {0};
-    size_t *number = pdnn_alloc(selection->count + 1, sizeof *number);
-    for (size_t at = 0; at < selection->count; at++)
-        number[at] = pdnn_texts_add(&found, pdnn_selection_get(selection, at, column));
+    const char **sorted = pdnn_arena_alloc(arena, selection->count + 1, sizeof *sorted);
+    for (size_t at = 0; at < selection->count; at++) {
+        const char *text = pdnn_selection_get(selection, at, column);
+        sorted[pdnn_texts_add(&found, text)] = text;
+    }
     const size_t count = found.count;
-    const char **sorted = pdnn_arena_alloc(arena, count + 1, sizeof *sorted);
-    for (size_t at = 0; at < selection->count; at++)
-        sorted[number[at]] = pdnn_selection_get(selection, at, column);
-    qsort(sorted, count, sizeof *sorted, compare_texts);
-    size_t *place = pdnn_alloc(count + 1, sizeof *place);
-    for (size_t i = 0; i < count; i++)
-        place[pdnn_texts_find(&found, sorted[i])] = i;
-    for (size_t at = 0; of && at < selection->count; at++)
-        of[at] = place[number[at]];
-    free(place);
-    free(number);
     pdnn_texts_finish(&found);
+    qsort(sorted, count, sizeof *sorted, compare_texts);
+    for (size_t at = 0; of && at < selection->count; at++) {
+        const char *text = pdnn_selection_get(selection, at, column);
+        const char **place = bsearch(&text, sorted, count, sizeof *sorted, compare_texts);
+        of[at] = (size_t)(place - sorted);
+    }
     *texts = sorted;
     return count;
 }
@@ -357,24 +354,21 @@ void pdnn_selection_series(const struct pdnn_selection *selection, const struct 
 /* After the family, an id is KEY=VALUE joined by commas; settings at their defaults are not written. */
 void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                             struct pdnn_str *out) {
-    const char *id = pdnn_selection_get(selection, at, selection->id);
+    const char *id = pdnn_selection_get(selection, at, selection->id), *part, *separator = "";
     size_t length = strcspn(id, "/:");
     bool found[PDNN_SELECTION_AXES_MAX] = {false};
     length += id[length] ? 1 : 0;
     pdnn_str_append(out, id, length);
-    for (id += length; *id; id += length) {
-        size_t name = strcspn(id, "=,");
+    for (const char *rest = id + length; (part = pdnn_part_next(&rest, ",", &length)); separator = ",") {
+        const size_t name = strcspn(part, "=,");
         bool starred = false;
-        length = strcspn(id, ",");
         for (size_t k = 0; k < axes->count && name < length; k++) {
             const char *key = pdnn_results_name(&selection->results, axes->column[k]);
-            if (strlen(key) == name && memcmp(key, id, name) == 0)
+            if (strlen(key) == name && memcmp(key, part, name) == 0)
                 starred = found[k] = true;
         }
-        pdnn_str_append(out, id, starred ? name + 1 : length);
-        pdnn_str_append(out, "*", starred ? 1 : 0);
-        pdnn_str_append(out, id + length, id[length] ? 1 : 0);
-        length += id[length] ? 1 : 0;
+        pdnn_str_printf(out, "%s%.*s%s", separator, (int)(starred ? name + 1 : length), part,
+                        starred ? "*" : "");
     }
     for (size_t k = 0; k < axes->count; k++) {
         if (!found[k] && *pdnn_selection_get(selection, at, axes->column[k]))
