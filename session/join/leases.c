@@ -95,7 +95,7 @@ enum { SCHEMA = 1, NUMBER_TEXT = 24 };
 
 static const char first_line[] = "# One record of a joined sweep: who measures which of its instances.\n";
 
-/* The letters of a part's name and of a kernel's boot id, as pdnn_holder_init makes them. */
+/* The letters of a part's name, as pdnn_holder_init makes them. */
 static const char name_characters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
 
 static const char *const event_names[PDNN_LEASE_EVENT_COUNT] = {"plan", "claim", "ended", "lost"};
@@ -155,89 +155,39 @@ void pdnn_lease_record_format(const struct pdnn_lease_record *record, struct pdn
     pdnn_str_printf(out, "record: %" PRIu64 "\n", record->number);
 }
 
-/* What remains to be said if a value is wrong. */
-static enum pdnn_status bad(const char *key, struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_INVALID, "is damaged or not a record of leases: '%s' is wrong or missing",
-                     key);
-}
-
-/* Copies the value; false if it is missing or too long. */
-static bool get(const char *text, const char *key, char *buffer, size_t size) {
+/* Copies the value; "" if it is missing. */
+static void get(const char *text, const char *key, char *buffer, size_t size) {
     struct pdnn_str value = {0};
     pdnn_environment_value(text, key, &value);
-    bool fits = value.length && value.length < size;
     snprintf(buffer, size, "%s", pdnn_str_text(&value));
     pdnn_str_finish(&value);
-    return fits;
 }
 
-static bool get_number(const char *text, const char *key, uint64_t *number) {
+static uint64_t get_number(const char *text, const char *key) {
     char digits[NUMBER_TEXT];
-    return get(text, key, digits, sizeof digits) && pdnn_count_parse(digits, number);
+    uint64_t number = 0;
+    get(text, key, digits, sizeof digits);
+    pdnn_count_parse(digits, &number);
+    return number;
 }
 
-/* Reads digits, and moves *at past them. */
-static bool take_number(const char **at, uint64_t *number) {
-    char *end;
-    if (**at < '0' || **at > '9')
-        return false;
-    *number = strtoull(*at, &end, 10);
-    *at = end;
-    return true;
-}
-
-static enum pdnn_status parse_list(const char *list, uint64_t instances, struct pdnn_lease_record *record,
-                                   struct pdnn_err *err) {
+/* Takes what is in ascending order and below `instances`. */
+static void parse_list(const char *list, uint64_t instances, struct pdnn_lease_record *record) {
     uint64_t next = 0;
-    uint32_t *instance = pdnn_alloc(instances + 1, sizeof *instance);
-    size_t count = 0;
-    bool is_list = true;
-    while (*list && is_list) {
-        uint64_t first = 0, last = 0;
-        is_list = take_number(&list, &first);
-        last = first;
-        if (is_list && *list == '-') {
-            list++;
-            is_list = take_number(&list, &last);
-        }
-        is_list = is_list && first >= next && first <= last && last < instances &&
-                  (!*list || (*list == ',' && list[1]));
-        for (uint64_t i = first; is_list && i <= last; i++)
-            instance[count++] = (uint32_t)i;
-        next = last + 1;
-        list += *list == ',';
+    record->instance = pdnn_alloc(instances + 1, sizeof *record->instance);
+    for (char *end; *list >= '0' && *list <= '9'; list = end + (*end == ',')) {
+        const uint64_t first = strtoull(list, &end, 10),
+                       last = *end == '-' ? strtoull(end + 1, &end, 10) : first;
+        for (uint64_t i = first; i >= next && i <= last && i < instances; next = ++i)
+            record->instance[record->count++] = (uint32_t)i;
     }
-    record->instance = pdnn_resize(instance, count + 1, sizeof *instance);
-    record->count = count;
-    return is_list ? PDNN_OK : bad("list", err);
-}
-
-static enum pdnn_status parse_values(const char *text, struct pdnn_lease_record *record,
-                                     struct pdnn_err *err) {
-    struct pdnn_holder *author = &record->author;
-    for (size_t i = 0; i < N_NUMBERS; i++) {
-        uint64_t value;
-        if (!(numbers[i].events & 1 << record->event))
-            continue;
-        if (!get_number(text, numbers[i].key, &value))
-            return bad(numbers[i].key, err);
-        memcpy((char *)record + numbers[i].offset, &value, sizeof value);
-    }
-    if (record->plan.instances > INT32_MAX)
-        return bad("instances", err);
-    if (!get(text, "part", author->part, sizeof author->part) || *author->part == '.' ||
-        author->part[strspn(author->part, name_characters)])
-        return bad("part", err);
-    bool is_boot = get(text, "boot", author->boot, sizeof author->boot) || !*author->boot;
-    return is_boot && !author->boot[strspn(author->boot, name_characters)] ? PDNN_OK : bad("boot", err);
+    record->instance = pdnn_resize(record->instance, record->count + 1, sizeof *record->instance);
 }
 
 static enum pdnn_status check_schema(const char *text, const char *key, const char *what, uint64_t own,
                                      struct pdnn_err *err) {
-    uint64_t schema;
-    if (!get_number(text, key, &schema))
-        return bad(key, err);
-    if (schema == own)
+    const uint64_t schema = get_number(text, key);
+    if (!schema || schema == own)
         return PDNN_OK;
     return pdnn_fail(err, PDNN_INVALID,
                      "another version joined first: its %s have schema %" PRIu64
@@ -246,49 +196,42 @@ static enum pdnn_status check_schema(const char *text, const char *key, const ch
                      what, schema, PDNN_VERSION, own);
 }
 
-/* The number is the last line, so a record that was cut short has none. */
-static enum pdnn_status check_frame(const char *text, uint64_t number, struct pdnn_err *err) {
-    char last[NUMBER_TEXT + 16];
-    int length = snprintf(last, sizeof last, "\nrecord: %" PRIu64 "\n", number);
-    size_t total = strlen(text);
-    if (strncmp(text, first_line, sizeof first_line - 1) != 0)
-        return bad("the first line", err);
-    if (check_schema(text, "schema", "leases", SCHEMA, err) != PDNN_OK)
-        return err->status;
-    return total < (size_t)length || strcmp(text + total - (size_t)length, last) != 0 ? bad("record", err)
-                                                                                      : PDNN_OK;
-}
-
+/* Whatever a text lacks or has besides, the record made of it is another one. */
 enum pdnn_status pdnn_lease_record_parse(const char *text, uint64_t number, uint64_t instances,
                                          struct pdnn_lease_record *record, struct pdnn_err *err) {
-    struct pdnn_lease_record made = {.number = number, .event = PDNN_LEASE_PLAN};
-    struct pdnn_str list = {0};
+    struct pdnn_lease_record made = {.number = number};
+    struct pdnn_holder *author = &made.author;
+    struct pdnn_str list = {0}, again = {0};
     char event[NUMBER_TEXT];
-    if (check_frame(text, number, err) != PDNN_OK)
+    if (check_schema(text, "schema", "leases", SCHEMA, err) != PDNN_OK ||
+        check_schema(text, "journal_schema", "journals", PDNN_SCHEMA, err) != PDNN_OK)
         return err->status;
     get(text, "event", event, sizeof event);
-    while (made.event < PDNN_LEASE_EVENT_COUNT && strcmp(event, event_names[made.event]) != 0)
+    while (made.event < PDNN_LEASE_LOSS && strcmp(event, event_names[made.event]) != 0)
         made.event++;
-    /* The plan is the first record, and only that. */
-    const bool is_plan = made.event == PDNN_LEASE_PLAN;
-    if (made.event == PDNN_LEASE_EVENT_COUNT || is_plan != (number == 0))
-        return bad("event", err);
-    enum pdnn_status status = PDNN_OK;
-    if (is_plan)
-        status = check_schema(text, "journal_schema", "journals", PDNN_SCHEMA, err);
-    if (status == PDNN_OK)
-        status = parse_values(text, &made, err);
-    if (status == PDNN_OK && !is_plan && !strstr(text, "\nlist: "))
-        status = bad("list", err);
+    get(text, "part", author->part, sizeof author->part);
+    get(text, "boot", author->boot, sizeof author->boot);
+    for (size_t i = 0; i < N_NUMBERS; i++) {
+        const uint64_t value = get_number(text, numbers[i].key);
+        if (numbers[i].events & 1 << made.event)
+            memcpy((char *)&made + numbers[i].offset, &value, sizeof value);
+    }
     pdnn_environment_value(text, "list", &list);
-    if (status == PDNN_OK && !is_plan)
-        status = parse_list(pdnn_str_text(&list), instances, &made, err);
+    parse_list(pdnn_str_text(&list), instances, &made);
+    pdnn_lease_record_format(&made, &again);
+    /* The plan is the first record, and only that. A part is the name of a directory. */
+    bool is_sound = strcmp(text, pdnn_str_text(&again)) == 0 &&
+                    (made.event == PDNN_LEASE_PLAN) == (number == 0) && made.plan.instances <= INT32_MAX &&
+                    *author->part && *author->part != '.' &&
+                    !author->part[strspn(author->part, name_characters)];
     pdnn_str_finish(&list);
-    if (status == PDNN_OK)
-        *record = made;
-    else
+    pdnn_str_finish(&again);
+    if (!is_sound) {
         free(made.instance);
-    return status;
+        return pdnn_fail(err, PDNN_INVALID, "is damaged or not a record of leases");
+    }
+    *record = made;
+    return PDNN_OK;
 }
 
 enum { RECORD_LIMIT_BYTES = 1 << 26 };
@@ -535,16 +478,11 @@ static enum pdnn_status compare_plans(const struct pdnn_leases *leases, const st
     const struct pdnn_lease_plan *there = &leases->plan;
     const char *path = leases->folder.path;
     char was[PDNN_UNIT_TEXT], is[PDNN_UNIT_TEXT];
-    if (there->instances != plan->instances)
+    if (there->instances != plan->instances || there->instances_hash != plan->instances_hash)
         return pdnn_fail(err, PDNN_INVALID,
-                         "%s: the spec has %" PRIu64 " instances on the host that joined first and %" PRIu64
-                         " here; hosts that join must expand it alike",
-                         path, there->instances, plan->instances);
-    if (there->instances_hash != plan->instances_hash)
-        return pdnn_fail(err, PDNN_INVALID,
-                         "%s: the spec has other instances here than on the host that joined first; hosts "
-                         "that join must expand it alike",
-                         path);
+                         "%s: the spec has %" PRIu64 " instances here, and not the same %" PRIu64
+                         " as on the host that joined first; hosts that join must expand it alike",
+                         path, plan->instances, there->instances);
     if (there->allow_slow != plan->allow_slow)
         return pdnn_fail(err, PDNN_INVALID, "%s: the others have joined %s --allow-slow", path,
                          there->allow_slow ? "with" : "without");

@@ -38,8 +38,8 @@ def expect(directory, rc, **items):
 
 
 def record(number, event, host="node1", **values):
-    lines = {"schema": 1, "event": event, "part": f"{host}-1-x", "boot": '"a"', "pid_space": 1, "pid": 1, "started": 1, **values,
-             "record": number}
+    lines = {"schema": 1, "event": event, **({"journal_schema": 3} if event == "plan" else {}), "part": f"{host}-1-x", "boot": '"a"',
+             "pid_space": 1, "pid": 1, "started": 1, **values, "record": number}
     with open(f"joined/leases/{number:08}", "w", encoding="utf-8") as file:
         file.write("# One record of a joined sweep: who measures which of its instances.\n")
         file.writelines(f"{key}: {value}\n" for key, value in lines.items())
@@ -49,7 +49,7 @@ def check_leases():
     """Of a joined sweep, who holds what and who is stale."""
     os.makedirs("joined/leases")
     expect("joined", 1, leases_held=None)
-    record(0, "plan", journal_schema=3, instances=8, hash=1, expiry_ns=36000 * 10**9, allow_slow=0)
+    record(0, "plan", instances=8, hash=1, expiry_ns=36000 * 10**9, allow_slow=0)
     record(1, "claim", host="node1", cost_us=1, list="0-2")
     record(2, "claim", host="node2", cost_us=1, list="3-4")
     record(3, "ended", host="node1", lease=1, list="0")
