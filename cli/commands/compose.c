@@ -318,7 +318,7 @@ static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struc
                                    struct pdnn_err *err) {
     struct pdnn_session *session = &job->of.session;
     struct pdnn_compose_plan plan = {0};
-    struct pdnn_compose_choice choice = {0};
+    struct pdnn_choose choice = {0};
     uint64_t budget_ns = session->spec.limits.budget_ns;
     struct pdnn_table operators;
     struct pdnn_str text = {0};
@@ -327,14 +327,14 @@ static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struc
     enum pdnn_status status = pdnn_compose_plan(&plan, session, err);
     if (status == PDNN_OK) {
         pdnn_compose_plan_choose(&plan, budget_ns ? (double)budget_ns * 1e-9 : INFINITY, &choice);
-        pdnn_compose_plan_table(&choice.choose, &operators);
+        pdnn_compose_plan_table(&choice, &operators);
         if (pdnn_wants_text(arguments))
-            append_plan(&text, &plan, &choice.choose, &operators);
+            append_plan(&text, &plan, &choice, &operators);
         pdnn_text_print(&text, false);
         status = pdnn_table_print(&operators, arguments, err);
         pdnn_table_finish(&operators);
     }
-    pdnn_compose_choice_finish(&choice);
+    pdnn_arena_finish(&choice.arena);
     pdnn_compose_plan_finish(&plan);
     return status;
 }

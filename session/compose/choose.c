@@ -23,7 +23,7 @@ static int by_price(const void *a, const void *b) {
 static void sort_models(struct pdnn_choose *choose) {
     struct priced *priced = pdnn_alloc(choose->n_models + 1, sizeof *priced);
     uint32_t *models = pdnn_alloc(choose->n_operators + 1, sizeof *models);
-    choose->order = pdnn_arena_alloc(choose->arena, choose->n_models + 1, sizeof *choose->order);
+    choose->order = pdnn_arena_alloc(&choose->arena, choose->n_models + 1, sizeof *choose->order);
     for (size_t i = 0; i < choose->n_models; i++)
         for (size_t k = 0; k < choose->models[i].count; k++)
             models[choose->models[i].operators[k]]++;
@@ -76,7 +76,7 @@ static void take(struct pdnn_choose *choose, struct pdnn_neighbours *neighbours,
 }
 
 void pdnn_choose(struct pdnn_choose *choose) {
-    struct pdnn_neighbours *neighbours = pdnn_neighbours_create(choose->caches);
+    struct pdnn_neighbours *neighbours = pdnn_neighbours_create(&choose->caches);
     sort_models(choose);
     choose->seconds = 0;
     for (size_t i = 0; i < choose->n_operators; i++) {

@@ -34,11 +34,11 @@ struct pdnn_choose {
     size_t n_operators;
     struct pdnn_choose_model *models;
     size_t n_models;
-    uint32_t *order; /* result, in the arena: all models, the cheapest first */
+    uint32_t *order; /* result: all models, the cheapest first */
     double seconds;  /* result: of what is measured and of the models that are not left */
-    const struct pdnn_kind_caches *caches;
-    struct pdnn_arena *arena; /* borrowed */
-    double budget_seconds;    /* INFINITY: none */
+    struct pdnn_kind_caches caches;
+    struct pdnn_arena arena; /* of the arrays above; the caller's to finish */
+    double budget_seconds;   /* INFINITY: none */
 };
 
 /* Models are taken by price: their own seconds, and those of their operators, each divided by the number of

@@ -103,21 +103,21 @@ static size_t take(const struct compose *compose, struct candidate *candidates, 
 }
 
 static void draw_samples(struct compose *compose, double budget_seconds) {
-    struct pdnn_compose_choice choice = {0};
+    struct pdnn_choose choice = {0};
     size_t count = 0;
     if (!compose->request->validate && !compose->request->calibrate)
         return;
     pdnn_compose_plan_choose(&compose->plan, budget_seconds, &choice);
-    struct candidate *candidates = pdnn_alloc(choice.choose.n_models + 1, sizeof *candidates);
-    for (size_t i = 0; i < choice.choose.n_models; i++) {
-        if (choice.choose.models[i].fate != PDNN_FATE_LEFT && !compose->plan.models[i].is_small)
+    struct candidate *candidates = pdnn_alloc(choice.n_models + 1, sizeof *candidates);
+    for (size_t i = 0; i < choice.n_models; i++) {
+        if (choice.models[i].fate != PDNN_FATE_LEFT && !compose->plan.models[i].is_small)
             add(compose, i, candidates, &count);
     }
     count = take(compose, candidates, count);
     for (size_t i = 0; i < count; i++)
         compose->of[candidates[i].task].is_sampled = true;
     free(candidates);
-    pdnn_compose_choice_finish(&choice);
+    pdnn_arena_finish(&choice.arena);
 }
 
 void pdnn_compose_give_samples(struct compose *compose) {
@@ -158,21 +158,21 @@ static enum pdnn_status note_known(struct compose *compose, struct pdnn_err *err
 static enum pdnn_status collect_some(struct compose *compose, struct pdnn_err *err) {
     const struct pdnn_session *session = compose->session;
     double budget_seconds = seconds_left(compose);
-    struct pdnn_compose_choice choice = {0};
+    struct pdnn_choose choice = {0};
     struct pdnn_operators_order order = {.deadline_ns = pdnn_clock_ns() + (uint64_t)(0.5e9 * budget_seconds)};
     size_t *tasks = pdnn_alloc(session->n_tasks + 1, sizeof *tasks);
     pdnn_compose_plan_choose(&compose->plan, budget_seconds, &choice);
     for (int drawn = 1; drawn >= 0; drawn--) {
-        for (size_t i = 0; i < choice.choose.n_models; i++) {
-            uint32_t task = choice.choose.order[i];
-            if (compose->of[task].is_sampled == drawn && choice.choose.models[task].fate != PDNN_FATE_LEFT)
+        for (size_t i = 0; i < choice.n_models; i++) {
+            uint32_t task = choice.order[i];
+            if (compose->of[task].is_sampled == drawn && choice.models[task].fate != PDNN_FATE_LEFT)
                 tasks[order.count++] = task;
         }
     }
     order.tasks = tasks;
     enum pdnn_status status =
         pdnn_operators_collect(&compose->operators, session, compose->workers, &compose->rules, &order, err);
-    pdnn_compose_choice_finish(&choice);
+    pdnn_arena_finish(&choice.arena);
     free(tasks);
     return status;
 }

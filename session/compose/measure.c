@@ -56,10 +56,10 @@ static int64_t threads_of(const char *key) {
 
 static void begin(struct compose *compose) {
     const struct pdnn_operators *operators = &compose->operators;
-    struct pdnn_choose *choose = &compose->fates.choose;
+    struct pdnn_choose *choose = &compose->fates;
     pdnn_neighbours_destroy(compose->neighbours);
     compose->neighbours = NULL;
-    pdnn_compose_choice_finish(&compose->fates);
+    pdnn_arena_finish(&compose->fates.arena);
     pdnn_compose_choice_begin(&compose->fates, compose->session, operators->keys.count);
     for (size_t i = 0; i < choose->n_operators; i++) {
         const char *key = operators->keys.text[i];
@@ -72,7 +72,7 @@ static void begin(struct compose *compose) {
 /* A task that runs for that many seconds, or has operators. */
 static void add_model(struct compose *compose, size_t task, double seconds, bool has_operators) {
     const struct pdnn_task_operators *of = &compose->operators.tasks[task];
-    struct pdnn_choose_model *model = &compose->fates.choose.models[task];
+    struct pdnn_choose_model *model = &compose->fates.models[task];
     size_t count = has_operators ? of->count : 0;
     uint32_t *numbers = pdnn_arena_alloc(&compose->fates.arena, count + 1, sizeof *numbers);
     *model = (struct pdnn_choose_model){.operators = numbers, .seconds = seconds};
@@ -87,7 +87,7 @@ static void add_model(struct compose *compose, size_t task, double seconds, bool
 
 enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *err) {
     const struct pdnn_session *session = compose->session;
-    struct pdnn_choose *choose = &compose->fates.choose;
+    struct pdnn_choose *choose = &compose->fates;
     struct pdnn_compose_result *result = compose->result;
     begin(compose);
     result->predicted = 0;
@@ -124,8 +124,7 @@ static bool is_late(struct compose *compose) {
 
 /* To be measured: of a composed model, and neither predicted nor left. */
 static bool is_chosen(const struct compose *compose, size_t number) {
-    return compose->measured[number].is_used &&
-           compose->fates.choose.operators[number].fate == PDNN_FATE_MEASURED;
+    return compose->measured[number].is_used && compose->fates.operators[number].fate == PDNN_FATE_MEASURED;
 }
 
 size_t pdnn_compose_order(struct compose *compose) {
@@ -233,7 +232,7 @@ static enum pdnn_status measure_one(struct compose *compose, size_t number, size
 enum pdnn_status pdnn_compose_measure(struct compose *compose, size_t count, size_t round,
                                       struct pdnn_err *err) {
     const struct pdnn_session_hooks *hooks = compose->session->hooks;
-    const struct pdnn_choose_operator *operators = compose->fates.choose.operators;
+    const struct pdnn_choose_operator *operators = compose->fates.operators;
     const uint64_t began_ns = pdnn_clock_ns();
     double done_seconds = 0, seconds = 0;
     enum pdnn_status status = PDNN_OK;

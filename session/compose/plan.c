@@ -224,18 +224,14 @@ static void find_all_caches(const struct pdnn_session *session, struct pdnn_aren
     }
 }
 
-void pdnn_compose_choice_begin(struct pdnn_compose_choice *choice, const struct pdnn_session *session,
+void pdnn_compose_choice_begin(struct pdnn_choose *choose, const struct pdnn_session *session,
                                size_t n_operators) {
-    struct pdnn_choose *choose = &choice->choose;
-    *choice = (struct pdnn_compose_choice){.choose.n_operators = n_operators};
-    choose->n_models = session->n_tasks;
-    choose->operators = pdnn_arena_alloc(&choice->arena, n_operators + 1, sizeof *choose->operators);
-    choose->models = pdnn_arena_alloc(&choice->arena, choose->n_models + 1, sizeof *choose->models);
+    *choose = (struct pdnn_choose){.n_operators = n_operators, .n_models = session->n_tasks};
+    choose->operators = pdnn_arena_alloc(&choose->arena, n_operators + 1, sizeof *choose->operators);
+    choose->models = pdnn_arena_alloc(&choose->arena, choose->n_models + 1, sizeof *choose->models);
     for (size_t i = 0; i < choose->n_models; i++)
         choose->models[i].seconds = INFINITY;
-    choose->caches = &choice->caches;
-    choose->arena = &choice->arena;
-    find_all_caches(session, &choice->arena, &choice->caches);
+    find_all_caches(session, &choose->arena, &choose->caches);
 }
 
 /* INFINITY: it cannot be measured within the limits. */
@@ -252,9 +248,8 @@ static double seconds_of(const struct pdnn_compose_plan *plan, const struct pdnn
 }
 
 void pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double budget_seconds,
-                              struct pdnn_compose_choice *choice) {
-    struct pdnn_choose *choose = &choice->choose;
-    pdnn_compose_choice_begin(choice, plan->session, plan->keys.count);
+                              struct pdnn_choose *choose) {
+    pdnn_compose_choice_begin(choose, plan->session, plan->keys.count);
     choose->budget_seconds = budget_seconds;
     for (size_t i = 0; i < plan->keys.count; i++)
         choose->operators[i] = (struct pdnn_choose_operator){
@@ -267,11 +262,6 @@ void pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double budge
                 .operators = model->operators, .count = model->count, .seconds = seconds};
     }
     pdnn_choose(choose);
-}
-
-void pdnn_compose_choice_finish(struct pdnn_compose_choice *choice) {
-    pdnn_arena_finish(&choice->arena);
-    *choice = (struct pdnn_compose_choice){.arena = {NULL}};
 }
 
 #define COUNT   PDNN_KIND_COUNT, PDNN_SHOW_PLAIN

@@ -54,21 +54,15 @@ double pdnn_compose_plan_compiled(struct pdnn_compose_plan *plan, size_t task);
 /* A compiled operator that has been measured in all rounds. */
 void pdnn_compose_plan_known(struct pdnn_compose_plan *plan, const char *key);
 
-/* What is chosen from: its models are the session's tasks, which are left as long as nothing is set. */
-struct pdnn_compose_choice {
-    struct pdnn_choose choose;
-    struct pdnn_arena arena; /* of its arrays */
-    struct pdnn_kind_caches caches;
-};
-/* With room for that many operators. *choice stays where it is until it is finished. */
-void pdnn_compose_choice_begin(struct pdnn_compose_choice *choice, const struct pdnn_session *session,
+/* What is chosen from, with room for that many operators: its models are the session's tasks, which are left
+ * as long as nothing is set. */
+void pdnn_compose_choice_begin(struct pdnn_choose *choose, const struct pdnn_session *session,
                                size_t n_operators);
 
 /* What a budget buys of the plan. An operator that takes longer than `limits.time` or more memory than there
  * is cannot be. */
 void pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double budget_seconds,
-                              struct pdnn_compose_choice *choice);
-void pdnn_compose_choice_finish(struct pdnn_compose_choice *choice);
+                              struct pdnn_choose *choose);
 
 /* What becomes of the operators, a row for each op and pass; to be finished by the caller. */
 enum { PDNN_PLANNED_OP, PDNN_PLANNED_OPERATORS, PDNN_PLANNED_MEASURED, PDNN_PLANNED_PREDICTED };

@@ -44,7 +44,7 @@ static enum pdnn_status visit_some(struct compose *compose, size_t round, bool i
     for (size_t i = 0; i < session->n_tasks; i++)
         session->tasks[i].closed = compose->of[i].is_closed || compose->of[i].role == ROLE_COMPOSED ||
                                    (compose->of[i].role == ROLE_DIRECT) != is_small ||
-                                   compose->fates.choose.models[i].fate == PDNN_FATE_LEFT;
+                                   compose->fates.models[i].fate == PDNN_FATE_LEFT;
     pdnn_sweep_directory_resume(compose->sweep);
     enum pdnn_status status =
         pdnn_sweep_directory_visit(compose->sweep, compose->workers, &rules, &result, err);
@@ -90,7 +90,7 @@ static bool is_anything_left(struct compose *compose) {
     const bool is_spent = seconds_left(compose) <= 0;
     for (size_t i = 0; i < compose->session->n_tasks; i++) {
         const struct pdnn_standing standing = pdnn_sweep_directory_standing(compose->sweep, i);
-        bool is_left = compose->fates.choose.models[i].fate == PDNN_FATE_LEFT ||
+        bool is_left = compose->fates.models[i].fate == PDNN_FATE_LEFT ||
                        (is_spent && !pdnn_standing_is_done(&standing, (size_t)compose->rules.rounds));
         if (compose->plan.models[i].is_open || (compose->of[i].role != ROLE_NONE && is_left))
             return true;
@@ -159,7 +159,7 @@ enum pdnn_status pdnn_compose_run(struct pdnn_sweep_directory *sweep,
         status = pdnn_fail(err, tables.status, "%s", tables.text);
     pdnn_operators_finish(&compose.operators);
     result->neighbours = compose.neighbours;
-    pdnn_compose_choice_finish(&compose.fates);
+    pdnn_arena_finish(&compose.fates.arena);
     pdnn_compose_plan_finish(&compose.plan);
     free(compose.of);
     free(compose.measured);

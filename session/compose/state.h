@@ -46,7 +46,7 @@ struct compose {
     struct pdnn_sweep_workers *workers;
     struct pdnn_compose_plan plan;
     struct pdnn_operators operators;
-    struct pdnn_compose_choice fates;   /* what is decided on, once it is compiled: operators by number */
+    struct pdnn_choose fates;           /* what is decided on, once it is compiled: operators by number */
     struct pdnn_neighbours *neighbours; /* of the present round */
     struct model *of;                   /* by task */
     struct measured *measured;          /* by operator */

@@ -32,7 +32,7 @@ static void copy_ops(const struct pdnn_measured_ops *ops, struct pdnn_visit *vis
 static bool predict(struct compose *compose, size_t number, const struct pdnn_library_times *times,
                     const char *row, struct pdnn_prediction_of_operator *prediction,
                     struct pdnn_visit *visit) {
-    const struct pdnn_choose_operator *one = &compose->fates.choose.operators[number];
+    const struct pdnn_choose_operator *one = &compose->fates.operators[number];
     bool has_failed = times->outcome != PDNN_OUTCOME_OK;
     if (!has_failed && one->fate == PDNN_FATE_MEASURED)
         return false; /* in a later run */

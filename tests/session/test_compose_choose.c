@@ -16,7 +16,6 @@ static struct made {
     struct pdnn_choose_operator operators[SIZES];
     struct pdnn_choose_model models[SIZES];
     struct pdnn_choose choose;
-    struct pdnn_arena arena;
 } made;
 
 static void make(double budget_seconds) {
@@ -32,8 +31,7 @@ static void make(double budget_seconds) {
                                        .n_operators = SIZES,
                                        .models = made.models,
                                        .n_models = SIZES,
-                                       .caches = &caches,
-                                       .arena = &made.arena,
+                                       .caches = caches,
                                        .budget_seconds = budget_seconds};
 }
 
@@ -48,7 +46,7 @@ static void check(const char *fates, double seconds) {
     assert_string_equal(found, fates);
     assert_true(fabs(made.choose.seconds - seconds) < 1e-9);
     assert_true(made.choose.seconds <= made.choose.budget_seconds);
-    pdnn_arena_finish(&made.arena);
+    pdnn_arena_finish(&made.choose.arena);
 }
 
 static void test_without_a_budget_all_are_measured(void **state) {
@@ -106,7 +104,7 @@ static void test_price(void **state) {
     assert_int_equal(made.choose.order[SIZES - 1], 0);
     for (int i = 0; i < SIZES; i++)
         assert_int_equal(made.models[i].fate, i ? PDNN_FATE_MEASURED : PDNN_FATE_LEFT);
-    pdnn_arena_finish(&made.arena);
+    pdnn_arena_finish(&made.choose.arena);
 }
 
 int main(void) {
