@@ -119,17 +119,14 @@ struct pdnn_estimate {
     bool is_looked_up[THREADS_MAX]; /* by thread count */
     double rounds, total;
     bool any_nominal, any_measured;
-    /* Rates of the last instance, and what they depend on. */
-    int64_t dtype, threads, backend;
-    struct rates rates;
 };
 
 struct pdnn_estimate *pdnn_estimate_create(const struct pdnn_spec *spec, const struct pdnn_host *host,
                                            const char *cache, const struct pdnn_ceilings *ceilings) {
     struct pdnn_estimate *made = pdnn_alloc(1, sizeof *made);
     struct pdnn_ceilings *kept = pdnn_alloc(1, sizeof *kept);
-    *made = (struct pdnn_estimate){
-        .spec = spec, .host = host, .cache = cache, .given = ceilings, .kept = kept, .threads = -1};
+    *made =
+        (struct pdnn_estimate){.spec = spec, .host = host, .cache = cache, .given = ceilings, .kept = kept};
     return made;
 }
 
@@ -142,11 +139,8 @@ void pdnn_estimate_destroy(struct pdnn_estimate *estimate) {
 
 enum pdnn_status pdnn_estimate_add(struct pdnn_estimate *estimate, const struct pdnn_instance *instance,
                                    const struct pdnn_totals *totals, struct pdnn_err *err) {
-    const int64_t dtype = instance->setting[PDNN_SETTING_DTYPE],
-                  threads = instance->setting[PDNN_SETTING_THREADS],
-                  backend = instance->setting[PDNN_SETTING_BACKEND];
-    bool is_known = dtype == estimate->dtype && threads == estimate->threads && backend == estimate->backend;
-    if (!is_known && !estimate->given && threads < THREADS_MAX && !estimate->is_looked_up[threads]) {
+    const int64_t threads = instance->setting[PDNN_SETTING_THREADS];
+    if (!estimate->given && threads < THREADS_MAX && !estimate->is_looked_up[threads]) {
         const struct pdnn_roofs_job job = {
             .directory = estimate->cache,
             .context = {.host = estimate->host,
@@ -159,15 +153,10 @@ enum pdnn_status pdnn_estimate_add(struct pdnn_estimate *estimate, const struct 
         if (pdnn_roof_cache_last(&job, pdnn_clock_unix_ms(), estimate->kept, err) != PDNN_OK)
             return err->status;
     }
-    if (!is_known) {
-        estimate->dtype = dtype;
-        estimate->threads = threads;
-        estimate->backend = backend;
-        estimate->rates = find_rates(estimate->given ? estimate->given : estimate->kept, instance);
-        estimate->any_measured = estimate->any_measured || estimate->rates.is_measured;
-        estimate->any_nominal = estimate->any_nominal || !estimate->rates.is_measured;
-    }
-    const struct pdnn_prediction made = predict_at(&estimate->rates, estimate->spec, instance, totals);
+    const struct rates rates = find_rates(estimate->given ? estimate->given : estimate->kept, instance);
+    estimate->any_measured = estimate->any_measured || rates.is_measured;
+    estimate->any_nominal = estimate->any_nominal || !rates.is_measured;
+    const struct pdnn_prediction made = predict_at(&rates, estimate->spec, instance, totals);
     estimate->rounds += made.rounds;
     estimate->total += made.total;
     return PDNN_OK;
