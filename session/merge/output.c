@@ -14,7 +14,6 @@
 #include "session/merge/job.h"
 #include "session/rows.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -31,16 +30,6 @@ static const char *const names[] = {"environment.yaml", "spec.yaml",     "hosts.
                                     "ceilings.csv",     "operators.csv", "results.csv",
                                     "journal-ops.csv",  "ops.csv",       "journal.csv"};
 enum { N_NAMES = sizeof names / sizeof *names };
-
-static bool is_empty(const char *path) {
-    DIR *entries = opendir(path);
-    bool empty = entries != NULL;
-    for (const struct dirent *entry; empty && (entry = readdir(entries));)
-        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-    if (entries)
-        closedir(entries);
-    return empty;
-}
 
 /* Whether it is a joined directory, and one of those that are merged. */
 static bool is_joined_source(const struct pdnn_merge_job *job, const char *output) {
@@ -61,7 +50,8 @@ static enum pdnn_status begin_output(struct pdnn_merge_job *job, struct pdnn_err
     while (length > 1 && output[length - 1] == '/')
         length--;
     job->is_inside = is_joined_source(job, output);
-    if (!job->is_inside && lstat(output, &info) == 0 && (!S_ISDIR(info.st_mode) || !is_empty(output)))
+    /* An empty directory makes room. */
+    if (!job->is_inside && rmdir(output) != 0 && lstat(output, &info) == 0)
         return pdnn_fail(err, PDNN_INVALID, "%s: exists already; give merge a new directory with -o", output);
     if (getentropy(&random, sizeof random) != 0)
         return pdnn_fail(err, PDNN_IO, "no random numbers: %s", strerror(errno));
@@ -82,36 +72,24 @@ static enum pdnn_status replace(struct pdnn_merge_job *job, const char *name, st
     return status;
 }
 
-/* The host that comes after `last` when hosts are ordered by the instances they have, most first, then by
- * name; SIZE_MAX: the first. rank: instances by host. */
-static size_t next_host(const struct pdnn_merge_job *job, const size_t *rank, size_t last) {
-    size_t next = SIZE_MAX;
-    for (size_t host = 0; host < job->hosts.count; host++) {
-        bool after = last == SIZE_MAX || rank[host] < rank[last] ||
-                     (rank[host] == rank[last] && strcmp(job->hosts.text[host], job->hosts.text[last]) > 0);
-        bool before = next == SIZE_MAX || rank[host] > rank[next] ||
-                      (rank[host] == rank[next] && strcmp(job->hosts.text[host], job->hosts.text[next]) < 0);
-        next = after && before ? host : next;
-    }
-    return next;
-}
-
+/* Of all hosts, in the order of their first instances. */
 static enum pdnn_status write_ceilings(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct pdnn_str text = {0};
     struct pdnn_table table;
-    size_t *rank = pdnn_alloc(job->hosts.count + 1, sizeof *rank);
-    for (size_t i = 0; i < job->ids.count; i++)
-        rank[job->of[i].host]++;
+    bool *is_there = pdnn_alloc(job->hosts.count + 1, sizeof *is_there);
     pdnn_table_init(&table, &pdnn_ceilings_def);
-    for (size_t host = next_host(job, rank, SIZE_MAX); host != SIZE_MAX; host = next_host(job, rank, host)) {
-        for (size_t i = 0; i < job->roofs[host].count; i++) {
+    for (size_t k = 0; k < job->ids.count; k++) {
+        const uint32_t host = job->of[job->order[k]].host;
+        const size_t count = is_there[host] ? 0 : job->roofs[host].count;
+        is_there[host] = true;
+        for (size_t i = 0; i < count; i++) {
             struct pdnn_ceiling row = job->roofs[host].row[i];
             snprintf(row.host, sizeof row.host, "%.*s", PDNN_CEILING_HOST_TEXT - 1,
                      job->hosts.count == 1 ? "" : job->hosts.text[host]);
             pdnn_ceilings_add(&row, &table);
         }
     }
-    free(rank);
+    free(is_there);
     bool has_rows = table.n_rows;
     pdnn_table_csv(&text, &table);
     pdnn_table_finish(&table);
@@ -230,6 +208,7 @@ struct writing {
     struct pdnn_tables tables;
     struct pdnn_visits visits;  /* of the instance at hand */
     struct pdnn_scatter *pools; /* by host */
+    uint64_t journal_ns;        /* what the journal took */
 };
 
 static enum pdnn_status put(const struct file *file, const char *text, size_t length, struct pdnn_err *err) {
@@ -326,7 +305,7 @@ static enum pdnn_status fetch(void *user, size_t id, struct pdnn_aggregate_input
     input->host = job->hosts.text[host];
     for (size_t i = 0; i < of.count; i++)
         job->result.rows += 1 + of.ops[i].count;
-    job->result.journal_ns += pdnn_clock_ns() - began_ns;
+    writing->journal_ns += pdnn_clock_ns() - began_ns;
     return pdnn_merge_check_stop(job, err);
 }
 
@@ -334,6 +313,7 @@ static enum pdnn_status fetch(void *user, size_t id, struct pdnn_aggregate_input
 static enum pdnn_status write_tables(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct writing writing = {.job = job, .visits_file.fd = -1, .ops_file.fd = -1};
     struct pdnn_rows_sums sums = {0};
+    const uint64_t began_ns = pdnn_clock_ns();
     const struct pdnn_rows_request request = {.session = &job->session,
                                               .tables = &writing.tables,
                                               .ids = &job->ids,
@@ -360,6 +340,8 @@ static enum pdnn_status write_tables(struct pdnn_merge_job *job, struct pdnn_err
     pdnn_tables_finish(&writing.tables);
     pdnn_visits_finish(&writing.visits);
     free(writing.pools);
+    job->result.journal_ns += writing.journal_ns;
+    job->result.tables_ns = pdnn_clock_ns() - began_ns - writing.journal_ns;
     return status;
 }
 
@@ -427,11 +409,9 @@ enum pdnn_status pdnn_merge(const struct pdnn_merge_request *request, struct pdn
         write_facts,
         publish,
     };
-    const uint64_t began_ns = pdnn_clock_ns();
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PDNN_OK; i++)
         status = steps[i](&job, err);
-    job.result.tables_ns = pdnn_clock_ns() - began_ns - job.result.journal_ns;
     remove_output(&job);
     job.result.directories = job.n_sources;
     job.result.hosts = job.hosts.count;
