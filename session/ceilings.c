@@ -92,11 +92,6 @@ static enum pdnn_status measure(void *user, double seconds, struct pdnn_ceilings
     return pdnn_worker_ceilings(&watcher->worker, watcher->threads, seconds, &watch, ceilings, err);
 }
 
-static int64_t now_unix_ms(void *user) {
-    (void)user;
-    return pdnn_clock_unix_ms();
-}
-
 uint64_t pdnn_ceilings_limit_ns(double seconds, uint64_t overtime_ns) {
     enum { LENIENCE = 4 };
     return (uint64_t)(LENIENCE * seconds * 1e9) + overtime_ns;
@@ -105,7 +100,6 @@ uint64_t pdnn_ceilings_limit_ns(double seconds, uint64_t overtime_ns) {
 /* The roofs for watcher->threads. */
 static enum pdnn_status get(struct watcher *watcher, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     const struct pdnn_ceilings_job *request = watcher->request;
-    const struct pdnn_roofs_source source = {watcher, measure, now_unix_ms};
     const struct pdnn_roofs_job job = {
         .directory = request->cache,
         .context = {.host = request->host,
@@ -116,9 +110,12 @@ static enum pdnn_status get(struct watcher *watcher, struct pdnn_ceilings *ceili
         .software = pdnn_worker_software(&watcher->worker),
         .seconds = request->seconds_each,
         .must_measure = request->must_measure,
+        .now_unix_ms = pdnn_clock_unix_ms(),
+        .measure = measure,
+        .user = watcher,
     };
     struct pdnn_str note = {0};
-    enum pdnn_status status = pdnn_roof_cache_get(&job, &source, ceilings, &note, err);
+    enum pdnn_status status = pdnn_roof_cache_get(&job, ceilings, &note, err);
     if (status == PDNN_OK && note.length)
         watcher->hooks->note(watcher->hooks->user, pdnn_str_text(&note));
     pdnn_str_finish(&note);

@@ -148,9 +148,10 @@ enum pdnn_status pdnn_estimate_add(struct pdnn_estimate *estimate, const struct 
                         .isa = pdnn_isa_names[PDNN_ISA_DEFAULT],
                         .threads = threads,
                         .variables = environ},
+            .now_unix_ms = pdnn_clock_unix_ms(),
         };
         estimate->is_looked_up[threads] = true;
-        if (pdnn_roof_cache_last(&job, pdnn_clock_unix_ms(), estimate->kept, err) != PDNN_OK)
+        if (pdnn_roof_cache_last(&job, estimate->kept, err) != PDNN_OK)
             return err->status;
     }
     const struct rates rates = find_rates(estimate->given ? estimate->given : estimate->kept, instance);

@@ -37,8 +37,7 @@ static const int64_t last_roofs_age_ms = INT64_C(30) * 24 * 3600 * 1000;
 /* What kept roofs are looked for. */
 struct search {
     const struct pdnn_roofs_job *job;
-    const struct pdnn_ceilings *probes; /* of this moment; NULL: is there anything to compare? */
-    int64_t now_ms;
+    const struct pdnn_ceilings *probes;  /* of this moment; NULL: is there anything to compare? */
     struct pdnn_str libraries;           /* those of the job, whose versions kept roofs must have */
     int64_t last_ms;                     /* when the last entry, of whatever libraries, was measured */
     struct pdnn_ceilings *entry, *found; /* the one just read; the longest, then newest, that agrees */
@@ -103,7 +102,8 @@ static void consider(void *user, const char *text) {
         memcmp(end + 1, pdnn_str_text(&search->libraries), search->libraries.length) != 0)
         return;
     search->kept++;
-    bool is_young = measured_ms <= search->now_ms && search->now_ms - measured_ms <= pdnn_roof_cache_age_ms;
+    bool is_young = measured_ms <= search->job->now_unix_ms &&
+                    search->job->now_unix_ms - measured_ms <= pdnn_roof_cache_age_ms;
     if (!is_young || !(seconds >= search->job->seconds) || !read_table(search, table + 1))
         return;
     search->usable++;
@@ -153,15 +153,13 @@ static void note_measured(const struct search *search, struct pdnn_str *note) {
 }
 
 /* Looks for kept roofs; the probes run only if there are any that may do. */
-static enum pdnn_status look(struct search *search, const struct pdnn_kept *file,
-                             const struct pdnn_roofs_source *source, struct pdnn_err *err) {
+static enum pdnn_status look(struct search *search, const struct pdnn_kept *file, struct pdnn_err *err) {
     struct pdnn_ceilings *probes;
-    search->now_ms = source->now_unix_ms(source->user);
     pdnn_kept_read(file, consider, search);
     if (!search->usable)
         return PDNN_OK;
     probes = pdnn_alloc(1, sizeof *probes);
-    enum pdnn_status status = source->measure(source->user, 0, probes, err);
+    enum pdnn_status status = search->job->measure(search->job->user, 0, probes, err);
     search->kept = search->usable = 0;
     search->probes = probes;
     if (status == PDNN_OK)
@@ -195,20 +193,20 @@ static void keep(const struct pdnn_kept *file, const struct search *search, doub
 
 /* Measures into search->entry and keeps the rows. */
 static enum pdnn_status measure(const struct search *search, const struct pdnn_kept *file,
-                                const struct pdnn_roofs_source *source, struct pdnn_err *err) {
+                                struct pdnn_err *err) {
+    const struct pdnn_roofs_job *job = search->job;
     struct pdnn_ceilings *rows = search->entry;
     rows->count = 0;
-    enum pdnn_status status = source->measure(source->user, search->job->seconds, rows, err);
+    enum pdnn_status status = job->measure(job->user, job->seconds, rows, err);
     for (size_t i = 0; status == PDNN_OK && i < rows->count; i++)
-        rows->row[i].measured_unix_ms = source->now_unix_ms(source->user);
+        rows->row[i].measured_unix_ms = job->now_unix_ms;
     if (status == PDNN_OK && rows->count)
-        keep(file, search, search->job->seconds, rows);
+        keep(file, search, job->seconds, rows);
     return status;
 }
 
-enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, const struct pdnn_roofs_source *source,
-                                     struct pdnn_ceilings *ceilings, struct pdnn_str *note,
-                                     struct pdnn_err *err) {
+enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, struct pdnn_ceilings *ceilings,
+                                     struct pdnn_str *note, struct pdnn_err *err) {
     struct pdnn_kept file;
     struct search search = {.job = job, .differs = INFINITY};
     enum pdnn_status status = PDNN_OK;
@@ -218,13 +216,13 @@ enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, const str
         pdnn_str_printf(&search.libraries, "%s%s", i ? ", " : "", job->software->row[i].version);
     open_file(&file, job);
     if (!job->must_measure)
-        status = look(&search, &file, source, err);
+        status = look(&search, &file, err);
     for (size_t i = 0; search.agrees && i < search.found->count; i++)
-        search.found->row[i].checked_unix_ms = search.now_ms;
+        search.found->row[i].checked_unix_ms = job->now_unix_ms;
     if (search.agrees && search.last_ms != search.found->row[0].measured_unix_ms)
         keep(&file, &search, search.seconds, search.found);
     if (status == PDNN_OK && !search.agrees)
-        status = measure(&search, &file, source, err);
+        status = measure(&search, &file, err);
     if (status == PDNN_OK)
         status = append(ceilings, search.agrees ? search.found : search.entry, err);
     if (status == PDNN_OK)
@@ -239,7 +237,7 @@ static void take_last(void *user, const char *text) {
     struct search *search = user;
     char *end;
     long long measured_ms = strtoll(text, &end, 10);
-    if (measured_ms > search->now_ms || search->now_ms - measured_ms > last_roofs_age_ms)
+    if (measured_ms > search->job->now_unix_ms || search->job->now_unix_ms - measured_ms > last_roofs_age_ms)
         return;
     const char *table = strchr(end, '\t');
     if (!table || !read_table(search, table + 1))
@@ -247,10 +245,10 @@ static void take_last(void *user, const char *text) {
     *search->found = *search->entry;
 }
 
-enum pdnn_status pdnn_roof_cache_last(const struct pdnn_roofs_job *job, int64_t now_unix_ms,
-                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+enum pdnn_status pdnn_roof_cache_last(const struct pdnn_roofs_job *job, struct pdnn_ceilings *ceilings,
+                                      struct pdnn_err *err) {
     struct pdnn_kept file;
-    struct search search = {.job = job, .now_ms = now_unix_ms};
+    struct search search = {.job = job};
     search.entry = pdnn_alloc(2, sizeof *search.entry);
     search.found = search.entry + 1;
     open_file(&file, job);

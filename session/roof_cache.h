@@ -21,15 +21,6 @@ static const int64_t pdnn_roof_cache_age_ms = INT64_C(24) * 3600 * 1000;
  * smaller one. */
 static const double pdnn_roof_cache_margin = 0.15;
 
-/* Where the roofs come from. */
-struct pdnn_roofs_source {
-    void *user;
-    /* Appends rows for the job's thread count; in 0 seconds, those of the probes alone. */
-    enum pdnn_status (*measure)(void *user, double seconds, struct pdnn_ceilings *ceilings,
-                                struct pdnn_err *err);
-    int64_t (*now_unix_ms)(void *user);
-};
-
 struct pdnn_roofs_job {
     const char *directory;               /* of what is kept; "": nothing is */
     struct pdnn_environment_key context; /* its library is not used */
@@ -38,6 +29,11 @@ struct pdnn_roofs_job {
      * preferred. */
     double seconds;
     bool must_measure; /* whatever is kept */
+    int64_t now_unix_ms;
+    /* Appends rows for the job's thread count; in 0 seconds, those of the probes alone. */
+    enum pdnn_status (*measure)(void *user, double seconds, struct pdnn_ceilings *ceilings,
+                                struct pdnn_err *err);
+    void *user;
 };
 
 /* Appends the context of roofs, one line: all they depend on but the libraries, whose versions are with each
@@ -45,15 +41,14 @@ struct pdnn_roofs_job {
 void pdnn_roof_cache_context(const struct pdnn_roofs_job *job, struct pdnn_str *out);
 
 /* Appends the rows that were measured or confirmed last on the job's host, with its threads, whatever the
- * libraries: good enough for an estimate, without a worker. Neither software nor seconds of the job are used.
- * Appends none if there are none, or none younger than a month. */
-enum pdnn_status pdnn_roof_cache_last(const struct pdnn_roofs_job *job, int64_t now_unix_ms,
-                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+ * libraries: good enough for an estimate, without a worker. The job needs no software and nothing about
+ * measuring. Appends none if there are none, or none younger than a month. */
+enum pdnn_status pdnn_roof_cache_last(const struct pdnn_roofs_job *job, struct pdnn_ceilings *ceilings,
+                                      struct pdnn_err *err);
 
 /* Appends the rows for the job's thread count: kept ones, with checked_utc, or measured ones, which are then
  * kept. Appends to note, if anything was kept, what became of it: a line without a break. */
-enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, const struct pdnn_roofs_source *source,
-                                     struct pdnn_ceilings *ceilings, struct pdnn_str *note,
-                                     struct pdnn_err *err);
+enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, struct pdnn_ceilings *ceilings,
+                                     struct pdnn_str *note, struct pdnn_err *err);
 
 #endif

@@ -67,10 +67,6 @@ static enum pdnn_status measure(void *user, double seconds, struct pdnn_ceilings
     return PDNN_OK;
 }
 
-static int64_t now(void *user) {
-    return ((struct machine *)user)->now_ms;
-}
-
 static const struct machine quiet = {.gflops = 100, .gbs = 50, .now_ms = 1000};
 
 static struct pdnn_roofs_job plain_job(void) {
@@ -78,7 +74,8 @@ static struct pdnn_roofs_job plain_job(void) {
         .directory = folder,
         .context = {.host = &host, .build = "1 (a)", .isa = "default", .threads = 2, .variables = variables},
         .software = &software,
-        .seconds = 5};
+        .seconds = 5,
+        .measure = measure};
 }
 
 /* The rows of a sweep on the machine; its note is in `note`. */
@@ -86,15 +83,24 @@ static char note[512];
 
 static const struct pdnn_ceilings *sweep(const struct pdnn_roofs_job *job, struct machine *machine) {
     static struct pdnn_ceilings ceilings;
-    const struct pdnn_roofs_source source = {machine, measure, now};
+    struct pdnn_roofs_job now = *job;
     struct pdnn_str text = {0};
     struct pdnn_err err = {0};
+    now.now_unix_ms = machine->now_ms;
+    now.user = machine;
     machine->probes = machine->measurements = 0;
     ceilings.count = 0;
-    assert_int_equal(pdnn_roof_cache_get(job, &source, &ceilings, &text, &err), PDNN_OK);
+    assert_int_equal(pdnn_roof_cache_get(&now, &ceilings, &text, &err), PDNN_OK);
     snprintf(note, sizeof note, "%s", pdnn_str_text(&text));
     pdnn_str_finish(&text);
     return &ceilings;
+}
+
+static enum pdnn_status last(const struct pdnn_roofs_job *job, int64_t now_ms, struct pdnn_ceilings *ceilings,
+                             struct pdnn_err *err) {
+    struct pdnn_roofs_job now = *job;
+    now.now_unix_ms = now_ms;
+    return pdnn_roof_cache_last(&now, ceilings, err);
 }
 
 static void clear(void) {
@@ -320,16 +326,17 @@ static void test_odd_entries_are_measured_again(void **state) {
 static void test_failures_are_told(void **state) {
     (void)state;
     static struct pdnn_ceilings ceilings;
-    const struct pdnn_roofs_job job = plain_job();
-    struct machine machine = {.fails = true, .now_ms = 2000};
-    const struct pdnn_roofs_source source = {&machine, measure, now};
+    struct machine machine = {.fails = true};
+    struct pdnn_roofs_job job = plain_job();
+    job.now_unix_ms = 2000;
+    job.user = &machine;
     struct pdnn_str text = {0};
     struct pdnn_err err = {0};
     begin();
-    assert_int_equal(pdnn_roof_cache_get(&job, &source, &ceilings, &text, &err), PDNN_IO);
+    assert_int_equal(pdnn_roof_cache_get(&job, &ceilings, &text, &err), PDNN_IO);
     assert_string_equal(err.text, "the probe failed");
     clear();
-    assert_int_equal(pdnn_roof_cache_get(&job, &source, &ceilings, &text, &err), PDNN_IO);
+    assert_int_equal(pdnn_roof_cache_get(&job, &ceilings, &text, &err), PDNN_IO);
     assert_string_equal(err.text, "the measurement failed");
     assert_int_equal(ceilings.count, 0);
     pdnn_str_finish(&text);
@@ -364,7 +371,7 @@ static void test_confirmed_roofs_are_the_last(void **state) {
         sweep(&job, &machine);
         assert_int_equal(machine.measurements, 0);
         ceilings.count = 0;
-        assert_int_equal(pdnn_roof_cache_last(&job, 3 * HOUR_MS, &ceilings, &err), PDNN_OK);
+        assert_int_equal(last(&job, 3 * HOUR_MS, &ceilings, &err), PDNN_OK);
         assert_int_equal(ceilings.count, 3);
         assert_true(ceilings.row[0].value == 100 + 1.0 / 3);
         assert_int_equal(ceilings.row[0].measured_unix_ms, 1000);
@@ -386,15 +393,15 @@ static void test_last_roofs(void **state) {
     sweep(&job, &later);
     ceilings.count = 0;
     other.software = NULL;
-    assert_int_equal(pdnn_roof_cache_last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
+    assert_int_equal(last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
     assert_int_equal(ceilings.count, 3);
     assert_true(ceilings.row[0].value == 200 + 1.0 / 3);
-    assert_int_equal(pdnn_roof_cache_last(&other, month_ms, &ceilings, &err), PDNN_OK);
+    assert_int_equal(last(&other, month_ms, &ceilings, &err), PDNN_OK);
     other.context.threads = 1;
-    assert_int_equal(pdnn_roof_cache_last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
+    assert_int_equal(last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
     other = plain_job();
     other.directory = "";
-    assert_int_equal(pdnn_roof_cache_last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
+    assert_int_equal(last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
     assert_int_equal(ceilings.count, 3);
 }
 
