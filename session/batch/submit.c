@@ -114,8 +114,7 @@ static enum pdnn_status run_sbatch(const char *const *command, struct pdnn_submi
 
 const char *const pdnn_schedulers[] = {"slurm", "none", NULL};
 
-/* The scripts are templates with values in place of @NAMES@. A line that is a directive (#SBATCH) is left out
- * if one of its values is empty. */
+/* The scripts are templates with values in place of @NAMES@. */
 static const char *const templates[PDNN_SCHEDULER_COUNT] = {pdnn_job_text_slurm, pdnn_job_text_none};
 
 enum { SECOND = 1000000000 };
@@ -145,8 +144,8 @@ static void set_values(const struct pdnn_job *job, struct pdnn_str values[VALUES
     pdnn_str_printf(&values[GRACE], "%" PRIu64 "s", seconds_of(job->grace_ns));
     pdnn_str_printf(&values[WARNING], "%" PRIu64, seconds_of(job->warning_ns));
     if (seconds)
-        pdnn_str_printf(&values[TIME], "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64, seconds / 3600,
-                        seconds / 60 % 60, seconds % 60);
+        pdnn_str_printf(&values[TIME], "#SBATCH --time=%" PRIu64 ":%02" PRIu64 ":%02" PRIu64 "\n",
+                        seconds / 3600, seconds / 60 % 60, seconds % 60);
     pdnn_str_printf(&values[NODES], "%zu", job->nodes);
 }
 
@@ -162,25 +161,14 @@ static size_t find_value(const char *text) {
 
 static void fill(const struct pdnn_job *job, const char *text, struct pdnn_str *out) {
     struct pdnn_str values[VALUES] = {0};
-    size_t line = out->length; /* where it begins */
-    bool lacks = false;
     set_values(job, values);
     while (*text) {
         const size_t value = find_value(text);
-        if (value < VALUES) {
+        if (value < VALUES)
             pdnn_str_printf(out, "%s", pdnn_str_text(&values[value]));
-            lacks = lacks || !values[value].length;
-            text += strlen(names[value]) + 2;
-            continue;
-        }
-        pdnn_str_append(out, text, 1);
-        if (*text++ != '\n')
-            continue;
-        bool is_directive =
-            out->text[line] == '#' && out->text[line + 1] >= 'A' && out->text[line + 1] <= 'Z';
-        out->length = is_directive && lacks ? line : out->length;
-        line = out->length;
-        lacks = false;
+        else
+            pdnn_str_append(out, text, 1);
+        text += value < VALUES ? strlen(names[value]) + 2 : 1;
     }
     for (size_t i = 0; i < VALUES; i++)
         pdnn_str_finish(&values[i]);

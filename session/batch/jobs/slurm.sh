@@ -4,8 +4,7 @@
 #SBATCH --ntasks=@NODES@
 #SBATCH --exclusive
 #SBATCH --mem=0
-#SBATCH --time=@TIME@
-#SBATCH --signal=B:USR1@@WARNING@
+@TIME@#SBATCH --signal=B:USR1@@WARNING@
 #SBATCH --requeue
 #SBATCH --open-mode=append
 #SBATCH --output=%A_%a.log
