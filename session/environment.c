@@ -157,9 +157,8 @@ enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, stru
         /* Ids do not say which data set it was. Directories where nothing was read do not either. */
         if (session->sets_text)
             add_variable(&list, "dataset", session->sets_text, "dataset");
-        /* pdnn_shard_check compares them, so they are no identity here. */
+        /* pdnn_shard_check compares it, so it is no identity here. */
         add_text(&list, "shard", pdnn_shard_format(&session->shard, shard), false);
-        add_text(&list, "shard_deal", session->deal, false);
         add_text(&list, "shares_cores_with", session->shares_with ? session->shares_with : "", false);
     }
     pdnn_worker_stop(&worker);

@@ -87,7 +87,6 @@ static enum pdnn_status expand(struct pdnn_session *session, struct pdnn_err *er
     int64_t threads = session->host.threads_all;
     if (pdnn_shard_deal(&session->shard, &session->spec, threads, &deal, err) != PDNN_OK)
         return err->status;
-    memcpy(session->deal, deal.hash, sizeof deal.hash);
     struct pdnn_walk walk = {.only = deal.mine};
     enum pdnn_status status = PDNN_OK;
     pdnn_walk_start(&walk, &session->spec, threads, true);

@@ -27,7 +27,6 @@ struct pdnn_session_row {
 struct pdnn_session {
     const struct pdnn_session_hooks *hooks; /* borrowed; NULL if nothing is measured */
     struct pdnn_shard shard;                /* the caller's; {0}: the whole sweep */
-    char deal[PDNN_DEAL_HASH_TEXT];         /* what the instances were dealt by; "": not dealt */
     const char *
         models; /* instead of those of the only argument (pdnn_spec_load_models); NULL: those. The caller's */
     bool no_cache; /* the user wants nothing kept between processes, nor anything used that was */

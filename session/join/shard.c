@@ -1,7 +1,6 @@
 #include "session/join/shard.h"
 
 #include "base/memory.h"
-#include "base/rng.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "results/store/tables.h"
@@ -174,16 +173,9 @@ enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pd
     enum pdnn_status status = shard->count ? collect(&items, spec, threads, err) : PDNN_OK;
     if (status == PDNN_OK && shard->count) {
         uint32_t *shards = pdnn_alloc(items.count + 1, sizeof *shards);
-        uint32_t *order = pdnn_alloc(items.count + 1, sizeof *order);
-        uint64_t hash = shard->count;
         deal->count = items.count;
         deal->mine = pdnn_alloc(items.count + 1, sizeof *deal->mine);
         pdnn_deal_shards(items.item, items.count, shard->count, shards);
-        /* Of (id, shard) in the order of the deal, so that it is one for all orders of specs. */
-        pdnn_deal_order(items.item, items.count, order);
-        for (size_t i = 0; i < items.count; i++)
-            hash = pdnn_rng_seed(hash + shards[order[i]], items.item[order[i]].id);
-        snprintf(deal->hash, sizeof deal->hash, "%016" PRIx64, hash);
         for (size_t i = 0; i < items.count; i++) {
             double seconds = (double)items.item[i].cost_us * 1e-6;
             deal->mine[i] = shards[i] == shard->index;
@@ -191,7 +183,6 @@ enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pd
             deal->seconds_all += seconds;
         }
         free(shards);
-        free(order);
     }
     pdnn_arena_finish(&items.arena);
     free(items.item);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PDNN_SHARDS_MAX = 100000, PDNN_SHARD_TEXT = 16, PDNN_DEAL_HASH_TEXT = 17 };
+enum { PDNN_SHARDS_MAX = 100000, PDNN_SHARD_TEXT = 16 };
 
 /* {0}: the whole sweep. */
 struct pdnn_shard {
@@ -31,17 +31,16 @@ const char *pdnn_shard_format(const struct pdnn_shard *shard, char buffer[PDNN_S
 
 /* The deal of a whole spec. */
 struct pdnn_shard_deal {
-    size_t count;                   /* instances, as gen/expansion/walk returns them */
-    bool *mine;                     /* heap: whether each is in the shard, for that walk; NULL: all are */
-    double seconds, seconds_all;    /* predicted, of the shard and of all */
-    char hash[PDNN_DEAL_HASH_TEXT]; /* of all ids and their shards: equal deals have equal hashes */
+    size_t count;                /* instances, as gen/expansion/walk returns them */
+    bool *mine;                  /* heap: whether each is in the shard, for that walk; NULL: all are */
+    double seconds, seconds_all; /* predicted, of the shard and of all */
 };
 
 /* Deals by predicted cost at nominal rates (session/predict.h, session/join/deal.h). What the host has free
  * does not count, since it differs from one shard's host to the next: an instance that turns out not to fit
  * into memory there has its place. Filtered and invalid ones, and those above a limit in bytes, cost nothing.
  * threads: what `threads: all` stands for; the same for all shards, or their ids differ. A whole sweep is not
- * dealt, and its hash is "". Release *deal with pdnn_shard_deal_finish after a success. */
+ * dealt. Release *deal with pdnn_shard_deal_finish after a success. */
 enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pdnn_spec *spec,
                                  int64_t threads, struct pdnn_shard_deal *deal, struct pdnn_err *err);
 void pdnn_shard_deal_finish(struct pdnn_shard_deal *deal);

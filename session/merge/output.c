@@ -118,14 +118,11 @@ static enum pdnn_status write_hosts(struct pdnn_merge_job *job, struct pdnn_err 
 
 /* Appends the text; whatever shards it was made of, the result is a whole sweep. */
 static void append_whole(struct pdnn_str *out, const char *text) {
-    static const char *const parts[] = {"shard: ", "shard_deal: "};
-    while (*text) {
-        size_t length = strcspn(text, "\n"), named = 0;
-        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-            named = strncmp(text, parts[i], strlen(parts[i])) == 0 ? strlen(parts[i]) : named;
-        pdnn_str_printf(out, "%.*s%s\n", (int)(named ? named : length), text, named ? "\"\"" : "");
-        text += length + (text[length] == '\n');
-    }
+    const char *shard = strstr(text, "\nshard: ");
+    const char *rest = shard ? shard + 1 + strcspn(shard + 1, "\n") : text;
+    if (shard)
+        pdnn_str_printf(out, "%.*s\nshard: \"\"", (int)(shard - text), text);
+    pdnn_str_printf(out, "%s", rest);
 }
 
 /* One environment of several sources; which is the first does not depend on their order. */
