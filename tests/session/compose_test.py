@@ -250,7 +250,7 @@ class Compose(Case):
 
     def test_dry_run_writes_nothing(self):
         for option in (("--library", "a"), ("--retry",), ("--validate", "2"), ("--calibrate", "2")):
-            self.assertIn(f"knows no {option[0]}", self.compose("small.yaml", "--dry-run", *option, code=2).stderr)
+            self.assertIn(f"--dry-run and {option[0]} cannot be combined", self.compose("small.yaml", "--dry-run", *option, code=2).stderr)
         done = self.compose("small.yaml", "--budget", "1h", "--dry-run")
         self.assertRegex(done.stdout, r"^8 instances: .* 6 are small enough to run; 2 to compose of \d+ operators")
         self.assertRegex(done.stdout, r"\nin 60 min: 6 run, 2 composed, 0 predicted with 0 interpolated operators; 0 left; takes ")
