@@ -133,7 +133,6 @@ static enum pdnn_status open_page(struct pdnn_report_page *page, const struct pd
 
 static void close_page(struct pdnn_report_page *page) {
     pdnn_comparison_close(&page->comparison);
-    pdnn_table_finish(&page->times.kinds);
     for (size_t f = 0; f < page->n_families; f++)
         pdnn_selection_close(&page->of_family[f]);
     for (size_t s = 0; s < page->n_sources; s++) {

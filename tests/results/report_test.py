@@ -113,6 +113,19 @@ class Report(unittest.TestCase):
         self.assertIn('<figure class="breakdown"', section)
         self.assertEqual(re.findall(r"<td[^>]*>([^<]*)</td>", section.split("<table")[-1]), ["fc", "4", "69.2", "23.1", "7.7"])
 
+    def test_categories_called_like_columns(self):
+        """Of the section's table, of another one, or like the number of one."""
+        rows = grid()[:4]
+        for number, category in enumerate(("kind", "models", "all others", "residual", "1", "family")):
+            ops = "id,op_index,layer,op,category,op_pass,dtype,op_shape,executions,flop_count,in_bounds_flop_count,byte_count,time_ns_median,share_pct," \
+                  "gflops,bw_gbs,intensity_flop_per_byte,attainable_gflops,pct_of_roof,bound,roof_level,implementation,extrapolated\n"
+            for r in rows:
+                for k, (of_op, ns) in enumerate((("linear gemm", 300), (category, 100))):
+                    ops += f'"{r["id"]}",{k},hidden1,dense,{of_op},forward,f32,8:8:8,1,8,8,8,{ns},10,1,1,1,1,50,memory,L1,x,0\n'
+            page = self.report(self.results(rows, f"called{number}", **{"ops.csv": ops}))
+            table = re.search(r'<section id="ops".*?</section>', page, re.S).group(0).split("<table")[-1]
+            self.assertEqual(re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", table), ["kind", "models", "linear gemm", category, "fc", "4", "75.0", "25.0"])
+
     def test_more_categories_than_columns(self):
         """300 equal ops of a category each: 63 have a column of their own."""
         rows = grid()[:4]
