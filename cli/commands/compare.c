@@ -1,3 +1,4 @@
+#include "base/paths/folder.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "cli/print/terminal.h"
@@ -55,8 +56,9 @@ enum { EXTREMES_SHOWN = 4, OPS_SHOWN = 8, VALUES_SHOWN = 16 };
 
 struct compared {
     struct pdnn_comparison comparison;
+    struct pdnn_ops_reader reader[PDNN_SIDES]; /* by directory; {0}: it has no ops.csv */
     struct pdnn_by_list by;
-    struct pdnn_table groups, axes, ops; /* empty unless the view shows them */
+    struct pdnn_table groups, axes, ops;
     size_t n_op_pairs;
     struct pdnn_str others; /* of these, those with other implementations, in words */
 };
@@ -112,19 +114,17 @@ static void append_head(struct pdnn_str *out, const struct pdnn_comparison *comp
 
 /* The groups of one key of a scope, under its name as the title; only their number if there are many. */
 static void append_key(struct pdnn_str *out, struct pdnn_table *groups, const char *family, const char *key) {
-    size_t columns[PDNN_GROUP_COLUMNS], n_columns = 0;
     struct pdnn_row_list rows = {0};
     for (size_t i = 0; i < groups->n_rows; i++)
         if (strcmp(pdnn_table_text(groups, i, PDNN_GROUP_FAMILY), family) == 0 &&
             strcmp(pdnn_table_text(groups, i, PDNN_GROUP_KEY), key) == 0)
             pdnn_rows_add(&rows, i);
-    for (size_t column = PDNN_GROUP_VALUE; column < PDNN_GROUP_COLUMNS; column++)
-        columns[n_columns++] = column;
+    groups->column[PDNN_GROUP_FAMILY].def.show = groups->column[PDNN_GROUP_KEY].def.show = PDNN_SHOW_NEVER;
     groups->column[PDNN_GROUP_VALUE].def.title = key;
     if (rows.count > VALUES_SHOWN)
         pdnn_str_printf(out, "It has %zu values: --table groups\n\n", rows.count);
     else if (rows.count) {
-        pdnn_table_show(out, groups, &rows, columns, n_columns);
+        pdnn_table_show(out, groups, &rows, NULL, 0);
         pdnn_str_append(out, "\n", 1);
     }
     pdnn_rows_finish(&rows);
@@ -159,8 +159,8 @@ static void append_axes(struct pdnn_str *out, struct compared *c, const char *fa
     pdnn_str_finish(&line);
 }
 
-static void append_ops(struct pdnn_str *out, const struct compared *c) {
-    size_t columns[PDNN_COMPARE_OPS_COLUMNS], n_columns = 0, of_all = 0;
+static void append_ops(struct pdnn_str *out, struct compared *c) {
+    size_t of_all = 0;
     struct pdnn_row_list rows = {0};
     struct pdnn_str line = {0};
     if (!c->n_op_pairs) {
@@ -177,9 +177,8 @@ static void append_ops(struct pdnn_str *out, const struct compared *c) {
     for (size_t i = 0; i < of_all; i++)
         if (i < OPS_SHOWN || i + 1 == of_all) /* the last one is the residual */
             pdnn_rows_add(&rows, i);
-    for (size_t column = PDNN_COMPARE_OPS_KEYS; column < PDNN_COMPARE_OPS_COLUMNS; column++)
-        columns[n_columns++] = column;
-    pdnn_table_show(out, &c->ops, &rows, columns, n_columns);
+    c->ops.column[PDNN_COMPARE_OPS_FAMILY].def.show = PDNN_SHOW_NEVER;
+    pdnn_table_show(out, &c->ops, &rows, NULL, 0);
     if (rows.count < of_all)
         pdnn_str_printf(out, "and %zu more with less effect: --table ops\n", of_all - rows.count);
     pdnn_str_append(out, "\n", 1);
@@ -243,12 +242,17 @@ static void append_overview(struct pdnn_str *out, struct compared *c) {
     append_unpaired(out, &c->comparison.unpaired);
 }
 
-/* Fills the tables that the view shows. */
+/* Fills the tables, that of ops only where it is shown. */
 static enum pdnn_status analyse(struct compared *c, size_t view, struct pdnn_err *err) {
-    if (view == GROUPS || view == AXES || view == OVERVIEW)
-        pdnn_compare_sums(&c->comparison, &c->groups, &c->axes);
-    if (view == OPS || (view == OVERVIEW && pdnn_compare_has_ops(&c->comparison)))
-        return pdnn_compare_ops(&c->comparison, &c->by, &c->ops, &c->n_op_pairs, &c->others, err);
+    const char *const *directory = c->comparison.directory;
+    const size_t last = c->comparison.n_directories - 1;
+    struct pdnn_ops_reader *const readers[PDNN_SIDES] = {&c->reader[0], &c->reader[last]};
+    for (size_t t = 0; t <= last; t++)
+        if ((view == OPS || (view == OVERVIEW && pdnn_path_has(directory[t], "ops.csv"))) &&
+            pdnn_ops_reader_open(readers[t], directory[t], err) != PDNN_OK)
+            return err->status;
+    pdnn_compare_sums(&c->comparison, &c->groups, &c->axes);
+    c->n_op_pairs = pdnn_compare_ops(&c->comparison, readers, &c->by, &c->ops, &c->others);
     return PDNN_OK;
 }
 
@@ -296,6 +300,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     pdnn_table_finish(&c.axes);
     pdnn_table_finish(&c.ops);
     pdnn_str_finish(&c.others);
+    pdnn_ops_reader_close(&c.reader[0]);
+    pdnn_ops_reader_close(&c.reader[1]);
     pdnn_comparison_close(&c.comparison);
     return status;
 }

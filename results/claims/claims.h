@@ -22,6 +22,7 @@ struct pdnn_report_op_times;
 struct pdnn_report_sides {
     const struct pdnn_comparison *pairs; /* NULL: no two platforms ran the same models */
     const char *name[PDNN_SIDES];
+    struct pdnn_ops_reader *readers[PDNN_SIDES]; /* may be one */
 };
 
 #define PDNN_REPORT_BOTH ((size_t)-1)
@@ -32,7 +33,6 @@ struct pdnn_report_question {
     size_t source;                     /* PDNN_REPORT_BOTH: of all sources together */
     const struct pdnn_selection *rows; /* of the source, without what did not end ok; of both: NULL */
     const struct pdnn_report_op_times *times;
-    struct pdnn_ops_reader *readers; /* of the report's directories */
     const struct pdnn_report_sides *sides;
     struct pdnn_arena *arena; /* of sentences */
     enum pdnn_verdict verdict;

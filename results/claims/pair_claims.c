@@ -3,8 +3,8 @@
  * whatever the report compares. */
 #include "base/memory.h"
 #include "results/claims/claims.h"
+#include "results/compare/compare_ops.h"
 #include "results/query/op_groups.h"
-#include "results/query/ops_reader.h"
 #include "results/store/tables.h"
 
 #include <ctype.h>
@@ -199,52 +199,25 @@ static size_t op_kind_of(const struct pdnn_op_record *op) {
                                                   : OP_KINDS;
 }
 
-/* What bounds an op is looked up on side A. Both tables list a model's ops in the order of its graph, apart
- * from reorders, which differ. */
-static void add_ops(const struct pdnn_op_record *const ops[PDNN_SIDES], const size_t n_ops[PDNN_SIDES],
-                    struct pdnn_mean kinds[OP_KINDS]) {
-    struct pdnn_mean own[OP_KINDS] = {{.n = 0}};
-    for (size_t i = 0, next = 0; i < n_ops[PDNN_SIDE_A]; i++) {
-        const struct pdnn_op_record *a = &ops[PDNN_SIDE_A][i];
-        size_t kind = op_kind_of(a), j = next;
-        if (kind == OP_KINDS)
-            continue;
-        while (j < n_ops[PDNN_SIDE_B] && !pdnn_op_is_same(a, &ops[PDNN_SIDE_B][j]))
-            j++;
-        if (j == n_ops[PDNN_SIDE_B])
-            continue;
-        next = j + 1;
-        double from = a->time_ns_median, to = ops[PDNN_SIDE_B][j].time_ns_median;
-        if (from > 0 && to > 0)
-            pdnn_mean_add(&own[kind], log(from / to), 0);
-    }
-    for (size_t k = 0; k < OP_KINDS; k++) {
-        if (own[k].n)
-            pdnn_mean_add(&kinds[k], own[k].mean, 0);
-    }
-}
-
+/* What bounds an op is looked up on side A. */
 static void read_op_kinds(const struct pdnn_report_question *q, struct pdnn_mean kinds[OP_KINDS]) {
     const struct pdnn_comparison *pairs = q->sides->pairs;
-    for (size_t i = 0; i < pairs->pairs.n_rows; i++) {
-        const struct pdnn_op_record *ops[PDNN_SIDES];
-        struct pdnn_op_record *first; /* both sides may be one reader's */
-        size_t n_ops[PDNN_SIDES];
-        struct pdnn_arena arena = {0};
-        for (size_t side = 0; side < PDNN_SIDES; side++) {
-            n_ops[side] =
-                pdnn_ops_reader_find(&q->readers[pairs->n_directories > 1 ? side : 0],
-                                     pdnn_table_text(&pairs->pairs, i, PDNN_PAIR_A_ID + side), &ops[side]);
-            if (side == PDNN_SIDE_A) {
-                first = pdnn_arena_alloc(&arena, n_ops[side] + 1, sizeof *first);
-                for (size_t k = 0; k < n_ops[side]; k++)
-                    first[k] = ops[side][k];
-                ops[side] = first;
-            }
+    struct pdnn_arena arena = {0};
+    for (size_t pair = 0; pair < pairs->pairs.n_rows; pair++) {
+        struct pdnn_mean own[OP_KINDS] = {{.n = 0}};
+        pdnn_arena_reset(&arena);
+        const struct pdnn_pair_ops ops = pdnn_pair_ops(pairs, pair, q->sides->readers, &arena);
+        for (size_t i = 0; i < ops.side[PDNN_SIDE_A].count; i++) {
+            const struct pdnn_op_record *a = &ops.side[PDNN_SIDE_A].op[i], *b = ops.other[i];
+            const size_t kind = op_kind_of(a);
+            if (kind < OP_KINDS && b && a->time_ns_median > 0 && b->time_ns_median > 0)
+                pdnn_mean_add(&own[kind], log(a->time_ns_median / b->time_ns_median), 0);
         }
-        add_ops(ops, n_ops, kinds);
-        pdnn_arena_finish(&arena);
+        for (size_t k = 0; k < OP_KINDS; k++)
+            if (own[k].n)
+                pdnn_mean_add(&kinds[k], own[k].mean, 0);
     }
+    pdnn_arena_finish(&arena);
 }
 
 static void memory_bound_gain_more(struct pdnn_report_question *q) {

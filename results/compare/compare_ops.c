@@ -1,9 +1,6 @@
 #include "results/compare/compare_ops.h"
-#include "base/paths/folder.h"
 #include "base/memory.h"
 #include "base/texts.h"
-#include "results/query/shares.h"
-#include "results/query/ops_reader.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -53,8 +50,7 @@ struct sum {
 struct work {
     const struct pdnn_comparison *comparison;
     const struct pdnn_by_list *by;
-    struct pdnn_ops_reader reader[PDNN_SIDES]; /* the second only for two directories */
-    struct pdnn_texts families;                /* numbers of scopes; "" comes first */
+    struct pdnn_texts families; /* numbers of scopes; "" comes first */
     struct scope *scope;
     struct pdnn_texts names; /* of sums: scope and keys */
     struct sum *sum;         /* by number of the name */
@@ -100,14 +96,61 @@ static void add_side(struct work *work, size_t scope, size_t pair, int side, con
     work->scope[scope].n_pairs += side == PDNN_SIDE_A;
 }
 
+static size_t number_op(struct pdnn_texts *texts, const struct pdnn_op_record *op) {
+    struct pdnn_str key = {0};
+    pdnn_str_printf(&key, "%s\n%s\n%s\n%s", op->layer, op->op, op->pass, op->shape);
+    const size_t number = pdnn_texts_add(texts, pdnn_str_text(&key));
+    pdnn_str_finish(&key);
+    return number;
+}
+
+/* By op, the rows of B that are left: the first, and after each the next. */
+static const struct pdnn_op_record *const *match(const struct pdnn_op_rows side[PDNN_SIDES],
+                                                 struct pdnn_arena *arena) {
+    const size_t n = side[PDNN_SIDE_A].count, n_others = side[PDNN_SIDE_B].count;
+    const struct pdnn_op_record **other = pdnn_arena_alloc(arena, n + 1, sizeof *other);
+    size_t *first = pdnn_arena_alloc(arena, n + n_others + 1, sizeof *first),
+           *next = pdnn_arena_alloc(arena, n_others + 1, sizeof *next);
+    struct pdnn_texts texts = {0};
+    for (size_t i = n_others; i-- > 0;) {
+        const size_t known = texts.count, op = number_op(&texts, &side[PDNN_SIDE_B].op[i]);
+        next[i] = op == known ? SIZE_MAX : first[op];
+        first[op] = i;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const size_t known = texts.count, op = number_op(&texts, &side[PDNN_SIDE_A].op[i]);
+        if (op == known)
+            first[op] = SIZE_MAX;
+        if (first[op] == SIZE_MAX)
+            continue;
+        other[i] = &side[PDNN_SIDE_B].op[first[op]];
+        first[op] = next[first[op]];
+    }
+    pdnn_texts_finish(&texts);
+    return other;
+}
+
+struct pdnn_pair_ops pdnn_pair_ops(const struct pdnn_comparison *comparison, size_t pair,
+                                   struct pdnn_ops_reader *const readers[PDNN_SIDES],
+                                   struct pdnn_arena *arena) {
+    struct pdnn_pair_ops found;
+    for (int side = 0; side < PDNN_SIDES; side++) {
+        struct pdnn_op_rows *rows = &found.side[side];
+        *rows = pdnn_selection_rows(pdnn_comparison_side(comparison, side), comparison->at[pair][side],
+                                    readers[side]);
+        struct pdnn_op_record *kept = pdnn_arena_alloc(arena, rows->count + 1, sizeof *kept);
+        for (size_t i = 0; i < rows->count; i++) /* the reader forgets them */
+            kept[i] = rows->op[i];
+        rows->op = kept;
+    }
+    found.other = match(found.side, arena);
+    return found;
+}
+
 /* Notes the first op of a pair that both sides ran, and each in its own way. */
-static void find_other(struct work *work, size_t pair, const struct pdnn_op_rows rows[PDNN_SIDES]) {
-    for (size_t i = 0; i < rows[PDNN_SIDE_A].count; i++) {
-        const struct pdnn_op_record *a = &rows[PDNN_SIDE_A].op[i], *b = NULL;
-        for (size_t k = 0; k < rows[PDNN_SIDE_B].count && !b; k++) {
-            const struct pdnn_op_record *op = &rows[PDNN_SIDE_B].op[(i + k) % rows[PDNN_SIDE_B].count];
-            b = pdnn_op_is_same(a, op) ? op : NULL;
-        }
+static void find_other(struct work *work, size_t pair, const struct pdnn_pair_ops *ops) {
+    for (size_t i = 0; i < ops->side[PDNN_SIDE_A].count; i++) {
+        const struct pdnn_op_record *a = &ops->side[PDNN_SIDE_A].op[i], *b = ops->other[i];
         if (!b || !*a->implementation || !*b->implementation ||
             strcmp(a->implementation, b->implementation) == 0)
             continue;
@@ -119,39 +162,23 @@ static void find_other(struct work *work, size_t pair, const struct pdnn_op_rows
     }
 }
 
-static void add_pair(struct work *work, size_t pair, struct pdnn_arena *arena) {
+static void add_pair(struct work *work, struct pdnn_ops_reader *const readers[PDNN_SIDES], size_t pair,
+                     struct pdnn_arena *arena) {
     const struct pdnn_comparison *comparison = work->comparison;
+    const struct pdnn_pair_ops ops = pdnn_pair_ops(comparison, pair, readers, arena);
     size_t scopes[] = {
         0, pdnn_texts_find(&work->families, pdnn_table_text(&comparison->pairs, pair, PDNN_PAIR_FAMILY))};
     size_t n_scopes = scopes[1] && work->families.count > 2 ? 2 : 1, n_shares[PDNN_SIDES];
     struct pdnn_share *shares[PDNN_SIDES];
-    struct pdnn_op_rows rows[PDNN_SIDES];
-    for (int side = 0; side < PDNN_SIDES; side++) {
-        struct pdnn_ops_reader *reader = &work->reader[comparison->n_directories > 1 ? side : 0];
-        rows[side] =
-            pdnn_selection_rows(pdnn_comparison_side(comparison, side), comparison->at[pair][side], reader);
-        struct pdnn_op_record *kept = pdnn_arena_alloc(arena, rows[side].count + 1, sizeof *kept);
-        for (size_t i = 0; i < rows[side].count; i++) /* the reader forgets them */
-            kept[i] = rows[side].op[i];
-        rows[side].op = kept;
-        n_shares[side] = pdnn_shares(&rows[side], work->by, arena, &shares[side]);
-    }
+    for (int side = 0; side < PDNN_SIDES; side++)
+        n_shares[side] = pdnn_shares(&ops.side[side], work->by, arena, &shares[side]);
     if (!n_shares[PDNN_SIDE_A] || !n_shares[PDNN_SIDE_B])
         return; /* ops.csv lacks it */
-    find_other(work, pair, rows);
+    find_other(work, pair, &ops);
     for (size_t k = 0; k < n_scopes * PDNN_SIDES; k++) {
         int side = (int)(k % PDNN_SIDES);
         add_side(work, scopes[k / PDNN_SIDES], pair, side, shares[side], n_shares[side]);
     }
-}
-
-static void add_pairs(struct work *work) {
-    struct pdnn_arena arena = {0};
-    for (size_t pair = 0; pair < work->comparison->pairs.n_rows; pair++) {
-        pdnn_arena_reset(&arena);
-        add_pair(work, pair, &arena);
-    }
-    pdnn_arena_finish(&arena);
 }
 
 /* By scope; the residual last, the farthest from 1 first; equal effects by key. */
@@ -203,41 +230,31 @@ static void put_rows(struct work *work, struct pdnn_table *ops) {
         ops->column[PDNN_COMPARE_OPS_KEYS + work->by->by[k]].def.show = PDNN_SHOW_PLAIN;
 }
 
-bool pdnn_compare_has_ops(const struct pdnn_comparison *comparison) {
-    for (size_t t = 0; t < comparison->n_directories; t++)
-        if (!pdnn_path_has(comparison->directory[t], "ops.csv"))
-            return false;
-    return true;
-}
-
-enum pdnn_status pdnn_compare_ops(const struct pdnn_comparison *comparison, const struct pdnn_by_list *by,
-                                  struct pdnn_table *ops, size_t *n_pairs, struct pdnn_str *others,
-                                  struct pdnn_err *err) {
-    static const struct pdnn_by_list by_op = {{PDNN_BY_OP}, 1};
-    struct work work = {.comparison = comparison, .by = by ? by : &by_op};
-    enum pdnn_status status = PDNN_OK;
+size_t pdnn_compare_ops(const struct pdnn_comparison *comparison,
+                        struct pdnn_ops_reader *const readers[PDNN_SIDES], const struct pdnn_by_list *by,
+                        struct pdnn_table *ops, struct pdnn_str *others) {
+    struct work work = {.comparison = comparison, .by = by};
+    struct pdnn_arena arena = {0};
     pdnn_table_init(ops, &pdnn_compare_ops_def);
     pdnn_texts_add(&work.families, "");
     for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
         pdnn_texts_add(&work.families, pdnn_table_text(&comparison->pairs, pair, PDNN_PAIR_FAMILY));
     work.scope = pdnn_alloc(work.families.count, sizeof *work.scope);
-    for (size_t t = 0; t < comparison->n_directories && status == PDNN_OK; t++)
-        status = pdnn_ops_reader_open(&work.reader[t], comparison->directory[t], err);
-    if (status == PDNN_OK) {
-        add_pairs(&work);
-        put_rows(&work, ops);
+    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++) {
+        pdnn_arena_reset(&arena);
+        add_pair(&work, readers, pair, &arena);
     }
-    *n_pairs = work.scope[0].n_pairs;
+    put_rows(&work, ops);
+    const size_t n_pairs = work.scope[0].n_pairs;
     if (work.n_others)
         pdnn_str_printf(others, "In %zu of %zu the sides ran an op in different implementations, such as %s.",
-                        work.n_others, *n_pairs, work.example.text);
-    for (size_t t = 0; t < PDNN_SIDES; t++)
-        pdnn_ops_reader_close(&work.reader[t]);
+                        work.n_others, n_pairs, work.example.text);
+    pdnn_arena_finish(&arena);
     pdnn_texts_finish(&work.families);
     pdnn_texts_finish(&work.names);
     pdnn_str_finish(&work.name);
     pdnn_str_finish(&work.example);
     free(work.scope);
     free(work.sum);
-    return status;
+    return n_pairs;
 }

@@ -29,14 +29,23 @@ enum {
 };
 extern const struct pdnn_table_def pdnn_compare_ops_def;
 
-/* Whether both sides have an ops.csv; that of imported results has no rows. */
-bool pdnn_compare_has_ops(const struct pdnn_comparison *comparison);
+/* The rows of ops.csv that a pair has on both sides, and by row of A, which one of B is the same op: layer,
+ * op, pass and shape; NULL: B has none. Where several are alike, they are matched in their order. */
+struct pdnn_pair_ops {
+    struct pdnn_op_rows side[PDNN_SIDES];
+    const struct pdnn_op_record *const *other;
+};
 
-/* Reads ops.csv of both sides. by may be NULL: by op. *n_pairs: those with rows in ops.csv on both sides;
- * only these count. Appends to `others` how many of them ran an op in another implementation on either side,
- * and which one for example; nothing if none did. The table is the caller's in any case. */
-enum pdnn_status pdnn_compare_ops(const struct pdnn_comparison *comparison, const struct pdnn_by_list *by,
-                                  struct pdnn_table *ops, size_t *n_pairs, struct pdnn_str *others,
-                                  struct pdnn_err *err);
+/* In the arena. readers: that of each side's directory, which may be one. */
+struct pdnn_pair_ops pdnn_pair_ops(const struct pdnn_comparison *comparison, size_t pair,
+                                   struct pdnn_ops_reader *const readers[PDNN_SIDES],
+                                   struct pdnn_arena *arena);
+
+/* Fills the table, which is the caller's. Returns how many pairs have rows in ops.csv on both sides; only
+ * these count. Appends to `others` how many of them ran an op in another implementation on either side, and
+ * which one for example; nothing if none did. */
+size_t pdnn_compare_ops(const struct pdnn_comparison *comparison,
+                        struct pdnn_ops_reader *const readers[PDNN_SIDES], const struct pdnn_by_list *by,
+                        struct pdnn_table *ops, struct pdnn_str *others);
 
 #endif

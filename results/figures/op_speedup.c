@@ -3,7 +3,7 @@
 #include "results/figures/caption.h"
 #include "results/figures/op_kinds.h"
 #include "results/figures/picture.h"
-#include "results/query/shares.h"
+#include "results/compare/compare_ops.h"
 
 #include <math.h>
 
@@ -11,17 +11,6 @@ struct picture {
     struct pdnn_picture *in;
     struct pdnn_op_kinds kinds; /* with the logarithms of their ratios */
 };
-
-/* The other side's row of the same op. Both sides have their rows in the same order mostly. */
-static const struct pdnn_op_record *find_other(const struct pdnn_op_rows *rows, size_t guess,
-                                               const struct pdnn_op_record *op) {
-    for (size_t k = 0; k < rows->count; k++) {
-        const struct pdnn_op_record *other = &rows->op[(guess + k) % rows->count];
-        if (pdnn_op_is_same(op, other))
-            return other;
-    }
-    return NULL;
-}
 
 static void add_op(struct picture *p, size_t number, const struct pdnn_op_record *a,
                    const struct pdnn_op_record *b) {
@@ -44,23 +33,14 @@ static void add_op(struct picture *p, size_t number, const struct pdnn_op_record
                        ratio, share_a, share_b);
 }
 
-static void add_pair(struct picture *p, size_t number) {
-    const struct pdnn_comparison *c = &p->in->comparison;
-    struct pdnn_op_rows rows[PDNN_SIDES];
-    for (int side = 0; side < PDNN_SIDES; side++)
-        rows[side] =
-            pdnn_selection_rows(pdnn_comparison_side(c, side), c->at[number][side], p->in->ops[side]);
-    for (size_t i = 0; i < rows[PDNN_SIDE_A].count; i++) {
-        const struct pdnn_op_record *op = &rows[PDNN_SIDE_A].op[i];
-        add_op(p, number, op, find_other(&rows[PDNN_SIDE_B], i, op));
-    }
-}
-
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
     pdnn_picture_table(
         p->in, "id family op layer op_pass #intensity_flop_per_byte #speedup #share_pct_a #share_pct_b kind");
-    for (size_t i = 0; i < p->in->comparison.pairs.n_rows; i++)
-        add_pair(p, i);
+    for (size_t pair = 0; pair < p->in->comparison.pairs.n_rows; pair++) {
+        const struct pdnn_pair_ops ops = pdnn_pair_ops(&p->in->comparison, pair, p->in->ops, &p->in->arena);
+        for (size_t i = 0; i < ops.side[PDNN_SIDE_A].count; i++)
+            add_op(p, pair, &ops.side[PDNN_SIDE_A].op[i], ops.other[i]);
+    }
     return p->in->chart.n_points
                ? PDNN_OK
                : pdnn_fail(err, PDNN_INVALID, "ops.csv: no op with arithmetic has a time on both sides");

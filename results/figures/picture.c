@@ -60,7 +60,9 @@ static const struct pdnn_selection *source_of(const struct pdnn_picture *picture
 
 enum pdnn_status pdnn_picture_open_ops(struct pdnn_picture *picture, struct pdnn_err *err) {
     enum pdnn_status status = PDNN_OK;
-    for (size_t side = 0; side < PDNN_SIDES && source_of(picture, side) && status == PDNN_OK; side++)
+    picture->ops[0] = picture->request->ops;
+    for (size_t side = 0;
+         side < PDNN_SIDES && source_of(picture, side) && !picture->request->ops && status == PDNN_OK; side++)
         status = pdnn_selection_ops_open(source_of(picture, side), &picture->ops[side], err);
     return status;
 }
@@ -299,7 +301,7 @@ enum pdnn_status pdnn_picture_draw(struct pdnn_picture *picture, const struct pd
 void pdnn_picture_finish(struct pdnn_picture *picture) {
     pdnn_chart_finish(&picture->chart);
     pdnn_canvas_finish(&picture->canvas);
-    for (size_t side = 0; side < PDNN_SIDES && picture->ops[side]; side++)
+    for (size_t side = 0; side < PDNN_SIDES && picture->ops[side] && !picture->request->ops; side++)
         pdnn_selection_ops_close(source_of(picture, side), picture->ops[side]);
     pdnn_selection_close(&picture->selection);
     if (!picture->request->comparison)

@@ -40,6 +40,7 @@ struct pdnn_plot_request {
     /* What the directories and `only` stand for, ended ok or not, where it is open; else NULL; borrowed. */
     const struct pdnn_selection *selection;
     const struct pdnn_comparison *comparison;
+    struct pdnn_ops_reader *ops; /* of the directories, where they are open; else NULL; borrowed */
     enum pdnn_plot_format format;
 };
 

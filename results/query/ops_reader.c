@@ -65,8 +65,3 @@ size_t pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char *id,
     *ops = reader->ops;
     return count;
 }
-
-bool pdnn_op_is_same(const struct pdnn_op_record *a, const struct pdnn_op_record *b) {
-    return strcmp(a->layer, b->layer) == 0 && strcmp(a->op, b->op) == 0 && strcmp(a->pass, b->pass) == 0 &&
-           strcmp(a->shape, b->shape) == 0;
-}

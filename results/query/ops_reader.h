@@ -23,7 +23,4 @@ void pdnn_ops_reader_close(struct pdnn_ops_reader *reader);
 size_t pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char *id,
                             const struct pdnn_op_record **ops);
 
-/* Whether both are the same op of a model on two platforms: layer, op, pass and shape. */
-bool pdnn_op_is_same(const struct pdnn_op_record *a, const struct pdnn_op_record *b);
-
 #endif

@@ -29,7 +29,6 @@ static bool add_finding(struct pdnn_report_page *page, const struct pdnn_report_
     struct pdnn_report_question question = {.claim = claim,
                                             .source = source,
                                             .times = &page->times,
-                                            .readers = page->readers,
                                             .sides = &page->sides,
                                             .arena = &page->arena};
     if (source != PDNN_REPORT_BOTH)

@@ -93,13 +93,15 @@ static void finish_means(struct pdnn_table *table) {
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     struct pdnn_arena arena = {0};
     struct kinds kinds = {.names = {0}};
+    struct pdnn_plot_request request = pdnn_report_plot(page, PDNN_REPORT_BOTH);
+    request.ops = page->readers[0].first && page->readers[page->n_sources - 1].first ? page->readers : NULL;
     pdnn_table_init(&kinds.table, &def);
     for (size_t at = 0; at < page->all.count; at++)
         if (pdnn_selection_is_ok(&page->all, at))
             add_model(&kinds, page, at, &arena);
     finish_means(&kinds.table);
     if (kinds.table.n_rows && page->all.count - page->n_failed <= BARS_MOST)
-        pdnn_report_put_figure(page, "breakdown", pdnn_report_plot(page, PDNN_REPORT_BOTH), out);
+        pdnn_report_put_figure(page, "breakdown", request, out);
     if (kinds.table.n_rows)
         pdnn_html_put_table(out, &kinds.table, NULL, NULL, 0,
                             "Share of the time of a step's ops by category in %%, the mean over models, each "

@@ -2,6 +2,7 @@
 """`paradnn report` on made-up tables: what it says, what it escapes, what it refuses. Usage: report_test.py PARADNN"""
 
 import base64
+import ctypes
 import hashlib
 import html
 import json
@@ -246,6 +247,22 @@ class Report(unittest.TestCase):
             self.assertEqual(f"on side B. A is a{other}, B is b{other}. " in section, other)
             if other:
                 self.assertLess(section.index("different implementations"), section.index("is clearly faster"))
+
+    def test_ops_are_read_once(self):
+        """By all sections and pictures together, as the kernel counts how often the file is opened."""
+        ops = "id,op_index,layer,op,category,op_pass,dtype,op_shape,executions,flop_count,in_bounds_flop_count,byte_count,time_ns_median,share_pct," \
+              "gflops,bw_gbs,intensity_flop_per_byte,attainable_gflops,pct_of_roof,bound,roof_level,implementation,extrapolated\n"
+        ops += "".join(f'"{r["id"]}",0,hidden1,dense,linear gemm,forward,f32,8:8:8,1,8,8,8,900,10,1,1,1,1,50,compute,L1,x,0\n' for r in grid()[:4])
+        sides = [self.results(grid()[:4], name, **{"ops.csv": ops}) for name in "ab"]
+        libc, opened = ctypes.CDLL(None), 0x20
+        events = libc.inotify_init1(os.O_NONBLOCK)
+        for side in sides:
+            libc.inotify_add_watch(events, os.path.join(side, "ops.csv").encode(), opened)
+        page = self.report(*sides)
+        self.assertEqual(len(os.read(events, 4096)) // 16, 2)
+        os.close(events)
+        self.assertIn("Where the difference comes from", page)
+        self.assertIn('<figure class="breakdown"', page)
 
     def test_two_platforms_in_one_directory(self):
         """A run setting with two values is a comparison too."""

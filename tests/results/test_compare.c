@@ -342,15 +342,20 @@ static void test_compare_ops_names_implementations(void **state) {
         struct pdnn_table ops;
         struct pdnn_str others = {0};
         struct pdnn_err err = {0};
-        size_t n_pairs;
+        struct pdnn_ops_reader reader[PDNN_SIDES];
+        struct pdnn_ops_reader *const readers[PDNN_SIDES] = {&reader[0], &reader[1]};
         write_ops(PDNN_SIDE_A, "onednn:brgemm");
         write_ops(PDNN_SIDE_B, rows[i].implementation);
         open_comparison(&c, 2, NULL);
-        assert_int_equal(pdnn_compare_ops(&c, NULL, &ops, &n_pairs, &others, &err), PDNN_OK);
-        assert_int_equal(n_pairs, 2);
+        for (int side = 0; side < PDNN_SIDES; side++)
+            assert_int_equal(pdnn_ops_reader_open(readers[side], directory[side], &err), PDNN_OK);
+        assert_int_equal(
+            pdnn_compare_ops(&c, readers, &(struct pdnn_by_list){{PDNN_BY_OP}, 1}, &ops, &others), 2);
         assert_string_equal(pdnn_str_text(&others), rows[i].others);
         pdnn_str_finish(&others);
         pdnn_table_finish(&ops);
+        for (int side = 0; side < PDNN_SIDES; side++)
+            pdnn_ops_reader_close(readers[side]);
         pdnn_comparison_close(&c);
     }
 }
