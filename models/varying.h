@@ -6,12 +6,14 @@
 #include "base/str.h"
 #include "models/instance.h"
 
-#include <stdbool.h>
 #include <stddef.h>
+
+/* Whether some instance differs from the first. */
+enum pdnn_varies { PDNN_SAME, PDNN_VARIES, PDNN_LEFT_OUT };
 
 struct pdnn_varying_family {
     struct pdnn_instance first; /* the first instance of the family */
-    bool hyper[PDNN_HYPER_MAX]; /* by hyper-parameter: whether some instance differs from the first */
+    enum pdnn_varies hyper[PDNN_HYPER_MAX];
 };
 
 /* {0}: no instances yet. */
@@ -19,10 +21,13 @@ struct pdnn_varying {
     size_t count; /* instances */
     struct pdnn_varying_family *family;
     size_t n_families;
-    bool setting[PDNN_SETTING_COUNT];
+    enum pdnn_varies setting[PDNN_SETTING_COUNT];
 };
 
 void pdnn_varying_add(struct pdnn_varying *varying, const struct pdnn_instance *instance);
+
+/* Once all are added: neither labels nor what they leave out has this key, as the ids lack it. */
+void pdnn_varying_leave_out(struct pdnn_varying *varying, const char *key);
 void pdnn_varying_finish(struct pdnn_varying *varying);
 
 /* "nodes=1024,batch=64", or "fc/nodes=1024,batch=64" if there are several families: what tells this instance

@@ -80,7 +80,8 @@ static void append_sentence(struct pdnn_str *out, struct pdnn_str *sentence) {
 
 /* On a terminal pairs are shown by what varies among them; what they have in common of their ids is said
  * once. */
-static void shorten_ids(struct pdnn_str *out, struct pdnn_table *pairs) {
+static void shorten_ids(struct pdnn_str *out, struct pdnn_comparison *comparison) {
+    struct pdnn_table *pairs = &comparison->pairs;
     struct pdnn_varying varying = {0};
     struct pdnn_instance instance;
     struct pdnn_str common = {0};
@@ -88,13 +89,15 @@ static void shorten_ids(struct pdnn_str *out, struct pdnn_table *pairs) {
     if (!pdnn_terminal_width(STDOUT_FILENO))
         return;
     for (size_t pair = 0; pair < pairs->n_rows; pair++)
-        if (pdnn_instance_parse(pdnn_table_text(pairs, pair, PDNN_PAIR_ID), &instance, NULL) == PDNN_OK)
+        if (pdnn_instance_parse(pdnn_table_text(pairs, pair, PDNN_PAIR_A_ID), &instance, NULL) == PDNN_OK)
             pdnn_varying_add(&varying, &instance);
+    for (size_t k = 0; k < comparison->n_across; k++)
+        pdnn_varying_leave_out(&varying, comparison->across[k].name);
     pdnn_varying_common(&varying, &common);
     if (common.length)
         pdnn_common_append(out, pdnn_str_text(&common));
     for (size_t pair = 0; pair < pairs->n_rows; pair++)
-        if (pdnn_instance_parse(pdnn_table_text(pairs, pair, PDNN_PAIR_ID), &instance, NULL) == PDNN_OK)
+        if (pdnn_instance_parse(pdnn_table_text(pairs, pair, PDNN_PAIR_A_ID), &instance, NULL) == PDNN_OK)
             pdnn_table_set_text(pairs, pair, PDNN_PAIR_ID, pdnn_varying_label(&varying, &instance, label));
     pdnn_str_finish(&common);
     pdnn_varying_finish(&varying);
@@ -185,7 +188,8 @@ static void append_ops(struct pdnn_str *out, struct compared *c) {
     pdnn_rows_finish(&rows);
 }
 
-static void append_extremes(struct pdnn_str *out, struct pdnn_table *pairs) {
+static void append_extremes(struct pdnn_str *out, struct pdnn_comparison *comparison) {
+    struct pdnn_table *pairs = &comparison->pairs;
     struct pdnn_row_list all = pdnn_rows_all(pairs), rows = {0};
     pdnn_rows_sort(&all, pairs, &(struct pdnn_sort_key){PDNN_PAIR_RATIO, true}, 1);
     for (size_t i = 0; i < all.count; i++)
@@ -194,7 +198,7 @@ static void append_extremes(struct pdnn_str *out, struct pdnn_table *pairs) {
     if (rows.count < all.count)
         pdnn_str_printf(out, "The greatest and the least of %zu ratios, time of A over time of B:\n\n",
                         all.count);
-    shorten_ids(out, pairs);
+    shorten_ids(out, comparison);
     SHOW(out, pairs, &rows, pair_columns);
     pdnn_rows_finish(&all);
     pdnn_rows_finish(&rows);
@@ -238,7 +242,7 @@ static void append_overview(struct pdnn_str *out, struct compared *c) {
         if (pdnn_table_is_empty(&c->groups, i, PDNN_GROUP_KEY))
             append_axes(out, c, pdnn_table_text(&c->groups, i, PDNN_GROUP_FAMILY));
     append_ops(out, c);
-    append_extremes(out, &c->comparison.pairs);
+    append_extremes(out, &c->comparison);
     append_unpaired(out, &c->comparison.unpaired);
 }
 
@@ -264,7 +268,7 @@ static enum pdnn_status print(struct compared *c, size_t view, const struct pdnn
     if (!pdnn_wants_text(arguments) || view == GROUPS || view == AXES || view == OPS)
         return pdnn_table_print(printed[view], arguments, err);
     if (view == PAIRS) {
-        shorten_ids(&out, pairs);
+        shorten_ids(&out, &c->comparison);
         SHOW(&out, pairs, NULL, pair_columns);
     } else if (view == UNPAIRED) {
         SHOW(&out, unpaired, NULL, unpaired_columns);

@@ -171,6 +171,13 @@ class Instances(Screens):
             self.assertLessEqual(set(short.split(",")) - {"mode=train"}, set(whole.replace("/", ",").split(",")))
         self.assertEqual(len(set(shown)), len(ids))
 
+    def test_compare_shows_no_value_of_what_differs(self):
+        """Pairs have none: not the key's default either."""
+        for table in ([], ["--table", "pairs"]):
+            shown = screen(["compare", EXAMPLE, "--across", "nodes=256:1024", *table], 100)
+            self.assertIn("not repeated below: fc, layers=4, input=2000, output=1000, activation=relu, threads=2\n", shown)
+            self.assertNotIn("nodes", shown.split("not repeated below: ")[1])
+
     def test_fit_fits(self):
         self.fits("fit", EXAMPLE)
         self.fits("fit", EXAMPLE, "--model", "power")
