@@ -55,8 +55,8 @@ void pdnn_report_conclude(struct pdnn_report_question *question, const struct pd
     const struct pdnn_mean_interval ratio = pdnn_mean_exp(pdnn_mean_interval(logs));
     char text[PDNN_REPORT_RATIO];
     if (isnan(ratio.at))
-        pdnn_report_say(question, PDNN_CANNOT_BE_TOLD, "%zu %s; at least 3 are needed.", logs->n,
-                        question->claim->few);
+        pdnn_report_say(question, PDNN_CANNOT_BE_TOLD, "%s: %zu; at least 3 are needed.",
+                        question->claim->few, logs->n);
     else
         pdnn_report_say(question, pdnn_report_apply(question, ratio), "%s %s, geometric mean of %zu %s).",
                         begins, pdnn_report_ratio(text, ratio, PDNN_REPORT_NAMED), logs->n, of);

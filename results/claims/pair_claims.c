@@ -113,9 +113,9 @@ static bool has_thirds(struct pdnn_report_question *q, struct thirds *thirds) {
     if (!has)
         pdnn_report_say(
             q, PDNN_CANNOT_BE_TOLD,
-            "%zu models with a small and %zu with a large %s ran on both platforms; at least 3 of each "
+            "Models that ran on both platforms with a small %s: %zu, with a large one: %zu; at least 3 of each "
             "are needed.",
-            thirds->small.n, thirds->large.n, q->claim->what);
+            q->claim->what, thirds->small.n, thirds->large.n);
     return has;
 }
 
@@ -230,8 +230,8 @@ static void memory_bound_gain_more(struct pdnn_report_question *q) {
     if (isnan(change.at)) {
         pdnn_report_say(
             q, PDNN_CANNOT_BE_TOLD,
-            "%zu models have products bound by compute and %zu have products bound by memory; at least 3 "
-            "of each are needed.",
+            "Models with products bound by compute: %zu, with products bound by memory: %zu; at least 3 of "
+            "each are needed.",
             kinds[COMPUTE_BOUND].n, kinds[MEMORY_BOUND].n);
         return;
     }
@@ -360,9 +360,9 @@ static void newer_doubles_some(struct pdnn_report_question *q) {
     struct pdnn_mean_interval most = gain_of(pairs, best, newer);
     char text[PDNN_REPORT_RATIO];
     pdnn_report_say(q, pdnn_report_judge(q, some, none),
-                    "Of %zu models, the greatest gain from %s to %s is a factor of %s): %s.",
-                    pairs->pairs.n_rows, names[newer < 0], names[newer > 0],
-                    pdnn_report_ratio(text, most, PDNN_REPORT_NAMED),
+                    "Of %zu model%s, the greatest gain from %s to %s is a factor of %s): %s.",
+                    pairs->pairs.n_rows, pairs->pairs.n_rows == 1 ? "" : "s", names[newer < 0],
+                    names[newer > 0], pdnn_report_ratio(text, most, PDNN_REPORT_NAMED),
                     pdnn_table_text(&pairs->pairs, best, PDNN_PAIR_ID));
 }
 
@@ -383,19 +383,19 @@ const struct pdnn_report_claim pdnn_report_claims_of_pairs[] = {
      .what = "number of parameters", .network = pdnn_report_is_convolutional, .size = "params"},
     {10, "One platform uses at least twice as much of its peak on convolutional networks.", uses_more,
      .tells = "The same convolutional networks on two platforms with roofs.",
-     .network = pdnn_report_is_convolutional, .few = "such models have a utilization on both platforms",
+     .network = pdnn_report_is_convolutional, .few = "Such models with a utilization on both platforms",
      .rule = PDNN_BEYOND, .factor = 2},
     {10, "One platform uses at least three times as much of its peak on recurrent networks.", uses_more,
      .tells = "The same recurrent networks on two platforms with roofs.", .network = pdnn_report_is_recurrent,
-     .few = "such models have a utilization on both platforms", .rule = PDNN_BEYOND, .factor = 3},
+     .few = "Such models with a utilization on both platforms", .rule = PDNN_BEYOND, .factor = 3},
     {11, "One platform gains more than the other from wider embeddings of recurrent networks.", size_changes,
      .tells = "The same recurrent networks with several embeddings on two platforms.", .what = "embedding",
      .network = pdnn_report_is_recurrent, .size = "embedding", .factor = 1.1},
     {12, "A newer version of the library makes some models at least twice as fast.", newer_doubles_some,
      .tells = "The same sweep on one machine with two versions of the library."},
     {14, "Every newer version of the library makes models faster.", newer_is_faster,
-     .tells = "The same sweep on one machine with two versions of the library.", .few = "models ran on both",
-     .factor = 1},
+     .tells = "The same sweep on one machine with two versions of the library.",
+     .few = "Models that ran on both", .factor = 1},
 };
 
 const size_t pdnn_report_n_claims_of_pairs =

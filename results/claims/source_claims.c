@@ -106,8 +106,7 @@ static void share_is_large(struct pdnn_report_question *q) {
     struct pdnn_mean_interval share = pdnn_mean_interval(&shares);
     char text[PDNN_REPORT_RATIO];
     if (isnan(share.at)) {
-        pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "%zu models %s; at least 3 are needed.", shares.n,
-                        claim->few);
+        pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "%s: %zu; at least 3 are needed.", claim->few, shares.n);
         return;
     }
     const struct pdnn_mean_interval pct = {share.at * 100, fmax(fmin(0, share.at), share.low) * 100,
@@ -289,52 +288,54 @@ static void largest_need_memory(struct pdnn_report_question *q) {
     else if (found.n_refused && isfinite(found.smallest_refused) && found.largest > 0)
         pdnn_report_say(
             q, PDNN_HOLDS,
-            "%zu of %zu models did not fit the memory limit, the smallest of them with %s of tensors; the "
-            "largest that ran has %s.",
+            "Models that did not fit the memory limit: %zu of %zu, the smallest of them with %s of tensors; "
+            "the largest that ran has %s.",
             found.n_refused, found.n, from, to);
     else if (found.n_refused)
-        pdnn_report_say(q, PDNN_HOLDS, "%zu of %zu models did not fit the memory limit.", found.n_refused,
-                        found.n);
+        pdnn_report_say(q, PDNN_HOLDS, "Models that did not fit the memory limit: %zu of %zu.",
+                        found.n_refused, found.n);
     else
         pdnn_report_say(q, found.largest > near * limit ? PDNN_DOES_NOT_HOLD : PDNN_CANNOT_BE_TOLD,
-                        "All %zu models that ran fit; the largest has %s of tensors, with a limit of %s.",
+                        "All models that ran fit (%zu); the largest has %s of tensors, with a limit of %s.",
                         found.n, to, isnan(limit) ? "unknown size" : most);
 }
 
 const struct pdnn_report_claim pdnn_report_claims[] = {
     {0, "Utilization grows with the minibatch.", rate_follows,
      .tells = "A sweep with several minibatches, each with the same models.", .what = "minibatch",
-     .few = "series differ in nothing but the minibatch", .factor = 1, .key = minibatch_of},
+     .few = "Series that differ in nothing but the minibatch", .factor = 1, .key = minibatch_of},
     {0, "Utilization grows with the width of layers.", rate_follows,
      .tells = "A sweep with several widths, each with the same other hyper-parameters.", .what = "width",
-     .few = "series differ in nothing but the width", .factor = 1},
+     .few = "Series that differ in nothing but the width", .factor = 1},
     {0, "Ops other than matrix products are bound by memory.", share_is_large,
      .tells = "The ops.csv of a sweep with roofs.",
      .what = "Outside matrix products, convolutions and recurrent layers",
-     .of = "a model's op time is bound by memory", .few = "have rows in ops.csv for such ops",
+     .of = "a model's op time is bound by memory", .few = "Models with rows in ops.csv for such ops",
      .collect = memory_of_others, .factor = 0.5},
     {0, "Part of the work does not scale with the cores.", share_is_large,
      .tells = "A sweep with threads: [1, all].", .what = "Of models that ran on one thread and on several",
-     .of = "the work does not scale", .few = "ran both on one thread and on several", .collect = unscaled},
+     .of = "the work does not scale", .few = "Models that ran both on one thread and on several",
+     .collect = unscaled},
     {1, "Utilization does not depend on depth.", rate_follows,
      .tells = "A sweep with several depths, each with the same other hyper-parameters.", .what = "depth",
-     .few = "series differ in nothing but the depth", .key = depth_of, .rule = PDNN_WITHIN, .factor = 1.1},
+     .few = "Series that differ in nothing but the depth", .key = depth_of, .rule = PDNN_WITHIN,
+     .factor = 1.1},
     {2, "A quarter or more of the op time of fully connected and convolutional networks is bound by memory.",
      share_is_large, .tells = "The ops.csv of a sweep of such networks, with roofs.",
      .what = "In fully connected and convolutional networks", .of = "a model's op time is bound by memory",
-     .few = "have rows in ops.csv for such ops", .collect = memory_of_networks, .factor = 0.25},
+     .few = "Models with rows in ops.csv for such ops", .collect = memory_of_networks, .factor = 0.25},
     {3, "Communication between devices costs a tenth or more of a training step.", share_is_large,
      .tells = "A sweep with mode: train on several ranks.", .what = "On several ranks",
-     .of = "a training step waits for gradients of other ranks", .few = "trained on several ranks",
-     .collect = communication, .factor = 0.1},
+     .of = "a training step waits for gradients of other ranks",
+     .few = "Models that trained on several ranks", .collect = communication, .factor = 0.1},
     {4, "Small convolutional networks wait a tenth or more of a step for their input.", share_is_large,
      .tells = "A sweep of convolutional networks with data: generated, or from files.",
      .what = "In the smaller half of convolutional networks", .of = "a step waits for the next minibatch",
-     .few = "are such networks and prepared their input beside the steps", .collect = input, .factor = 0.1},
+     .few = "Such networks that prepared their input beside the steps", .collect = input, .factor = 0.1},
     {6, "The largest models need more memory than there is.", largest_need_memory,
      .tells = "Models whose tensors need more than half of the limit."},
     {13, "16-bit types make models faster.", faster_in_16_bits, .tells = "A sweep with dtype: [f32, bf16].",
-     .few = "models ran both in f32 and in a 16-bit type", .factor = 1},
+     .few = "Models that ran both in f32 and in a 16-bit type", .factor = 1},
 };
 
 const size_t pdnn_report_n_claims = sizeof pdnn_report_claims / sizeof *pdnn_report_claims;

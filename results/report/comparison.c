@@ -85,7 +85,7 @@ static void put_unpaired(struct pdnn_str *out, const struct comparison *c) {
         shown.column[PDNN_UNPAIRED_A_STATUS + side].def.blank = "no such row";
     }
     if (rows.count) {
-        pdnn_str_printf(out, "<details><summary>%zu models without a ratio</summary>", shown.n_rows);
+        pdnn_str_printf(out, "<details><summary>Models without a ratio: %zu</summary>", shown.n_rows);
         pdnn_html_put_table(out, &shown, &rows, columns, sizeof columns / sizeof *columns,
                             rows.count < shown.n_rows ? "The first %zu" : "All %zu", rows.count);
         pdnn_str_printf(out, "</details>\n");

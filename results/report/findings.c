@@ -196,10 +196,12 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
     const size_t compute = count(rows, PDNN_RESULT_BOUND, "compute"),
                  memory = count(rows, PDNN_RESULT_BOUND, "memory"),
                  overhead = count(rows, PDNN_RESULT_BOUND, "overhead");
-    pdnn_str_printf(out, "<ul><li>%zu of %zu models ended ok", rows->count, rows->count + rows->left_out);
+    const size_t n = rows->count + rows->left_out, n_above = count(rows, PDNN_RESULT_ROW_FLAGS, above),
+                 n_noisy = count(rows, PDNN_RESULT_ROW_FLAGS, "noisy");
+    pdnn_str_printf(out, "<ul><li>%zu of %zu %s ended ok", rows->count, n, n == 1 ? "model" : "models");
     if (compute + memory + overhead)
-        pdnn_str_printf(out, ": %zu are bound by compute, %zu by memory, %zu by overhead", compute, memory,
-                        overhead);
+        pdnn_str_printf(out, ": %zu %s bound by compute, %zu by memory, %zu by overhead", compute,
+                        compute == 1 ? "is" : "are", memory, overhead);
     pdnn_str_printf(out,
                     rows->count && !(compute + memory + overhead) ? "; what bounds them is not known." : ".");
     pdnn_str_printf(out, rows->left_out ? " <a href=\"#failures\">What did not run</a></li>\n" : "</li>\n");
@@ -220,14 +222,14 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
         pdnn_report_put_model(out, page, rows, ranges[i].names_greatest ? found.greatest : found.least);
         pdnn_str_printf(out, ".</li>\n");
     }
-    if (count(rows, PDNN_RESULT_ROW_FLAGS, above))
-        pdnn_str_printf(out, "<li>%zu models are above their roof and left out here.</li>\n",
-                        count(rows, PDNN_RESULT_ROW_FLAGS, above));
+    if (n_above)
+        pdnn_str_printf(out, "<li>%zu %s roof and left out here.</li>\n", n_above,
+                        n_above == 1 ? "model is above its" : "models are above their");
     struct values found = collect(rows, PDNN_RESULT_TIME_NS_MEDIAN, room);
     if (found.n) {
         pdnn_str_printf(out, "<li>Half of the 95 %% intervals of step times are within \xc2\xb1 ");
         put_number(out, pdnn_quantile_sorted(found.value, found.n, 0.5), 2, " %");
-        pdnn_str_printf(out, "; %zu models are noisy.</li>\n", count(rows, PDNN_RESULT_ROW_FLAGS, "noisy"));
+        pdnn_str_printf(out, "; %zu %s noisy.</li>\n", n_noisy, n_noisy == 1 ? "model is" : "models are");
     }
     pdnn_str_printf(out, "</ul></li>\n");
 }

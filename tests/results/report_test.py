@@ -74,10 +74,18 @@ class Report(unittest.TestCase):
         self.assertIn("they reach 0.250 to 6.00 %, median 1.25 % of their roofs; farthest below: layers=4 nodes=32 batch=1.", lines)
         self.assertIn("Half of the 95 % intervals of step times are within \u00b1 4.0 %; 0 models are noisy.", lines)
 
+    def test_one_is_said_as_one(self):
+        page = self.report(self.results(grid()[:1]))
+        self.assertIn("<li>1 of 1 model ended ok: 1 is bound by compute, 0 by memory, 0 by overhead.</li>", page)
+        self.assertNotIn("1 models", re.search(r'<section id="findings".*?</section>', page, re.S).group(0))
+
     def test_rows_above_their_roof_lead_nothing(self):
         above = dict(row(1, 99, 8, 1000, 500), row_flags="above_roof")
         page = self.report(self.results(grid() + [above]))
-        self.assertIn("1 models are above their roof and left out here.", page)
+        self.assertIn("<li>1 model is above its roof and left out here.</li>", page)
+        two = self.report(self.results(grid() + [above, dict(row(1, 98, 8, 1000, 500), row_flags="above_roof noisy")], "two"))
+        self.assertIn("<li>2 models are above their roof and left out here.</li>", two)
+        self.assertIn("; 1 model is noisy.</li>", two)
         lines = html.unescape(re.sub(r"<[^>]*>", "", re.search(r'<section id="findings".*?</section>', page, re.S).group(0)))
         self.assertIn("of the measured peak; most: layers=1 nodes=16 batch=8.", lines)
         self.assertNotIn("above their roof", self.report(self.results(grid(), "b")))
@@ -274,7 +282,7 @@ class Report(unittest.TestCase):
 
     def test_rows_that_only_one_side_has(self):
         page = self.report(self.results(grid(), "a"), self.results(grid()[1:], "b"))
-        self.assertIn("<summary>1 models without a ratio</summary>", page)
+        self.assertIn("<summary>Models without a ratio: 1</summary>", page)
         self.assertIn("<td>no such row</td>", page)
 
     def test_two_directories_without_a_common_model(self):
@@ -404,7 +412,7 @@ class Report(unittest.TestCase):
         self.assertEqual(len(data["time_ns"]), 6)
         page = self.report(place, "--only", "status!=ok")
         self.assertIn("slow", page)
-        self.assertIn("0 of 1 models ended ok.", page)
+        self.assertIn("0 of 1 model ended ok.", page)
         self.assertNotIn("bound by compute, 0", page)
         self.assertNotIn("<figure", page)
         self.assertNotIn("of the measured peak; most", page)
