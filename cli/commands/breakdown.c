@@ -8,7 +8,7 @@
 #include "results/query/gemms.h"
 #include "results/rows/roofline.h"
 #include "results/query/shares.h"
-#include "results/claims/directions.h"
+#include "results/claims/claims.h"
 #include "results/query/ops_reader.h"
 
 #include <math.h>
@@ -56,7 +56,6 @@ struct breakdown {
     struct pdnn_by_list by;
     struct pdnn_arena arena;
     struct pdnn_str out;
-    bool checks; /* directions */
     bool for_people;
     struct pdnn_table table; /* rows of an instance */
     struct pdnn_table_writer writer;
@@ -68,7 +67,7 @@ struct breakdown {
 static enum pdnn_status start_table(struct breakdown *b, const struct pdnn_table_def *def,
                                     struct pdnn_err *err) {
     static const struct pdnn_column_def results = {PDNN_RESULTS_KEY, .help = "the directory"};
-    bool several = b->selection.results.n_directories > 1 && !b->checks;
+    bool several = b->selection.results.n_directories > 1;
     pdnn_table_init(&b->table, def);
     if (b->for_people)
         return PDNN_OK;
@@ -349,25 +348,20 @@ static enum pdnn_status show_across(struct breakdown *b, const char *keys, struc
 /* A row per check; what it says of instances without naming them holds for all. */
 static enum pdnn_status show_directions(struct breakdown *b, const struct pdnn_arguments *arguments,
                                         struct pdnn_err *err) {
-    static const size_t shown[] = {PDNN_DIRECTION_VERDICT, PDNN_DIRECTION_NAME, PDNN_DIRECTION_NUMBERS,
-                                   PDNN_DIRECTION_COMPARED, PDNN_DIRECTION_WHERE};
+    static const size_t shown[] = {PDNN_CLAIM_VERDICT, PDNN_CLAIM_TEXT, PDNN_CLAIM_NUMBERS,
+                                   PDNN_CLAIM_COMPARED, PDNN_CLAIM_WHERE};
+    const struct pdnn_claim_data data = {.rows = {&b->selection}, .n_sources = 1, .readers = b->ops};
     struct pdnn_str usual = {0};
-    size_t n[PDNN_VERDICT_COUNT] = {0};
-    enum pdnn_status status = start_table(b, &pdnn_directions_def, err);
-    if (status == PDNN_OK)
-        pdnn_directions_check(&b->selection, b->ops, &b->arena, &b->table);
-    if (status != PDNN_OK)
-        return status;
+    size_t told[PDNN_VERDICT_COUNT] = {0};
+    if (start_table(b, &pdnn_claims_def, err) != PDNN_OK)
+        return err->status;
+    pdnn_claims_check(&data, PDNN_CLAIM_OF_BERT, &b->table, told);
     if (!b->table.n_rows)
         return pdnn_fail(err, PDNN_INVALID,
                          "--check-directions is about Transformers, and there is none here");
-    for (size_t row = 0; row < b->table.n_rows; row++)
-        for (size_t k = 0; k < PDNN_VERDICT_COUNT; k++)
-            n[k] +=
-                strcmp(pdnn_table_text(&b->table, row, PDNN_DIRECTION_VERDICT), pdnn_verdict_name(k)) == 0;
-    fprintf(stderr, "hold: %zu, do not hold: %zu, cannot be told: %zu\n", n[PDNN_HOLDS],
-            n[PDNN_DOES_NOT_HOLD], n[PDNN_CANNOT_BE_TOLD]);
-    *arguments->some_failed = n[PDNN_DOES_NOT_HOLD] > 0;
+    fprintf(stderr, "hold: %zu, do not hold: %zu, cannot be told: %zu\n", told[PDNN_HOLDS],
+            told[PDNN_DOES_NOT_HOLD], told[PDNN_CANNOT_BE_TOLD]);
+    *arguments->some_failed = told[PDNN_DOES_NOT_HOLD] > 0;
     if (!b->for_people) {
         pdnn_table_write(&b->writer, &b->table, NULL);
         return PDNN_OK;
@@ -382,15 +376,15 @@ static enum pdnn_status show_directions(struct breakdown *b, const struct pdnn_a
 
 static enum pdnn_status show(struct breakdown *b, const struct pdnn_arguments *arguments,
                              struct pdnn_err *err) {
-    const char *by = pdnn_argument(arguments, "by"), *across = pdnn_argument(arguments, "across");
-    b->checks = pdnn_argument(arguments, "check-directions");
+    const char *by = pdnn_argument(arguments, "by"), *across = pdnn_argument(arguments, "across"),
+               *checks = pdnn_argument(arguments, "check-directions");
     if (pdnn_by_parse(by ? by : "category", &b->by, err) != PDNN_OK ||
         pdnn_cli_select(arguments, arguments->n_operands, &b->selection, &b->ops, err) != PDNN_OK)
         return err->status;
-    if (b->checks && b->selection.results.n_directories > 1)
+    if (checks && b->selection.results.n_directories > 1)
         return pdnn_fail(err, PDNN_INVALID, "--check-directions takes one result directory");
     return across                              ? show_across(b, across, err)
-           : b->checks                         ? show_directions(b, arguments, err)
+           : checks                            ? show_directions(b, arguments, err)
            : pdnn_argument(arguments, "gemms") ? show_gemms(b, err)
                                                : show_instances(b, err);
 }

@@ -72,23 +72,24 @@ static const size_t unpaired_columns[] = {PDNN_UNPAIRED_A_STATUS, PDNN_UNPAIRED_
 #define SHOW(out, table, rows, columns)                                                                      \
     pdnn_table_show(out, table, rows, columns, sizeof(columns) / sizeof *(columns))
 
-/* A sentence, filled, and an empty line behind it; finishes it. */
+/* A sentence, filled, and an empty line behind it, if there is one; finishes it. */
 static void append_sentence(struct pdnn_str *out, struct pdnn_str *sentence) {
+    const bool is_there = sentence->length > 0;
     pdnn_line_append(out, sentence, 0, PLAIN_WIDTH);
-    pdnn_str_append(out, "\n", 1);
+    pdnn_str_append(out, "\n", is_there);
 }
 
-/* On a terminal pairs are shown by what varies among them; what they have in common of their ids is said
- * once. */
-static void shorten_ids(struct pdnn_str *out, struct pdnn_comparison *comparison) {
+/* These pairs. On a terminal they are shown by what varies among all; what those have in common of their ids
+ * is said once. */
+static void append_pairs(struct pdnn_str *out, struct pdnn_comparison *comparison,
+                         const struct pdnn_row_list *rows) {
     struct pdnn_table *pairs = &comparison->pairs;
+    const size_t n = pdnn_terminal_width(STDOUT_FILENO) ? pairs->n_rows : 0;
     struct pdnn_varying varying = {0};
     struct pdnn_instance instance;
     struct pdnn_str common = {0};
     char label[PDNN_ID_TEXT];
-    if (!pdnn_terminal_width(STDOUT_FILENO))
-        return;
-    for (size_t pair = 0; pair < pairs->n_rows; pair++)
+    for (size_t pair = 0; pair < n; pair++)
         if (pdnn_instance_parse(pdnn_table_text(pairs, pair, PDNN_PAIR_A_ID), &instance, NULL) == PDNN_OK)
             pdnn_varying_add(&varying, &instance);
     for (size_t k = 0; k < comparison->n_across; k++)
@@ -96,9 +97,10 @@ static void shorten_ids(struct pdnn_str *out, struct pdnn_comparison *comparison
     pdnn_varying_common(&varying, &common);
     if (common.length)
         pdnn_common_append(out, pdnn_str_text(&common));
-    for (size_t pair = 0; pair < pairs->n_rows; pair++)
+    for (size_t pair = 0; pair < n; pair++)
         if (pdnn_instance_parse(pdnn_table_text(pairs, pair, PDNN_PAIR_A_ID), &instance, NULL) == PDNN_OK)
             pdnn_table_set_text(pairs, pair, PDNN_PAIR_ID, pdnn_varying_label(&varying, &instance, label));
+    SHOW(out, pairs, rows, pair_columns);
     pdnn_str_finish(&common);
     pdnn_varying_finish(&varying);
 }
@@ -198,8 +200,7 @@ static void append_extremes(struct pdnn_str *out, struct pdnn_comparison *compar
     if (rows.count < all.count)
         pdnn_str_printf(out, "The greatest and the least of %zu ratios, time of A over time of B:\n\n",
                         all.count);
-    shorten_ids(out, comparison);
-    SHOW(out, pairs, &rows, pair_columns);
+    append_pairs(out, comparison, &rows);
     pdnn_rows_finish(&all);
     pdnn_rows_finish(&rows);
 }
@@ -228,15 +229,12 @@ static void append_unpaired(struct pdnn_str *out, struct pdnn_table *unpaired) {
 static void append_overview(struct pdnn_str *out, struct compared *c) {
     struct pdnn_str doubt = {0}, line = {0};
     append_head(out, &c->comparison);
-    bool is_doubtful = pdnn_comparison_doubt(&c->comparison, &doubt);
-    if (is_doubtful)
+    if (pdnn_comparison_doubt(&c->comparison, &doubt))
         append_sentence(out, &doubt);
-    if (c->others.length)
-        append_sentence(out, &c->others);
+    append_sentence(out, &c->others);
     pdnn_compare_say(&c->groups, (const char *const[PDNN_SIDES]){"A", "B"}, &line);
     append_sentence(out, &line);
-    if (doubt.length)
-        append_sentence(out, &doubt);
+    append_sentence(out, &doubt);
     append_key(out, &c->groups, "", "family");
     for (size_t i = 0; i < c->groups.n_rows; i++)
         if (pdnn_table_is_empty(&c->groups, i, PDNN_GROUP_KEY))
@@ -267,14 +265,12 @@ static enum pdnn_status print(struct compared *c, size_t view, const struct pdnn
     struct pdnn_str out = {0};
     if (!pdnn_wants_text(arguments) || view == GROUPS || view == AXES || view == OPS)
         return pdnn_table_print(printed[view], arguments, err);
-    if (view == PAIRS) {
-        shorten_ids(&out, &c->comparison);
-        SHOW(&out, pairs, NULL, pair_columns);
-    } else if (view == UNPAIRED) {
+    if (view == PAIRS)
+        append_pairs(&out, &c->comparison, NULL);
+    else if (view == UNPAIRED)
         SHOW(&out, unpaired, NULL, unpaired_columns);
-    } else {
+    else
         append_overview(&out, c);
-    }
     pdnn_text_print(&out, false);
     return PDNN_OK;
 }

@@ -38,8 +38,7 @@ static enum pdnn_status open_target(const struct pdnn_arguments *arguments, stru
 /* What is said of a directory whose sweep is not done; one without a journal to tell has none. */
 static void find_progress(const char *directory, struct pdnn_str *out) {
     struct pdnn_status_report found;
-    struct pdnn_err ignored = {0};
-    if (pdnn_status_read(directory, &found, &ignored) != PDNN_OK)
+    if (pdnn_status_read(directory, &found, &(struct pdnn_err){0}) != PDNN_OK)
         return;
     if (found.tally.stage[PDNN_STAGE_DONE] < found.tally.instances || found.tally.stage[PDNN_STAGE_OTHER])
         pdnn_tally_append(out, &found.tally);

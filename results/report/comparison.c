@@ -169,10 +169,10 @@ enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, stru
         snprintf(page->why_no_pairs, sizeof page->why_no_pairs, "%s", err->text);
     if (status == PDNN_OK) {
         const struct pdnn_comparison *opened = &page->comparison;
-        page->sides.pairs = opened;
+        page->data.pairs = opened;
         for (size_t side = 0; side < PDNN_SIDES; side++) {
-            page->sides.name[side] = page->n_sources > 1 ? page->source[side].name : opened->label[side];
-            page->sides.readers[side] = &page->readers[page->n_sources > 1 ? side : 0];
+            page->data.name[side] = page->n_sources > 1 ? page->source[side].name : opened->label[side];
+            page->data.reader[side] = &page->readers[page->n_sources > 1 ? side : 0];
         }
     }
     return status == PDNN_INVALID ? PDNN_OK : status;
@@ -181,15 +181,15 @@ enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, stru
 /* Directories that have nothing in common, or differ in too much, can still share a page: it says why there
  * is no comparison. */
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    struct pdnn_plot_request request = pdnn_report_plot(page, PDNN_REPORT_BOTH);
-    struct comparison c = {.of = page->sides.pairs, .label = page->sides.name};
+    struct pdnn_plot_request request = pdnn_report_plot(page, PDNN_REPORT_ALL);
+    struct comparison c = {.of = page->data.pairs, .label = page->data.name};
     if (!c.of && page->n_sources < 2)
         return;
     if (!c.of) {
         pdnn_html_say(out, "The two cannot be compared: %s", page->why_no_pairs);
     } else {
         pdnn_compare_sums(c.of, &c.groups, &c.axes);
-        c.n_with_ops = pdnn_compare_ops(c.of, page->sides.readers, &(struct pdnn_by_list){{PDNN_BY_OP}, 1},
+        c.n_with_ops = pdnn_compare_ops(c.of, page->data.reader, &(struct pdnn_by_list){{PDNN_BY_OP}, 1},
                                         &c.ops, &c.others);
         put_headline(out, &c);
         request.across = page->across;

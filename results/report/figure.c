@@ -118,7 +118,7 @@ static void put_extremes(struct pdnn_str *out, struct pdnn_picture *picture, con
 }
 
 struct pdnn_plot_request pdnn_report_plot(const struct pdnn_report_page *page, size_t source) {
-    const bool is_all = source == PDNN_REPORT_BOTH || page->n_sources == 1;
+    const bool is_all = source == PDNN_REPORT_ALL || page->n_sources == 1;
     return (struct pdnn_plot_request){.directory = page->all.results.directory + (is_all ? 0 : source),
                                       .n_directories = is_all ? page->n_sources : 1,
                                       .only = page->only,

@@ -12,76 +12,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER, CLAIM, SOURCE, VERDICT, WHY, TELLS, N_COLUMNS };
-static const struct pdnn_column_def columns[N_COLUMNS] = {
-    [NUMBER] = {"number", "no.", NULL, PDNN_KIND_COUNT,
-                .help = "in table 1 of Wang, Wei and Brooks (2020); the others are in its text"},
-    [CLAIM] = {"claim", "published observation", .help = "about other machines"},
-    [SOURCE] = {"source", .blank = "both", .help = "whose tables"},
-    [VERDICT] = {"verdict", "here", .help = "what these tables say"},
-    [WHY] = {"why", .help = "with the number of models and the interval"},
-    [TELLS] = {"tells", "would tell", .help = "the data that would decide it"},
-};
-static const struct pdnn_table_def def = {"findings", "published observations", columns, N_COLUMNS};
-
-/* Of one source, or of both, which is then returned. */
-static bool add_finding(struct pdnn_report_page *page, const struct pdnn_report_claim *claim, size_t source) {
-    struct pdnn_report_question question = {.claim = claim,
-                                            .source = source,
-                                            .times = &page->times,
-                                            .sides = &page->sides,
-                                            .arena = &page->arena};
-    if (source != PDNN_REPORT_BOTH)
-        question.rows = &page->source[source].selection;
-    if (question.rows || page->sides.pairs)
-        claim->check(&question);
-    else
-        pdnn_report_say(&question, PDNN_CANNOT_BE_TOLD, "No two platforms ran the same models.");
-    const size_t row = pdnn_table_add_row(&page->findings);
-    if (claim->number)
-        pdnn_table_set_count(&page->findings, row, NUMBER, (uint64_t)claim->number);
-    pdnn_table_set_text(&page->findings, row, CLAIM, claim->text);
-    if (question.source != PDNN_REPORT_BOTH)
-        pdnn_table_set_text(&page->findings, row, SOURCE, page->source[source].name);
-    pdnn_table_set_text(&page->findings, row, VERDICT, pdnn_verdict_name(question.verdict));
-    pdnn_table_set_text(&page->findings, row, WHY, question.sentence);
-    if (question.verdict == PDNN_CANNOT_BE_TOLD)
-        pdnn_table_set_text(&page->findings, row, TELLS, question.tells ? question.tells : claim->tells);
-    return question.source == PDNN_REPORT_BOTH;
-}
-
-void pdnn_report_find(struct pdnn_report_page *page) {
-    pdnn_table_init(&page->findings, &def);
-    for (size_t k = 0; k < pdnn_report_n_claims; k++)
-        for (size_t s = 0; s < page->n_sources && !add_finding(page, &pdnn_report_claims[k], s);)
-            s++;
-    for (size_t k = 0; k < pdnn_report_n_claims_of_pairs; k++)
-        add_finding(page, &pdnn_report_claims_of_pairs[k], PDNN_REPORT_BOTH);
-}
-
 static bool is_told(const struct pdnn_table *findings, size_t row, const void *told) {
-    return pdnn_table_is_empty(findings, row, TELLS) == *(const bool *)told;
+    return pdnn_table_is_empty(findings, row, PDNN_CLAIM_COMPARED) == *(const bool *)told;
 }
 
 /* Those that can be told, or those that cannot; in the order of table 1, then what is not in it. */
-static void put_findings(const struct pdnn_report_page *page, bool told, struct pdnn_str *out) {
-    size_t shown[N_COLUMNS], n = 0;
-    struct pdnn_row_list rows = pdnn_rows_all(&page->findings);
-    pdnn_rows_keep(&rows, &page->findings, is_told, &told);
-    pdnn_rows_sort(&rows, &page->findings, &(struct pdnn_sort_key){NUMBER, false}, 1);
-    for (size_t c = 0; c < N_COLUMNS; c++)
-        if ((c != SOURCE || page->n_sources > 1) && (c != TELLS || !told))
-            shown[n++] = c;
+static void put_findings(const struct pdnn_report_page *page, const struct pdnn_table *findings, bool told,
+                         struct pdnn_str *out) {
+    static const size_t columns[] = {PDNN_CLAIM_NUMBER,  PDNN_CLAIM_TEXT,    PDNN_CLAIM_SOURCE,
+                                     PDNN_CLAIM_VERDICT, PDNN_CLAIM_NUMBERS, PDNN_CLAIM_COMPARED};
+    size_t shown[sizeof columns / sizeof *columns], n = 0;
+    struct pdnn_row_list rows = pdnn_rows_all(findings);
+    pdnn_rows_keep(&rows, findings, is_told, &told);
+    pdnn_rows_sort(&rows, findings, &(struct pdnn_sort_key){PDNN_CLAIM_NUMBER, false}, 1);
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
+        if ((columns[c] != PDNN_CLAIM_SOURCE || page->n_sources > 1) &&
+            (columns[c] != PDNN_CLAIM_COMPARED || !told))
+            shown[n++] = columns[c];
     if (!told)
         pdnn_str_printf(out, "<details><summary>%zu that these tables cannot tell</summary>", rows.count);
     if (rows.count)
         pdnn_html_put_table(
-            out, &page->findings, &rows, shown, n,
+            out, findings, &rows, shown, n,
             told ? "What was published about other machines, and what these tables say. Numbers "
                    "are those of table 1 in Wang, Wei and Brooks (2020)."
                  : "Why not, and which data would tell.");
     pdnn_str_printf(out, told ? "" : "</details>\n");
     pdnn_rows_finish(&rows);
+}
+
+/* Checks the published observations. */
+static void put_claims(const struct pdnn_report_page *page, struct pdnn_str *out) {
+    static const char *const titles[PDNN_CLAIM_REPORT_COLUMNS] = {[PDNN_CLAIM_TEXT] = "published observation",
+                                                                  [PDNN_CLAIM_VERDICT] = "here",
+                                                                  [PDNN_CLAIM_NUMBERS] = "why",
+                                                                  [PDNN_CLAIM_COMPARED] = "would tell"};
+    size_t told[PDNN_VERDICT_COUNT] = {0};
+    struct pdnn_table findings;
+    pdnn_table_init(&findings, &pdnn_claims_report_def);
+    pdnn_claims_check(&page->data, PDNN_CLAIM_OF_PLATFORMS, &findings, told);
+    for (size_t c = 0; c < PDNN_CLAIM_REPORT_COLUMNS; c++)
+        if (titles[c])
+            findings.column[c].def.title = titles[c];
+    put_findings(page, &findings, true, out);
+    put_findings(page, &findings, false, out);
+    pdnn_table_finish(&findings);
 }
 
 /* Rows with this among the words of a column. */
@@ -241,8 +216,7 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
         put_summary(out, page, s, room);
     free(room);
     pdnn_str_printf(out, "</ul>\n");
-    put_findings(page, true, out);
-    put_findings(page, false, out);
+    put_claims(page, out);
 }
 
 const struct pdnn_report_section pdnn_section_findings = {.title = "Findings", .put = put};

@@ -60,7 +60,7 @@ static void put_rooflines(const struct pdnn_report_page *page, struct pdnn_str *
     const bool is_one = n == page->n_sources;
     for (size_t s = 0; s < (is_one ? 1 : page->n_sources); s++) {
         if (page->source[s].ceilings->count)
-            pdnn_report_put_figure(page, "roofline", pdnn_report_plot(page, is_one ? PDNN_REPORT_BOTH : s),
+            pdnn_report_put_figure(page, "roofline", pdnn_report_plot(page, is_one ? PDNN_REPORT_ALL : s),
                                    out);
         else
             pdnn_html_say(out, "%s has no measured roofs, so it has no roofline.", page->source[s].name);

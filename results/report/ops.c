@@ -93,7 +93,7 @@ static void finish_means(struct pdnn_table *table) {
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     struct pdnn_arena arena = {0};
     struct kinds kinds = {.names = {0}};
-    struct pdnn_plot_request request = pdnn_report_plot(page, PDNN_REPORT_BOTH);
+    struct pdnn_plot_request request = pdnn_report_plot(page, PDNN_REPORT_ALL);
     request.ops = page->readers[0].first && page->readers[page->n_sources - 1].first ? page->readers : NULL;
     pdnn_table_init(&kinds.table, &def);
     for (size_t at = 0; at < page->all.count; at++)

@@ -5,7 +5,6 @@
 #include "results/figures/plot.h"
 #include "results/query/selection.h"
 #include "results/claims/claims.h"
-#include "results/claims/op_times.h"
 
 struct pdnn_report_source {
     const char *directory;
@@ -27,25 +26,22 @@ struct pdnn_report_page {
     size_t n_sources;
     const char **family; /* in the order of their letters */
     size_t n_families;
-    struct pdnn_selection *of_family; /* all rows of each */
-    const char *const **only_family;  /* what chooses them: n_only + 1 texts */
-    struct pdnn_ops_reader *readers;  /* by source; {0}: it has no ops.csv */
-    struct pdnn_report_op_times times;
-    struct pdnn_comparison comparison; /* if sides.pairs */
+    struct pdnn_selection *of_family;  /* all rows of each */
+    const char *const **only_family;   /* what chooses them: n_only + 1 texts */
+    struct pdnn_ops_reader *readers;   /* by source; {0}: it has no ops.csv */
+    struct pdnn_comparison comparison; /* if data.pairs */
     const char *across;                /* what its sides differ in; NULL: they are two sources */
-    struct pdnn_report_sides sides;
+    struct pdnn_claim_data data;
     char why_no_pairs[PDNN_ERR_TEXT]; /* where there are two sources without pairs */
-    struct pdnn_table findings;
 };
 
 /* Appends the label of a row of any of the selections as code, with its id as what a pointer shows. */
 void pdnn_report_put_model(struct pdnn_str *out, const struct pdnn_report_page *page,
                            const struct pdnn_selection *rows, size_t at);
 
-/* Checks all claims. */
-void pdnn_report_find(struct pdnn_report_page *page);
+#define PDNN_REPORT_ALL ((size_t)-1)
 
-/* The request for a picture of a source, or of all (PDNN_REPORT_BOTH). */
+/* The request for a picture of a source, or of all. */
 struct pdnn_plot_request pdnn_report_plot(const struct pdnn_report_page *page, size_t source);
 
 /* Appends a figure: the bytes of `paradnn plot KIND` with this request, and that command; before it, where

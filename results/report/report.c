@@ -85,7 +85,8 @@ static enum pdnn_status open_source(struct pdnn_report_page *page, size_t s, con
     pdnn_selection_part(&page->all, results->results, source->name, &source->selection);
     pdnn_selection_leave_failed(&source->selection);
     page->n_failed += source->selection.left_out;
-    page->n_sources++;
+    page->data.rows[s] = &source->selection;
+    page->data.n_sources = ++page->n_sources;
     if (pdnn_environment_read(source->directory, &source->environment, err) != PDNN_OK)
         return err->status;
     if (!source->environment)
@@ -104,6 +105,7 @@ static enum pdnn_status open_page(struct pdnn_report_page *page, const struct pd
     const size_t n = request->n_directories;
     struct pdnn_selection *all = &page->all;
     page->readers = pdnn_alloc(PDNN_REPORT_SOURCES_MAX, sizeof *page->readers);
+    page->data.readers = page->readers;
     enum pdnn_status status =
         pdnn_selection_read(all, request->directories, n, request->only, request->n_only, err);
     if (status == PDNN_OK && !all->count)
@@ -124,11 +126,7 @@ static enum pdnn_status open_page(struct pdnn_report_page *page, const struct pd
         page->only_family[f] = only;
         pdnn_selection_part(all, all->family, page->family[f], &page->of_family[f]);
     }
-    pdnn_report_op_times_read(all, page->readers, &page->times);
-    status = pdnn_report_comparison_open(page, err);
-    if (status == PDNN_OK)
-        pdnn_report_find(page);
-    return status;
+    return pdnn_report_comparison_open(page, err);
 }
 
 static void close_page(struct pdnn_report_page *page) {
@@ -141,7 +139,6 @@ static void close_page(struct pdnn_report_page *page) {
         free(page->source[s].ceilings);
         free(page->source[s].environment);
     }
-    pdnn_table_finish(&page->findings);
     free(page->readers);
     pdnn_selection_close(&page->all);
     pdnn_arena_finish(&page->arena);

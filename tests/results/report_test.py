@@ -236,6 +236,10 @@ class Report(unittest.TestCase):
         section = html.unescape(re.sub(r"<[^>]*>", "", re.search(r'<section id="comparison".*?</section>', page, re.S).group(0)))
         self.assertIn("b is 2.00 times as fast as a (1.99 to 2.01), the geometric mean over 36 instances. b is clearly faster in 36 (100 %)", section)
         self.assertIn("36 of 36 pairs, by their speed-ups.", section)
+        for source in ("a", "b"):
+            verdict, why = self.verdicts(page, source)["Utilization grows with the minibatch."]
+            self.assertEqual(verdict, "holds")
+            self.assertIn("geometric mean of 9 series", why)
 
     def test_other_implementations_come_first(self):
         """Before which side is faster, with the op; not where both sides ran the same."""

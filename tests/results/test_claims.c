@@ -1,9 +1,9 @@
-/* Each direction on small tables: where it holds, where it fails, and where nothing covers it. */
+/* Each claim about BERT on small tables: where it holds, where it fails, and where nothing covers it. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/claims/directions.h"
+#include "results/claims/claims.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { PATH_ROOM = 256 };
 
-static char directory[] = "/tmp/pdnn_test_directions_XXXXXX";
+static char directory[] = "/tmp/pdnn_test_claims_XXXXXX";
 
 static void write_text(const char *name, const char *header, const char *rows) {
     char path[PATH_ROOM];
@@ -78,7 +78,7 @@ static const char ops_header[] =
     OP(id, "qkv1", "dense", "linear gemm", "forward", "64x8:24x8:64x24+bias@qkv", "1", bytes, "10")
 
 static const struct {
-    const char *direction, *results, *ops;
+    const char *claim, *results, *ops;
     enum pdnn_verdict verdict;
     const char *numbers, *compared;
 } cases[] = {
@@ -165,74 +165,103 @@ static const struct {
      PDNN_DOES_NOT_HOLD, "3.10 % at most, of 2 instances", ""},
 };
 
-static void test_directions(void **state) {
+/* What the tables, written anew, say of all claims that come from there. */
+struct checked {
+    struct pdnn_selection selection;
+    struct pdnn_ops_reader reader;
+    struct pdnn_table table;
+    size_t told[PDNN_VERDICT_COUNT];
+};
+
+static void check(struct checked *c, enum pdnn_claim_origin origin, const char *results, const char *ops) {
+    struct pdnn_err err = {0};
+    *c = (struct checked){.told = {0}};
+    write_text("results.csv", results_header, results);
+    write_text("ops.csv", ops_header, ops);
+    if (pdnn_selection_open_all(&c->selection, &(const char *){directory}, 1, NULL, 0, &err) != PDNN_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(pdnn_ops_reader_open(&c->reader, directory, &err), PDNN_OK);
+    pdnn_table_init(&c->table, &pdnn_claims_report_def);
+    const struct pdnn_claim_data data = {.rows = {&c->selection}, .n_sources = 1, .readers = &c->reader};
+    pdnn_claims_check(&data, origin, &c->table, c->told);
+}
+
+static void finish(struct checked *c) {
+    pdnn_table_finish(&c->table);
+    pdnn_ops_reader_close(&c->reader);
+    pdnn_selection_close(&c->selection);
+}
+
+static void test_claims_of_bert(void **state) {
+    static const char *const verdicts[] = {"holds", "does not hold", "cannot be told"};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct pdnn_selection selection;
-        struct pdnn_ops_reader reader;
-        struct pdnn_arena arena = {0};
-        struct pdnn_table table;
-        struct pdnn_err err = {0};
+        struct checked c;
         size_t n_found = 0;
-        write_text("results.csv", results_header, cases[i].results);
-        write_text("ops.csv", ops_header, cases[i].ops);
-        if (pdnn_selection_open_all(&selection, &(const char *){directory}, 1, NULL, 0, &err) != PDNN_OK)
-            fail_msg("%s", err.text);
-        assert_int_equal(pdnn_ops_reader_open(&reader, directory, &err), PDNN_OK);
-        pdnn_table_init(&table, &pdnn_directions_def);
-        pdnn_directions_check(&selection, &reader, &arena, &table);
-        for (size_t k = 0; k < table.n_rows; k++) {
-            const char *verdict = pdnn_table_text(&table, k, PDNN_DIRECTION_VERDICT);
-            const char *numbers = pdnn_table_text(&table, k, PDNN_DIRECTION_NUMBERS);
-            const char *compared = pdnn_table_text(&table, k, PDNN_DIRECTION_COMPARED);
-            if (strcmp(pdnn_table_text(&table, k, PDNN_DIRECTION_NAME), cases[i].direction) != 0)
+        check(&c, PDNN_CLAIM_OF_BERT, cases[i].results, cases[i].ops);
+        for (size_t k = 0; k < c.table.n_rows; k++) {
+            const char *verdict = pdnn_table_text(&c.table, k, PDNN_CLAIM_VERDICT);
+            const char *numbers = pdnn_table_text(&c.table, k, PDNN_CLAIM_NUMBERS);
+            const char *compared = pdnn_table_text(&c.table, k, PDNN_CLAIM_COMPARED);
+            if (strcmp(pdnn_table_text(&c.table, k, PDNN_CLAIM_TEXT), cases[i].claim) != 0)
                 continue;
             n_found++;
-            if (strcmp(verdict, pdnn_verdict_name(cases[i].verdict)) != 0 ||
-                !strstr(numbers, cases[i].numbers) || !strstr(compared, cases[i].compared))
-                fail_msg("case %zu: %s: %s: %s (%s)", i, cases[i].direction, verdict, numbers, compared);
+            if (strcmp(verdict, verdicts[cases[i].verdict]) != 0 || !strstr(numbers, cases[i].numbers) ||
+                !strstr(compared, cases[i].compared))
+                fail_msg("case %zu: %s: %s: %s (%s)", i, cases[i].claim, verdict, numbers, compared);
         }
-        pdnn_table_finish(&table);
         assert_int_equal(n_found, 1);
-        pdnn_ops_reader_close(&reader);
-        pdnn_selection_close(&selection);
-        pdnn_arena_finish(&arena);
+        finish(&c);
     }
 }
 
 /* Instances that differ in more than the axis belong to different sets, each with its own line. */
-static void test_directions_of_several_sets(void **state) {
+static void test_claims_of_several_sets(void **state) {
+    struct checked c;
     (void)state;
-    struct pdnn_selection selection;
-    struct pdnn_ops_reader reader;
-    struct pdnn_arena arena = {0};
-    struct pdnn_table table;
-    struct pdnn_err err = {0};
-    write_text("results.csv", results_header,
-               LENGTH("a", "128", "4") LENGTH("b", "512", "4") LENGTH("c", "128", "8")
-                   LENGTH("d", "512", "8"));
-    write_text("ops.csv", ops_header,
-               STAGE1("a", "7", "20") STAGE1("b", "7", "20") STAGE1("c", "7", "10") STAGE1("d", "7", "30"));
-    assert_int_equal(pdnn_selection_open_all(&selection, &(const char *){directory}, 1, NULL, 0, &err),
-                     PDNN_OK);
-    assert_int_equal(pdnn_ops_reader_open(&reader, directory, &err), PDNN_OK);
-    pdnn_table_init(&table, &pdnn_directions_def);
-    pdnn_directions_check(&selection, &reader, &arena, &table);
-    assert_string_equal(pdnn_table_text(&table, 0, PDNN_DIRECTION_WHERE), "length=128");
-    assert_string_equal(pdnn_table_text(&table, 0, PDNN_DIRECTION_VERDICT), "holds");
-    assert_string_equal(pdnn_table_text(&table, 1, PDNN_DIRECTION_WHERE), "length=512");
-    assert_string_equal(pdnn_table_text(&table, 1, PDNN_DIRECTION_VERDICT), "does not hold");
-    assert_string_equal(pdnn_table_text(&table, 1, PDNN_DIRECTION_NUMBERS), "2.00 %, 3.00 %");
-    pdnn_table_finish(&table);
-    pdnn_ops_reader_close(&reader);
-    pdnn_selection_close(&selection);
-    pdnn_arena_finish(&arena);
+    check(&c, PDNN_CLAIM_OF_BERT,
+          LENGTH("a", "128", "4") LENGTH("b", "512", "4") LENGTH("c", "128", "8") LENGTH("d", "512", "8"),
+          STAGE1("a", "7", "20") STAGE1("b", "7", "20") STAGE1("c", "7", "10") STAGE1("d", "7", "30"));
+    assert_string_equal(pdnn_table_text(&c.table, 0, PDNN_CLAIM_WHERE), "length=128");
+    assert_string_equal(pdnn_table_text(&c.table, 0, PDNN_CLAIM_VERDICT), "holds");
+    assert_string_equal(pdnn_table_text(&c.table, 1, PDNN_CLAIM_WHERE), "length=512");
+    assert_string_equal(pdnn_table_text(&c.table, 1, PDNN_CLAIM_VERDICT), "does not hold");
+    assert_string_equal(pdnn_table_text(&c.table, 1, PDNN_CLAIM_NUMBERS), "2.00 %, 3.00 %");
+    finish(&c);
+}
+
+/* One model without rows in ops.csv decides nothing: each claim says what would. */
+static void test_claims_cannot_be_told(void **state) {
+    (void)state;
+    for (enum pdnn_claim_origin origin = PDNN_CLAIM_OF_PLATFORMS; origin <= PDNN_CLAIM_OF_BERT; origin++) {
+        struct checked c;
+        check(&c, origin, BATCH("a", "4"), "");
+        assert_true(c.table.n_rows > 10);
+        assert_int_equal(c.told[PDNN_CANNOT_BE_TOLD], c.table.n_rows);
+        assert_int_equal(c.told[PDNN_HOLDS] + c.told[PDNN_DOES_NOT_HOLD], 0);
+        for (size_t k = 0; k < c.table.n_rows; k++) {
+            assert_string_equal(pdnn_table_text(&c.table, k, PDNN_CLAIM_VERDICT), "cannot be told");
+            assert_false(pdnn_table_is_empty(&c.table, k, PDNN_CLAIM_COMPARED));
+        }
+        finish(&c);
+    }
+}
+
+/* Those about BERT are not asked of other networks. */
+static void test_claims_of_other_networks(void **state) {
+    struct checked c;
+    (void)state;
+    check(&c, PDNN_CLAIM_OF_BERT, "a,fc,2,,,,,4,,train,f32,1,none,ok,100,1000\n", "");
+    assert_int_equal(c.table.n_rows, 0);
+    finish(&c);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_directions, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_directions_of_several_sets, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_claims_of_bert, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_claims_of_several_sets, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_claims_cannot_be_told, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_claims_of_other_networks, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,149 @@
+#include "results/claims/claim.h"
+#include "results/table/table.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+static const struct pdnn_column_def columns[PDNN_CLAIM_REPORT_COLUMNS] = {
+    {"claim", .align = PDNN_ALIGN_WRAP, .help = "what is claimed of measured runs"},
+    {"verdict", .help = "holds, does not hold or cannot be told"},
+    {"numbers", .align = PDNN_ALIGN_WRAP,
+     .help = "what the verdict is based on, in the order of `compared`, or why there is none"},
+    {"compared", "compared, or needed", .align = PDNN_ALIGN_WRAP,
+     .help = "the instances compared; if it cannot be told: the data that would decide it"},
+    {"condition", .align = PDNN_ALIGN_WRAP,
+     .help = "what distinguishes this set of instances from others in the sweep"},
+    {"id", .help = "the id of all of them, with a star for what differs"},
+    {"number", "no.", .kind = PDNN_KIND_COUNT,
+     .help = "in table 1 of Wang, Wei and Brooks (2020); the others are in its text"},
+    {"source", .blank = "both", .help = "whose tables"},
+};
+const struct pdnn_table_def pdnn_claims_def = {"claims", "what tables say of claims", columns,
+                                               PDNN_CLAIM_COLUMNS},
+                            pdnn_claims_report_def = {"claims", "what tables say of claims", columns,
+                                                      PDNN_CLAIM_REPORT_COLUMNS};
+
+size_t pdnn_claim_say(struct pdnn_question *question, enum pdnn_verdict verdict, const char *format, ...) {
+    static const char *const names[PDNN_VERDICT_COUNT] = {"holds", "does not hold", "cannot be told"};
+    struct pdnn_table *table = question->table;
+    const size_t row = pdnn_table_add_row(table);
+    struct pdnn_str numbers = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    pdnn_str_vprintf(&numbers, format, arguments);
+    va_end(arguments);
+    pdnn_table_set_text(table, row, PDNN_CLAIM_TEXT, question->claim->text);
+    pdnn_table_set_text(table, row, PDNN_CLAIM_VERDICT, names[verdict]);
+    pdnn_table_set_text(table, row, PDNN_CLAIM_NUMBERS, pdnn_str_text(&numbers));
+    if (verdict == PDNN_CANNOT_BE_TOLD)
+        pdnn_table_set_text(table, row, PDNN_CLAIM_COMPARED, question->needs);
+    if (table->n_columns > PDNN_CLAIM_NUMBER && question->claim->number)
+        pdnn_table_set_count(table, row, PDNN_CLAIM_NUMBER, (uint64_t)question->claim->number);
+    if (table->n_columns > PDNN_CLAIM_SOURCE && question->source != PDNN_CLAIM_OF_BOTH)
+        pdnn_table_set_text(table, row, PDNN_CLAIM_SOURCE, question->rows->results.name[question->source]);
+    question->told[verdict]++;
+    pdnn_str_finish(&numbers);
+    return row;
+}
+
+const char *pdnn_claim_ratio(struct pdnn_question *question, struct pdnn_mean_interval ratio,
+                             const char *between) {
+    struct pdnn_str out = {0};
+    pdnn_factor_append(&out, ratio.at);
+    pdnn_str_printf(&out, "%s", isnan(ratio.low) ? " (no interval" : between);
+    if (!isnan(ratio.low)) {
+        pdnn_factor_append(&out, ratio.low);
+        pdnn_str_printf(&out, " to ");
+        pdnn_factor_append(&out, ratio.high);
+    }
+    const char *text = pdnn_arena_strdup(&question->arena, pdnn_str_text(&out));
+    pdnn_str_finish(&out);
+    return text;
+}
+
+enum pdnn_verdict pdnn_claim_judge(struct pdnn_question *question, bool holds, bool does_not) {
+    if (!holds && !does_not)
+        question->needs = "A narrower interval: more models like these, or more rounds.";
+    return holds ? PDNN_HOLDS : does_not ? PDNN_DOES_NOT_HOLD : PDNN_CANNOT_BE_TOLD;
+}
+
+int pdnn_interval_sign(struct pdnn_mean_interval interval) {
+    return interval.low > 0 ? 1 : interval.high < 0 ? -1 : 0;
+}
+
+static enum pdnn_verdict apply(struct pdnn_question *question, struct pdnn_mean_interval interval) {
+    const double factor = question->claim->factor;
+    const bool is_above = interval.low > factor,
+               is_below = interval.high<factor, is_within = interval.low> 1 / factor && is_below,
+               is_beyond = is_above || interval.high < 1 / factor;
+    switch (question->claim->rule) {
+    case PDNN_WITHIN:
+        return pdnn_claim_judge(question, is_within, is_beyond);
+    case PDNN_BEYOND:
+        return pdnn_claim_judge(question, is_beyond, is_within);
+    default:
+        return pdnn_claim_judge(question, is_above, is_below);
+    }
+}
+
+/* Whether there are enough numbers. */
+static bool collect(struct pdnn_question *question, struct pdnn_mean *numbers) {
+    const size_t before = question->table->n_rows;
+    *numbers = question->claim->collect(question);
+    const bool is_few = isnan(pdnn_mean_interval(numbers).at);
+    if (is_few && question->table->n_rows == before)
+        pdnn_claim_say(question, PDNN_CANNOT_BE_TOLD, "%s: %zu; at least 3 are needed.", question->claim->few,
+                       numbers->n);
+    return !is_few;
+}
+
+void pdnn_claim_check_share(struct pdnn_question *question) {
+    struct pdnn_mean numbers;
+    if (!collect(question, &numbers))
+        return;
+    const struct pdnn_mean_interval share = pdnn_mean_interval(&numbers),
+                                    pct = {share.at * 100, fmax(fmin(0, share.at), share.low) * 100,
+                                           fmin(1, share.high) * 100};
+    const char *text = pdnn_claim_ratio(question, pct, " % (95 % interval ");
+    pdnn_claim_say(question, apply(question, share), "%s, %s %%) of %s, mean of %zu models.", question->what,
+                   text, question->of, numbers.n);
+}
+
+void pdnn_claim_check_ratio(struct pdnn_question *question) {
+    struct pdnn_mean logs;
+    if (!collect(question, &logs))
+        return;
+    const struct pdnn_mean_interval ratio = pdnn_mean_exp(pdnn_mean_interval(&logs));
+    const char *text = pdnn_claim_ratio(question, ratio, PDNN_CLAIM_NAMED);
+    pdnn_claim_say(question, apply(question, ratio), "%s %s, geometric mean of %zu %s).", question->what,
+                   text, logs.n, question->of);
+}
+
+const struct pdnn_family_def *pdnn_claim_family(const struct pdnn_selection *rows, size_t at) {
+    return pdnn_family_find(pdnn_selection_get(rows, at, rows->family));
+}
+
+bool pdnn_network_is_recurrent(const struct pdnn_family_def *family) {
+    return family->recurs;
+}
+
+/* Speech recognition convolves before it recurs. */
+bool pdnn_network_is_convolutional(const struct pdnn_family_def *family) {
+    return family->convolves && !family->recurs;
+}
+
+static bool has_part(const struct pdnn_family_def *family, enum pdnn_layer_part part) {
+    size_t k = 0;
+    while (k < family->n_layers && family->layers[k].part != part)
+        k++;
+    return k < family->n_layers;
+}
+
+bool pdnn_network_is_fully_connected(const struct pdnn_family_def *family) {
+    return has_part(family, PDNN_LAYER_DENSE) && !family->convolves && !family->recurs;
+}
+
+bool pdnn_network_has_attention(const struct pdnn_family_def *family) {
+    return has_part(family, PDNN_LAYER_ATTENTION);
+}
