@@ -19,10 +19,10 @@ enum pdnn_status pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_
     job->bar.quiet = pdnn_argument(arguments, "quiet");
     job->session = (struct pdnn_session){.hooks = &job->hooks,
                                          .started_ns = pdnn_clock_ns(),
+                                         .allow_slow = pdnn_argument(arguments, "allow-slow"),
                                          .no_cache = pdnn_argument(arguments, "no-cache")};
     job->request = (struct pdnn_sweep_request){.session = &job->session,
                                                .ceilings_file = pdnn_argument(arguments, "ceilings"),
-                                               .allow_slow = pdnn_argument(arguments, "allow-slow"),
                                                .retry = pdnn_argument(arguments, "retry"),
                                                .waits = pdnn_launcher_has_others()};
     const char *const *sets = pdnn_argument_all(arguments, "set", &job->n_sets);

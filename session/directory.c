@@ -124,11 +124,12 @@ void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep) {
 
 /* Whether this run leaves the task alone. A row never mixes visits that were allowed to be slow with others.
  */
-static bool is_closed(const struct pdnn_sweep_request *request, const struct pdnn_standing *standing) {
+static bool is_closed(const struct pdnn_sweep_directory *sweep, const struct pdnn_standing *standing) {
+    const bool allow_slow = sweep->session->allow_slow;
     bool was_unsupported = standing->direct && standing->last_direct == PDNN_OUTCOME_UNSUPPORTED;
-    if (standing->was_slow && !request->allow_slow)
+    if (standing->was_slow && !allow_slow)
         return true;
-    if (request->retry || (was_unsupported && request->allow_slow))
+    if (sweep->request.retry || (was_unsupported && allow_slow))
         return false;
     return pdnn_standing_is_final(standing);
 }
@@ -148,7 +149,7 @@ void pdnn_sweep_directory_resume_task(const struct pdnn_sweep_directory *sweep, 
         task->spent_ns += (uint64_t)(steps * visits[i].mean_ns);
     }
     task->medians = medians;
-    task->closed = task->closed || is_closed(&sweep->request, &standing);
+    task->closed = task->closed || is_closed(sweep, &standing);
     task->crashes = sweep->request.retry ? 0 : standing.crashes;
 }
 
@@ -234,11 +235,12 @@ static void progress(void *user, const struct pdnn_sweep_progress *visits) {
 enum pdnn_status pdnn_sweep_directory_visit(struct pdnn_sweep_directory *sweep,
                                             struct pdnn_sweep_workers *workers,
                                             const struct pdnn_sweep_rules *rules,
+                                            const struct pdnn_sweep_hooks *hooks,
                                             struct pdnn_sweep_result *result, struct pdnn_err *err) {
     struct pdnn_session *session = sweep->session;
-    const struct pdnn_sweep_hooks hooks = {sweep, visited, progress};
-    enum pdnn_status status =
-        pdnn_sweep_run_on(workers, session->tasks, session->n_tasks, rules, &hooks, result, err);
+    const struct pdnn_sweep_hooks own = {sweep, visited, progress};
+    enum pdnn_status status = pdnn_sweep_run_on(workers, session->tasks, session->n_tasks, rules,
+                                                hooks ? hooks : &own, result, err);
     session->hooks->ended(session->hooks->user);
     pdnn_session_note_end(session, result);
     return status;
@@ -249,12 +251,9 @@ static enum pdnn_status visit_all(struct pdnn_sweep_directory *sweep, struct pdn
     struct pdnn_session *session = sweep->session;
     struct pdnn_sweep_rules rules = pdnn_session_rules(session);
     pdnn_session_predict(session);
-    rules.request.allow_slow = sweep->request.allow_slow;
-    if (sweep->request.largest)
-        snprintf(rules.request.largest, sizeof rules.request.largest, "%s", sweep->request.largest);
     struct pdnn_sweep_workers *workers =
         pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
-    enum pdnn_status status = pdnn_sweep_directory_visit(sweep, workers, &rules, result, err);
+    enum pdnn_status status = pdnn_sweep_directory_visit(sweep, workers, &rules, NULL, result, err);
     pdnn_sweep_workers_destroy(workers);
     return status;
 }

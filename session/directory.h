@@ -16,11 +16,8 @@ struct pdnn_sweep_request {
     const char *ceilings_file;     /* where the session's roofs were read from; NULL: from the directory */
     const struct pdnn_fact *facts; /* for environment.yaml */
     size_t n_facts;
-    const char
-        *largest;    /* all tasks share their weights: the id that needs the most memory; NULL: they do not */
-    bool allow_slow; /* run even what has no fast path */
-    bool retry;      /* visit again what failed */
-    bool waits;      /* for another process that writes there */
+    bool retry; /* visit again what failed */
+    bool waits; /* for another process that writes there */
 };
 
 struct pdnn_sweep_directory {
@@ -73,11 +70,12 @@ enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *swee
 /* Replaces results.csv and ops.csv: the session's rows in order, then rows that only the journal has. */
 enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, struct pdnn_err *err);
 
-/* Visits the session's open tasks on these workers, each visit to the journal and now and then to the tables.
- */
+/* Visits the session's open tasks on these workers, each visit to the journal and now and then to the tables;
+ * or to what the hooks make of it, if they are not NULL. */
 enum pdnn_status pdnn_sweep_directory_visit(struct pdnn_sweep_directory *sweep,
                                             struct pdnn_sweep_workers *workers,
                                             const struct pdnn_sweep_rules *rules,
+                                            const struct pdnn_sweep_hooks *hooks,
                                             struct pdnn_sweep_result *result, struct pdnn_err *err);
 
 /* The sweep itself: resume, roofs, visits of the open tasks, and the tables, however the visits end. An

@@ -186,7 +186,7 @@ static enum pdnn_status take_tasks(struct pdnn_seqpoint_run *run, struct pdnn_se
         if (!task->closed && (!largest || task->memory_bytes > largest->memory_bytes))
             largest = task;
     }
-    run->largest = largest ? largest->id : NULL;
+    session->largest = largest ? largest->id : NULL;
     return PDNN_OK;
 }
 
@@ -224,8 +224,7 @@ static enum pdnn_status open_epoch(struct pdnn_seqpoint_run *run, struct pdnn_se
 }
 
 /* By kind: those to be measured are open tasks, the others are filtered, with a reason. With `every`, visits
- * time as many steps of a kind as the epoch has iterations of it, all rounds together, and no more.
- * For pdnn_sweep_directory_run, whose request has `largest`. */
+ * time as many steps of a kind as the epoch has iterations of it, all rounds together, and no more. */
 static void open_kinds(const struct pdnn_seqpoint_run *run) {
     struct pdnn_session *session = run->session;
     uint64_t rounds = (uint64_t)session->spec.measure.rounds;

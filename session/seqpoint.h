@@ -23,7 +23,6 @@ struct pdnn_seqpoint_run {
     struct pdnn_example_lengths *examples; /* by kind: those of its first iteration */
     double *flop_count;                    /* by kind, of one step; NaN if it cannot be counted */
     bool *possible;                        /* by kind: it fits, as far as is known without running it */
-    const char *largest; /* id of the possible kind that needs the most memory; NULL: none */
     struct pdnn_seqpoints seqpoints;
     struct pdnn_method_estimates projections;
     struct pdnn_epoch_sample sample;
@@ -45,7 +44,7 @@ enum pdnn_status pdnn_seqpoint_run_open(struct pdnn_seqpoint_run *run, struct pd
                                         const char *const *sets, size_t n_sets, struct pdnn_err *err);
 void pdnn_seqpoint_run_finish(struct pdnn_seqpoint_run *run);
 
-/* Measures in an open directory, whose request has run->largest, and writes its seqpoint.csv. After an
+/* Measures in an open directory, and writes its seqpoint.csv. After an
  * interrupt, the projections are of what ran before. */
 enum pdnn_status pdnn_seqpoint_run_measure(struct pdnn_seqpoint_run *run,
                                            struct pdnn_sweep_directory *directory, struct pdnn_err *err);

@@ -186,6 +186,7 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
     const struct pdnn_session fresh = {.hooks = session->hooks,
                                        .shard = session->shard,
                                        .models = session->models,
+                                       .allow_slow = session->allow_slow,
                                        .no_cache = session->no_cache,
                                        .grace_ns = session->grace_ns,
                                        .started_ns =
@@ -354,6 +355,7 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
         .request = {.seed = session->spec.seed,
                     .memory_limit_bytes = session->memory_limit_bytes,
                     .rules = {.min_samples = (uint64_t)measure->min_samples, .precision = measure->precision},
+                    .allow_slow = session->allow_slow,
                     .probe = measure->probe},
         .ceilings = session->ceilings,
         .rounds = measure->rounds,
@@ -367,6 +369,8 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
         .stop = session->hooks->watch(session->hooks->user),
     };
     memcpy(rules.request.sets, session->sets, sizeof rules.request.sets);
+    snprintf(rules.request.largest, sizeof rules.request.largest, "%s",
+             session->largest ? session->largest : "");
     snprintf(rules.request.choices, sizeof rules.request.choices, "%s", session->cache);
     return rules;
 }

@@ -29,7 +29,8 @@ struct pdnn_session {
     struct pdnn_shard shard;                /* the caller's; {0}: the whole sweep */
     const char *
         models; /* instead of those of the only argument (pdnn_spec_load_models); NULL: those. The caller's */
-    bool no_cache; /* the user wants nothing kept between processes, nor anything used that was */
+    bool allow_slow; /* even what has no fast path runs */
+    bool no_cache;   /* the user wants nothing kept between processes, nor anything used that was */
     char cache[PDNN_KEPT_PATH]; /* directory of what is kept; "": nothing */
     struct pdnn_host host;
     struct pdnn_spec spec;
@@ -44,6 +45,8 @@ struct pdnn_session {
     uint64_t grace_ns;   /* what the current visit may take after a signal; 0: one second. The caller's */
     uint64_t started_ns; /* when the budget began, on base/clock's scale: set by pdnn_session_open unless 0 */
     uint64_t deadline_ns; /* when the process must have ended, on that scale; 0: never. The caller's */
+    const char *largest; /* all tasks share their weights: the id of the one that needs the most memory; NULL:
+                            they do not. Set when it is open */
     struct pdnn_presence presence;
     char sets[PDNN_REQUEST_SETS]; /* of data sets, for workers; "": no open task reads files */
     const char *sets_text;        /* what they are, for people; NULL: none */
@@ -57,10 +60,10 @@ uint64_t pdnn_session_memory_limit(const struct pdnn_spec *spec, const struct pd
 void pdnn_session_cache(bool no_cache, char directory[PDNN_KEPT_PATH]);
 
 /* Reads the host, loads the spec and expands it, and keeps the instances of the shard. `hooks`, `shard`,
- * `models`, `no_cache`, grace and deadline are the caller's, all else is {0} at first; what an earlier
- * opening left is released. A task starts closed if it is filtered out, needs more memory than the limit or
- * than can be counted, or needs more threads than there are. The others are open, and `interrupted` until
- * they have a visit. Always release *session with pdnn_session_finish. */
+ * `models`, `allow_slow`, `no_cache`, grace and deadline are the caller's, all else is {0} at first; what an
+ * earlier opening left is released. A task starts closed if it is filtered out, needs more memory than the
+ * limit or than can be counted, or needs more threads than there are. The others are open, and `interrupted`
+ * until they have a visit. Always release *session with pdnn_session_finish. */
 enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err);

@@ -178,7 +178,7 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
     struct pdnn_err cause = {0};
     struct pdnn_request request = {.seed = session->spec.seed,
                                    .memory_limit_bytes = session->memory_limit_bytes,
-                                   .allow_slow = check->job.request.allow_slow};
+                                   .allow_slow = session->allow_slow};
     snprintf(request.id, sizeof request.id, "%s", task->id);
     snprintf(request.choices, sizeof request.choices, "%s", session->cache);
     const struct pdnn_watch watch = {.time_limit_ns = check->time_limit_ns, .stop = check->stop};

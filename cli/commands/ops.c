@@ -131,8 +131,7 @@ static enum pdnn_status list_found(struct pdnn_cli_job *job, struct pdnn_operato
         return err->status;
     struct pdnn_sweep_workers *workers =
         pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
-    struct pdnn_sweep_rules rules = pdnn_session_rules(session);
-    rules.request.allow_slow = job->request.allow_slow;
+    const struct pdnn_sweep_rules rules = pdnn_session_rules(session);
     enum pdnn_status status = pdnn_operators_collect(operators, session, workers, &rules, NULL, err);
     pdnn_sweep_workers_destroy(workers);
     return status;

@@ -197,12 +197,10 @@ static void show(void *user, const struct pdnn_sweep_progress *progress) {
 static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {
     run->job.bar.preface = run->job.session.common;
     struct pdnn_session *session = &run->job.session;
-    struct pdnn_sweep_rules rules = pdnn_session_rules(session);
+    session->largest = run->vary.largest;
+    const struct pdnn_sweep_rules rules = pdnn_session_rules(session);
     const struct pdnn_sweep_hooks hooks = {run, keep_visit, show};
     struct pdnn_sweep_result result = {0};
-    if (run->vary.largest)
-        snprintf(rules.request.largest, sizeof rules.request.largest, "%s", run->vary.largest);
-    rules.request.allow_slow = run->job.request.allow_slow;
     enum pdnn_status status =
         pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
     run->job.hooks.ended(run->job.hooks.user);

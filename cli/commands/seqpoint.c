@@ -233,7 +233,6 @@ static enum pdnn_status print(const struct pdnn_arguments *arguments, const stru
 
 static enum pdnn_status measure(struct pdnn_cli_job *job, struct pdnn_seqpoint_run *run,
                                 struct pdnn_err *err) {
-    job->request.largest = run->largest;
     if (pdnn_cli_job_ceilings(job, err) != PDNN_OK || pdnn_cli_job_directory(job, ".results", err) != PDNN_OK)
         return err->status;
     enum pdnn_status status = pdnn_seqpoint_run_measure(run, &job->directory, err);

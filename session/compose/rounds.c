@@ -47,7 +47,7 @@ static enum pdnn_status visit_some(struct compose *compose, size_t round, bool i
                                    compose->fates.models[i].fate == PDNN_FATE_LEFT;
     pdnn_sweep_directory_resume(compose->sweep);
     enum pdnn_status status =
-        pdnn_sweep_directory_visit(compose->sweep, compose->workers, &rules, &result, err);
+        pdnn_sweep_directory_visit(compose->sweep, compose->workers, &rules, NULL, &result, err);
     pdnn_sweep_result_add(&compose->result->direct, &result);
     return status;
 }
@@ -134,7 +134,6 @@ static enum pdnn_status run(struct compose *compose, struct pdnn_err *err) {
     if (status != PDNN_OK)
         return status;
     compose->rules = pdnn_session_rules(session);
-    compose->rules.request.allow_slow = compose->sweep->request.allow_slow;
     pdnn_session_predict(compose->sweep->session);
     compose->workers = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
     status = run_all(compose, err);

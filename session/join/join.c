@@ -288,15 +288,13 @@ static void progress(void *user, const struct pdnn_sweep_progress *visits) {
 
 static enum pdnn_status visit_all(struct job *job, struct pdnn_err *err) {
     struct pdnn_session *session = job->session;
-    struct pdnn_sweep_rules rules = pdnn_session_rules(session);
+    const struct pdnn_sweep_rules rules = pdnn_session_rules(session);
     const struct pdnn_sweep_hooks hooks = {job, visited, progress};
     struct pdnn_sweep_result result = {0};
-    rules.request.allow_slow = job->request->sweep.allow_slow;
     if (!job->workers)
         job->workers = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
     enum pdnn_status status =
-        pdnn_sweep_run_on(job->workers, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
-    session->hooks->ended(session->hooks->user);
+        pdnn_sweep_directory_visit(&job->sweep, job->workers, &rules, &hooks, &result, err);
     job->time_is_up = !result.visits && result.out_of_time;
     pdnn_sweep_result_add(&job->result.sweep, &result);
     return status;
@@ -549,7 +547,7 @@ enum pdnn_status pdnn_join_run(const struct pdnn_join_request *request, struct p
     const struct pdnn_lease_plan plan = {.instances = job.session->n_tasks,
                                          .instances_hash = hash_instances(job.session),
                                          .expiry_ns = request->expiry_ns,
-                                         .allow_slow = request->sweep.allow_slow};
+                                         .allow_slow = job.session->allow_slow};
     if (!pdnn_holder_init(&self, job.session->host.name))
         return pdnn_fail(err, PDNN_IO, "no random numbers: %s", strerror(errno));
     job.stop = pdnn_session_rules(job.session).stop;

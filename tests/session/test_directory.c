@@ -116,7 +116,7 @@ static void resume(struct place *place, bool retry, bool allow_slow) {
     task->spent_ns = 0;
     task->closed = false;
     place->sweep.request.retry = retry;
-    place->sweep.request.allow_slow = allow_slow;
+    place->session.allow_slow = allow_slow;
     pdnn_sweep_directory_resume(&place->sweep);
 }
 
