@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* qsort_r */
 #include "session/join/deal.h"
 
 #include "base/memory.h"
@@ -12,72 +13,42 @@ enum { FIRST_WORKERS = 8 };
 
 static const double cost_max_us = 1e13;
 
-/* An item beside its index, so that qsort needs no global. */
-struct numbered {
-    struct pdnn_deal_item item;
-    uint32_t index;
-};
-
-/* A shard while it is being dealt to. */
-struct hand {
-    uint64_t load_us;
-    uint32_t n_items, shard;
-};
-
 uint64_t pdnn_deal_cost(double seconds) {
     double us = ceil(seconds * 1e6);
     return us > 0 ? (uint64_t)fmin(us, cost_max_us) : 0;
 }
 
-static int longest_first(const void *left, const void *right) {
-    const struct pdnn_deal_item *a = &((const struct numbered *)left)->item;
-    const struct pdnn_deal_item *b = &((const struct numbered *)right)->item;
+static int longest_first(const void *left, const void *right, void *user) {
+    const struct pdnn_deal_item *items = user;
+    const struct pdnn_deal_item *a = &items[*(const uint32_t *)left], *b = &items[*(const uint32_t *)right];
     if (a->cost_us != b->cost_us)
         return a->cost_us < b->cost_us ? 1 : -1;
     return strcmp(a->id, b->id);
 }
 
 void pdnn_deal_order(const struct pdnn_deal_item *items, size_t n_items, uint32_t *order) {
-    struct numbered *sorted = pdnn_alloc(n_items + 1, sizeof *sorted);
     for (size_t i = 0; i < n_items; i++)
-        sorted[i] = (struct numbered){items[i], (uint32_t)i};
-    qsort(sorted, n_items, sizeof *sorted, longest_first);
-    for (size_t i = 0; i < n_items; i++)
-        order[i] = sorted[i].index;
-    free(sorted);
-}
-
-/* hands is a heap whose first entry has grown. */
-static void sink(struct hand *hands, size_t count) {
-    for (size_t at = 0;;) {
-        size_t least = at;
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < count; child++) {
-            const struct hand *a = &hands[child], *b = &hands[least];
-            bool is_less = a->load_us != b->load_us   ? a->load_us < b->load_us
-                           : a->n_items != b->n_items ? a->n_items < b->n_items
-                                                      : a->shard < b->shard;
-            least = is_less ? child : least;
-        }
-        if (least == at)
-            return;
-        struct hand swapped = hands[at];
-        hands[at] = hands[least];
-        hands[least] = swapped;
-        at = least;
-    }
+        order[i] = (uint32_t)i;
+    qsort_r(order, n_items, sizeof *order, longest_first, (void *)(uintptr_t)items);
 }
 
 void pdnn_deal_shards(const struct pdnn_deal_item *items, size_t n_items, size_t n_shards, uint32_t *shard) {
+    struct hand {
+        uint64_t load_us;
+        size_t n_items;
+    } *hands = pdnn_alloc(n_shards, sizeof *hands);
     uint32_t *order = pdnn_alloc(n_items + 1, sizeof *order);
-    struct hand *hands = pdnn_alloc(n_shards, sizeof *hands);
     pdnn_deal_order(items, n_items, order);
-    for (size_t i = 0; i < n_shards; i++)
-        hands[i].shard = (uint32_t)i;
     for (size_t i = 0; i < n_items; i++) {
-        shard[order[i]] = hands->shard;
-        hands->load_us += items[order[i]].cost_us;
-        hands->n_items++;
-        sink(hands, n_shards);
+        size_t least = 0;
+        for (size_t s = 1; s < n_shards; s++) {
+            const struct hand *a = &hands[s], *b = &hands[least];
+            bool is_less = a->load_us != b->load_us ? a->load_us < b->load_us : a->n_items < b->n_items;
+            least = is_less ? s : least;
+        }
+        shard[order[i]] = (uint32_t)least;
+        hands[least].load_us += items[order[i]].cost_us;
+        hands[least].n_items++;
     }
     free(order);
     free(hands);
