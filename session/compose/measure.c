@@ -49,11 +49,6 @@ static enum pdnn_status find_contexts(struct compose *compose, struct pdnn_err *
     return PDNN_OK;
 }
 
-static int64_t threads_of(const char *key) {
-    const char *text = strstr(key, " threads=");
-    return text ? strtoll(text + strlen(" threads="), NULL, 10) : 1;
-}
-
 static void begin(struct compose *compose) {
     const struct pdnn_operators *operators = &compose->operators;
     struct pdnn_choose *choose = &compose->fates;
@@ -61,12 +56,8 @@ static void begin(struct compose *compose) {
     compose->neighbours = NULL;
     pdnn_arena_finish(&compose->fates.arena);
     pdnn_compose_choice_begin(&compose->fates, compose->session, operators->keys.count);
-    for (size_t i = 0; i < choose->n_operators; i++) {
-        const char *key = operators->keys.text[i];
-        choose->operators[i].key = key;
-        compose->measured[i].floor_ns =
-            pdnn_compose_plan_floor(&compose->plan, key, operators->facts[i].bytes, threads_of(key));
-    }
+    for (size_t i = 0; i < choose->n_operators; i++)
+        choose->operators[i].key = operators->keys.text[i];
 }
 
 /* A task that runs for that many seconds, or has operators. */
@@ -93,8 +84,16 @@ enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *e
     result->predicted = 0;
     if (find_contexts(compose, err) != PDNN_OK)
         return err->status;
-    for (size_t i = 0; i < choose->n_operators; i++)
-        choose->operators[i].seconds = compose->measured[i].is_used ? seconds_of(compose, i) : INFINITY;
+    for (size_t i = 0; i < choose->n_operators; i++) {
+        struct measured *measured = &compose->measured[i];
+        choose->operators[i].seconds = INFINITY;
+        if (!measured->is_used)
+            continue;
+        measured->floor_ns = pdnn_compose_plan_floor(&compose->plan, choose->operators[i].key,
+                                                     compose->operators.facts[i].bytes,
+                                                     compose->contexts[measured->context].threads);
+        choose->operators[i].seconds = seconds_of(compose, i);
+    }
     for (size_t i = 0; i < session->n_tasks; i++) {
         const enum role role = compose->of[i].role;
         int64_t lacks = compose->rules.rounds - (int64_t)session->tasks[i].visits_done;

@@ -23,22 +23,9 @@ static const double choice_seconds = 0.5, choice_step_seconds = 0.05, choice_ste
 static const double compile_seconds = 0.004, node_seconds = 10e-6, group_seconds = 0.6e-3;
 enum { WARM_STEPS = 5 };
 
-/* Of one number of threads. */
-struct rates {
-    int64_t threads; /* 0: none yet */
-    struct pdnn_roofs roofs;
-};
-
 static double gbs_of(const struct pdnn_roofs *roofs, int64_t threads) {
     double measured = roofs->n_levels ? roofs->level[roofs->n_levels - 1].gbs : 0;
     return measured > 0 ? measured : nominal_gbs * (double)threads;
-}
-
-static void get_rates(const struct pdnn_session *session, int64_t threads, struct rates *rates) {
-    if (rates->threads == threads)
-        return;
-    rates->threads = threads;
-    pdnn_roofs_init(&rates->roofs, session->ceilings, threads);
 }
 
 static double step_seconds(double floor_ns) {
@@ -61,18 +48,18 @@ static double seconds_to_choose(const struct pdnn_node *node, double floor_ns) {
 }
 
 /* The operator's number. */
-static size_t enter(struct pdnn_compose_plan *plan, const struct rates *rates, const struct pdnn_graph *graph,
-                    const struct pdnn_group *group, const char *key) {
+static size_t enter(struct pdnn_compose_plan *plan, const struct pdnn_roofs *roofs, int64_t threads,
+                    const struct pdnn_graph *graph, const struct pdnn_group *group, const char *key) {
     size_t before = plan->keys.count, number = pdnn_texts_add(&plan->keys, key);
     if (plan->keys.count == before)
         return number;
     plan->operators = pdnn_grow(plan->operators, &plan->room, number, sizeof *plan->operators);
     const struct pdnn_node *node = &graph->nodes[group->node];
-    const double measured = rates->roofs.peak_gflops[pdnn_node_dtype(graph, node)],
-                 gflops = measured > 0 ? measured : nominal_gflops * (double)rates->threads;
+    const double measured = roofs->peak_gflops[pdnn_node_dtype(graph, node)],
+                 gflops = measured > 0 ? measured : nominal_gflops * (double)threads;
     double flop_ns = (double)group->cost.in_bounds_flop_count / group->count / gflops;
     uint64_t bytes = group->cost.byte_count / group->count;
-    double floor_ns = fmax(flop_ns, (double)bytes / gbs_of(&rates->roofs, rates->threads));
+    double floor_ns = fmax(flop_ns, (double)bytes / gbs_of(roofs, threads));
     plan->operators[number] = (struct pdnn_planned_operator){
         .flop_ns = flop_ns,
         .bytes = bytes,
@@ -86,9 +73,10 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static enum pdnn_status add_groups(struct pdnn_compose_plan *plan, const struct rates *rates,
+static enum pdnn_status add_groups(struct pdnn_compose_plan *plan, const struct pdnn_roofs *roofs,
                                    const struct pdnn_instance *instance, const struct pdnn_graph *graph,
                                    struct pdnn_planned_model *model, struct pdnn_err *err) {
+    const int64_t threads = instance->setting[PDNN_SETTING_THREADS];
     struct pdnn_group *groups;
     size_t count;
     if (pdnn_graph_groups(graph, &groups, &count, NULL, err) != PDNN_OK)
@@ -98,10 +86,10 @@ static enum pdnn_status add_groups(struct pdnn_compose_plan *plan, const struct 
         const struct pdnn_node *node = &graph->nodes[groups[i].node];
         char key[PDNN_OPERATOR_KEY_TEXT];
         snprintf(key, sizeof key, "%s threads=%" PRId64 " isa=%s %s/%s/%s [planned]",
-                 pdnn_backend_names[instance->setting[PDNN_SETTING_BACKEND]], rates->threads,
+                 pdnn_backend_names[instance->setting[PDNN_SETTING_BACKEND]], threads,
                  pdnn_isa_names[instance->setting[PDNN_SETTING_ISA]], node->op->name,
                  pdnn_node_pass_name(node), groups[i].shape);
-        numbers[i] = (uint32_t)enter(plan, rates, graph, &groups[i], key);
+        numbers[i] = (uint32_t)enter(plan, roofs, threads, graph, &groups[i], key);
     }
     qsort(numbers, count, sizeof *numbers, by_number);
     for (size_t i = 0; i < count; i++) {
@@ -114,13 +102,14 @@ static enum pdnn_status add_groups(struct pdnn_compose_plan *plan, const struct 
     return PDNN_OK;
 }
 
-static enum pdnn_status add_model(struct pdnn_compose_plan *plan, size_t task, struct rates *rates,
-                                  struct pdnn_arena *arena, struct pdnn_err *err) {
+static enum pdnn_status add_model(struct pdnn_compose_plan *plan, size_t task, struct pdnn_arena *arena,
+                                  struct pdnn_err *err) {
     const struct pdnn_session *session = plan->session;
     const struct pdnn_instance *instance = &session->tasks[task].instance;
     const struct pdnn_session_row *row = &session->rows[task];
     struct pdnn_planned_model *model = &plan->models[task];
     int64_t threads = instance->setting[PDNN_SETTING_THREADS];
+    struct pdnn_roofs roofs;
     struct pdnn_graph graph;
     model->is_open = true;
     model->is_small = row->totals.memory_bytes <= pdnn_ceilings_cache_bytes(session->ceilings, threads);
@@ -128,16 +117,15 @@ static enum pdnn_status add_model(struct pdnn_compose_plan *plan, size_t task, s
         model->seconds = pdnn_predict(session->ceilings, &session->spec, instance, &row->totals).total;
         return PDNN_OK;
     }
-    get_rates(session, threads, rates);
+    pdnn_roofs_init(&roofs, session->ceilings, threads);
     pdnn_arena_reset(arena);
     enum pdnn_status status = pdnn_instance_graph(instance, arena, &graph, err);
-    return status == PDNN_OK ? add_groups(plan, rates, instance, &graph, model, err) : status;
+    return status == PDNN_OK ? add_groups(plan, &roofs, instance, &graph, model, err) : status;
 }
 
 enum pdnn_status pdnn_compose_plan(struct pdnn_compose_plan *plan, const struct pdnn_session *session,
                                    struct pdnn_err *err) {
     struct pdnn_arena arena;
-    struct rates rates = {.threads = 0};
     enum pdnn_status status = PDNN_OK;
     *plan = (struct pdnn_compose_plan){.session = session, .compile_scale = 1, .measure_scale = 1};
     pdnn_arena_init(&plan->arena);
@@ -145,7 +133,7 @@ enum pdnn_status pdnn_compose_plan(struct pdnn_compose_plan *plan, const struct 
     plan->models = pdnn_alloc(session->n_tasks + 1, sizeof *plan->models);
     for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++)
         if (!session->tasks[i].closed && session->rows[i].has_totals)
-            status = add_model(plan, i, &rates, &arena, err);
+            status = add_model(plan, i, &arena, err);
     pdnn_arena_finish(&arena);
     return status;
 }
@@ -188,11 +176,11 @@ void pdnn_compose_plan_known(struct pdnn_compose_plan *plan, const char *key) {
 
 double pdnn_compose_plan_floor(const struct pdnn_compose_plan *plan, const char *key, uint64_t bytes,
                                int64_t threads) {
-    struct rates rates = {.threads = 0};
+    struct pdnn_roofs roofs;
     size_t number = find_planned(plan, key);
-    get_rates(plan->session, threads, &rates);
+    pdnn_roofs_init(&roofs, plan->session->ceilings, threads);
     double flop_ns = number == SIZE_MAX ? 0 : plan->operators[number].flop_ns;
-    return fmax(flop_ns, (double)bytes / gbs_of(&rates.roofs, threads));
+    return fmax(flop_ns, (double)bytes / gbs_of(&roofs, threads));
 }
 
 static void find_caches(const struct pdnn_session *session, int64_t threads,

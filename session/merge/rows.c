@@ -12,20 +12,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The number of an id, as it stands in a journal, among job->ids. */
-static enum pdnn_status find_instance(struct pdnn_merge_job *job, struct pdnn_piece id, size_t *number,
-                                      struct pdnn_err *err) {
-    char spelt[PDNN_ID_TEXT + 2], plain[PDNN_ID_TEXT], today[PDNN_ID_TEXT];
-    const size_t quoted = id.length > 1 && *id.text == '"', length = id.length - 2 * quoted;
-    if (length >= sizeof plain)
+/* The number of the visit's instance among job->ids. */
+static enum pdnn_status find_instance(struct pdnn_merge_job *job, const struct pdnn_scanned_visit *visit,
+                                      size_t *number, struct pdnn_err *err) {
+    const struct pdnn_piece id = visit->field[PDNN_JOURNAL_ID];
+    char spelt[PDNN_ID_TEXT + 2], today[PDNN_ID_TEXT];
+    if (id.length >= sizeof spelt)
         return pdnn_fail(err, PDNN_INVALID, "the id '%.60s...' is too long", id.text);
     snprintf(spelt, sizeof spelt, "%.*s", (int)id.length, id.text);
     const size_t before = job->spellings.count, spelling = pdnn_texts_add(&job->spellings, spelt);
     if (spelling == before) {
-        snprintf(plain, sizeof plain, "%.*s", (int)length, id.text + quoted);
         job->of_spelling =
             pdnn_grow(job->of_spelling, &job->spellings_room, before, sizeof *job->of_spelling);
-        job->of_spelling[before] = pdnn_texts_add(&job->ids, pdnn_instance_reprint(plain, today));
+        job->of_spelling[before] = pdnn_texts_add(&job->ids, pdnn_row_id(visit->field, today));
     }
     *number = job->of_spelling[spelling];
     return PDNN_OK;
@@ -68,7 +67,7 @@ static enum pdnn_status scan(struct pdnn_merge_job *job, size_t source, struct p
         size_t instance = 0;
         status = pdnn_journal_scan_next(scan, &visit, &done, err);
         if (status == PDNN_OK && !done)
-            status = find_instance(job, visit.field[PDNN_JOURNAL_ID], &instance, err);
+            status = find_instance(job, &visit, &instance, err);
         if (status == PDNN_OK && !done)
             note_visit(job, source, instance, &visit);
     }
