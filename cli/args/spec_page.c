@@ -21,9 +21,9 @@ struct page {
     bool in_list;
 };
 
-/* A text, and then what is made from tables. */
+/* What is made from tables. */
 struct part {
-    const char *text; /* Markdown, of which paragraphs and items are filled; NULL: none */
+    const char *name;
     void (*put)(struct page *page, const struct part *part);
     const char *section; /* of the keys, "" at the top of a spec; NULL: examples are entries of `models` */
     const struct pdnn_key_table *keys;
@@ -33,14 +33,19 @@ struct part {
  * block but the first, and items that follow others. */
 static void put_block(struct page *page, const char *text, size_t length) {
     const bool is_item = strncmp(text, "- ", 2) == 0;
+    const bool is_filled = *text != '#' && strncmp(text, "```", 3) != 0;
     struct pdnn_str block = {0};
     pdnn_str_printf(page->out, "%s", page->out->length && !(is_item && page->in_list) ? "\n" : "");
     page->in_list = is_item;
-    pdnn_str_append(&block, text, length);
-    if (*text == '#' || strncmp(text, "```", 3) == 0)
-        pdnn_str_printf(page->out, "%s\n", pdnn_str_text(&block));
-    else
+    for (size_t i = 0; i < length; i++) {
+        const bool is_end = is_filled && text[i] == '\n';
+        pdnn_str_append(&block, is_end ? " " : text + i, 1);
+        i += is_end ? strspn(text + i + 1, " ") : 0;
+    }
+    if (is_filled)
         pdnn_fill_text(page->out, pdnn_str_text(&block), is_item ? 2 : 0, page->width);
+    else
+        pdnn_str_printf(page->out, "%s\n", pdnn_str_text(&block));
     pdnn_str_finish(&block);
 }
 
@@ -171,113 +176,36 @@ static void put_bounds(struct page *page, const struct part *part) {
     put_text(page, &text);
 }
 
+/* A line of the text that is one of these names is made from tables. */
 static const struct part parts[] = {
-    {"# Specs\n\n"
-     "A spec is a YAML file that says which models to run and how. `paradnn list FILE` shows what it amounts to and "
-     "what that costs, `paradnn sweep FILE` runs it. Errors name file, line and column and the nearest valid word. "
-     "This page is what `paradnn help spec` prints; it is made from the tables that the program reads specs with.\n\n"
-     "```yaml\n"
-     "sweep: widths\n"
-     "run: {mode: [infer, train], threads: 1}\n"
-     "measure: {rounds: 5, max_time: 1s}\n"
-     "limits: {memory: 75%, budget: 2h}\n"
-     "models:\n"
-     "  - fc:\n"
-     "      layers: [4, 16]\n"
-     "      nodes: {from: 128, to: 4096, times: 2}\n"
-     "      batch: [1, 64, 1024]\n"
-     "    where: memory <= 2GiB and flop_count < 1e12\n"
-     "    sample: {count: 50, method: sobol}\n"
-     "  - resnet50: {batch: [1, 8]}\n"
-     "```\n\n"
-     "The smallest one:\n\n"
-     "```yaml\n"
-     "models: [resnet50: {}]\n"
-     "```\n\n"
-     "## The top of a spec",
-     put_keys, "", &pdnn_spec_keys},
-    {"## Values and axes\n\n"
-     "A value is a scalar, a list, or a range from one number to another. More than one value makes an axis. Axes "
-     "multiply, except those that `zip` or `rows` advance together. Run settings vary slowest, the axis written last varies "
-     "fastest. Values that come out the same are one instance. A number may be written `1e3`, `4k` (4000) or `4Ki` (4096).\n\n"
-     "For a hyper-parameter that takes lists, one value is `3`, `3-4-6-3` or `[3, 4, 6, 3]`: `blocks: [[3, 4, 6, 3], "
-     "2]` has two values, and so does `blocks: [3, 4]`. The last number of a list stands for all that follow.\n\n"
-     "A range is a map with these keys, one of `plus` and `times` among them:",
-     put_keys, NULL, &pdnn_range_keys},
-    {"## Run settings\n\n"
-     "`run` belongs to the models of its own file, or of its own document if a file has several. A list makes a "
-     "setting an axis of every model. A setting that changes nothing (the optimizer of an inference) does not multiply.",
-     put_settings, "run", NULL},
-    {"## Measuring\n\n"
-     "A time is a number with its unit: ns, us, ms, s, m or h.",
-     put_keys, "measure", &pdnn_measure_keys},
-    {NULL, put_settings, "measure", NULL},
-    {"## Limits\n\n"
-     "Bytes are a number with their unit: 1 GB is 1e9 bytes, 1 GiB is 2^30. What does not fit becomes a row with a "
-     "status (`paradnn columns status`).",
-     put_keys, "limits", &pdnn_limits_keys},
-    {"## The epoch of paradnn seqpoint", put_keys, "seqpoint", &pdnn_epoch_keys},
-    {"## Models\n\n"
-     "An entry of `models` names a family and gives some of its hyper-parameters values; those left out have their "
-     "defaults. It may name a preset instead. A preset that several families have is a key of the family's map: `fc: "
-     "{preset: paper-min}`.\n\n"
-     "```yaml\n"
-     "models:\n"
-     "  - fc: {layers: 8, nodes: 4096}\n"
-     "  - bert-base: {length: [128, 512]}\n"
-     "  - cnn: {preset: resnet50, batch: [1, 8]} # the same as resnet50: {...}\n"
-     "  - rnn:\n"
-     "```\n\n"
-     "A hyper-parameter may apply only with a certain word of another (`kernel` with `block: plain`). Elsewhere it does "
-     "not multiply; giving it where it can never apply is an error. Values that contradict each other (an image smaller "
-     "than a network's windows) make the instance `invalid` if the entry has others, and are an error otherwise.\n\n"
-     "What several entries share is written once, as an anchor that YAML's merge key takes up: `- fc: &wide {nodes: "
-     "4096, batch: 64}`, then `- fc: {<<: *wide, layers: 8}`.\n\n"
-     "Beside the family an entry may have:",
-     put_keys, NULL, &pdnn_entry_keys},
-    {"`rows` is a map:", put_keys, NULL, &pdnn_rows_keys},
-    {"`sample` is a map:", put_keys, NULL, &pdnn_sample_keys},
-    {"What `where` excludes does not count. A longer sample with the same seed starts with the shorter one.\n\n"
-     "## Where\n\n"
-     "An instance is kept if the expression is true of it. Names are the family's hyper-parameters, the run settings, "
-     "`preset`, and the costs below. Compared with something that does not apply, `!=` is true and everything else false.",
-     put_costs, NULL, NULL},
-    {"```yaml\n"
-     "models:\n"
-     "  - cnn: {block: [residual, plain], blocks: [2, 3-4-6-3], filters: [16, 64]}\n"
-     "    where: (block == plain or blocks != 3-4-6-3) and flop_count / byte_count > 10\n"
-     "  - transformer: {length: [128, 512, 2048], batch: [1, 8]}\n"
-     "    where: length * batch <= 4096 and min(params, 1e12) >= 100MB\n"
-     "```\n\n"
-     "- Operators: `and or not`, `== != < <= > >=`, `+ - * / ^`, `c ? a : b`. A remainder is `mod(a, b)`.\n\n"
-     "- Numbers: `1e9`, `100MB`, `8GiB`. Words: `activation == relu`, `preset == vgg11`. Lists, without spaces: `blocks != 3-4-6-3`.\n\n"
-     "- A word that stands for a number equals that number, and values that build the same network are equal: `padding "
-     "== same` is true of 1 if the kernel is 3. A list of one number is a number; using a longer one as a number is "
-     "an error.\n\n"
-     "- If it uses costs, it is false for instances whose counts do not fit in 64 bits.",
-     put_functions, NULL, NULL},
-    {"## Hyper-parameters of each family", put_families, NULL, NULL},
-    {"## Several specs, IDs and overrides\n\n"
-     "A command takes several specs: files, IDs, and `-` for standard input. Their models follow one another. `sweep`, "
-     "`seed`, `measure` and `limits` are taken from the first file; `run` and `measure: cache` belong to the models of "
-     "their own. A file may hold several documents with `---` between; each counts as a file of its own.\n\n"
-     "An ID is one model with its settings: a family or preset, then keys and values, `fc,layers=8,batch=256` or "
-     "`resnet50,batch=1,mode=infer`. `cnn:resnet50` names family and preset. IDs in tables have a slash after the family.\n\n"
-     "`--set KEY=VALUE` overrides a key in every file: `--set run.threads=1`, `--set measure.rounds=3`. Models are "
-     "counted from 0 through all files: `--set models.0.fc.batch=[64,128]`.\n\n"
-     "## How large a spec may be",
-     put_bounds, NULL, NULL},
+    {"@top", put_keys, "", &pdnn_spec_keys},
+    {"@range", put_keys, NULL, &pdnn_range_keys},
+    {"@run", put_settings, "run", NULL},
+    {"@measure", put_keys, "measure", &pdnn_measure_keys},
+    {"@cache", put_settings, "measure", NULL},
+    {"@limits", put_keys, "limits", &pdnn_limits_keys},
+    {"@seqpoint", put_keys, "seqpoint", &pdnn_epoch_keys},
+    {"@entry", put_keys, NULL, &pdnn_entry_keys},
+    {"@rows", put_keys, NULL, &pdnn_rows_keys},
+    {"@sample", put_keys, NULL, &pdnn_sample_keys},
+    {"@costs", put_costs, NULL, NULL},
+    {"@functions", put_functions, NULL, NULL},
+    {"@families", put_families, NULL, NULL},
+    {"@bounds", put_bounds, NULL, NULL},
 };
 
 void pdnn_spec_page_format(struct pdnn_str *out, size_t width) {
     struct page page = {.out = out, .width = width};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        const char *text = parts[i].text, *end;
-        for (; text && *text; text = end + strspn(end, "\n")) {
-            end = strstr(text, "\n\n");
-            end = end ? end : text + strlen(text);
-            put_block(&page, text, (size_t)(end - text));
-        }
-        parts[i].put(&page, &parts[i]);
+    const char *rest = pdnn_spec_text, *text;
+    size_t length;
+    while ((text = pdnn_part_next(&rest, "\n\n", &length))) {
+        const struct part *part = parts;
+        length -= text[length - 1] == '\n';
+        while (*text == '@' && (strlen(part->name) != length || strncmp(part->name, text, length) != 0))
+            part++;
+        if (*text == '@')
+            part->put(&page, part);
+        else
+            put_block(&page, text, length);
     }
 }
