@@ -42,6 +42,8 @@ enum pdnn_status pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_
 }
 
 void pdnn_cli_job_finish(struct pdnn_cli_job *job) {
+    if (job->directory.session)
+        *job->arguments->some_failed = pdnn_session_has_failed(job->directory.sums.tally.counts);
     pdnn_sweep_directory_close(&job->directory);
     pdnn_session_finish(&job->session);
     pdnn_arena_finish(&job->arena);
@@ -137,4 +139,13 @@ enum pdnn_status pdnn_cli_name_directory(const struct pdnn_arguments *arguments,
         pdnn_str_printf(name, ".%" PRIu32 "-of-%" PRIu32, shard->index, shard->count);
     pdnn_str_printf(name, "%s", given ? "" : suffix);
     return PDNN_OK;
+}
+
+struct pdnn_hardware_request pdnn_cli_hardware(const struct pdnn_arguments *arguments) {
+    return (struct pdnn_hardware_request){.compute = pdnn_argument(arguments, "compute"),
+                                          .bandwidth = pdnn_argument(arguments, "bandwidth"),
+                                          .cache = pdnn_argument(arguments, "cache"),
+                                          .overhead = pdnn_argument(arguments, "overhead"),
+                                          .onto = pdnn_argument(arguments, "onto"),
+                                          .threads = pdnn_argument(arguments, "threads")};
 }

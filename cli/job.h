@@ -7,6 +7,7 @@
 #include "cli/args/options.h"
 #include "cli/print/console.h"
 #include "results/query/shares.h"
+#include "results/whatif/hardware.h"
 #include "session/directory.h"
 
 struct pdnn_cli_job {
@@ -28,6 +29,7 @@ struct pdnn_cli_job {
  * release *job, which must stay where it is, with pdnn_cli_job_finish. */
 enum pdnn_status pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err);
+/* After work in a directory, sets whether some of its instances failed. */
 void pdnn_cli_job_finish(struct pdnn_cli_job *job);
 
 /* If the option is given, sets a key of the spec as --set does, after those of the user, to this value or,
@@ -58,6 +60,9 @@ enum pdnn_status pdnn_cli_job_directory(struct pdnn_cli_job *job, const char *su
 enum pdnn_status pdnn_cli_select(const struct pdnn_arguments *arguments, size_t n,
                                  struct pdnn_selection *selection, struct pdnn_ops_reader **readers,
                                  struct pdnn_err *err);
+
+/* What PDNN_OPTIONS_HARDWARE say. */
+struct pdnn_hardware_request pdnn_cli_hardware(const struct pdnn_arguments *arguments);
 
 /* Appends --output, or the spec's name, the shard and the suffix. PDNN_INVALID: there is no name. */
 enum pdnn_status pdnn_cli_name_directory(const struct pdnn_arguments *arguments, const char *spec_name,

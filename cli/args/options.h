@@ -70,15 +70,17 @@ struct pdnn_command_def {
 
 /* The row of a command, from the tables that its file begins with; what else it has follows .run. */
 #define PDNN_COMMAND(word, in_group, synopsis, one_line, ...)                                                \
+    PDNN_COMMAND_BARE(word, in_group, synopsis, one_line, .options = options,                                \
+                      .n_options = sizeof options / sizeof *options, .examples = examples,                   \
+                      .n_examples = sizeof examples / sizeof *examples, __VA_ARGS__)
+
+/* The same without options. */
+#define PDNN_COMMAND_BARE(word, in_group, synopsis, one_line, ...)                                           \
     const struct pdnn_command_def pdnn_command_##word = {.name = #word,                                      \
                                                          .group = in_group,                                  \
                                                          .operands = synopsis,                               \
                                                          .summary = one_line,                                \
                                                          .description = description,                         \
-                                                         .options = options,                                 \
-                                                         .n_options = sizeof options / sizeof *options,      \
-                                                         .examples = examples,                               \
-                                                         .n_examples = sizeof examples / sizeof *examples,   \
                                                          __VA_ARGS__}
 
 /* How many operands a synopsis asks for: [B] may be left out, and "..." repeats the last without end. */

@@ -307,7 +307,6 @@ static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct j
         return status;
     if (job->of.directory.written)
         print_summary(job);
-    *arguments->some_failed = pdnn_session_has_failed(job->of.directory.sums.tally.counts);
     if (status == PDNN_OK && job->request.validate)
         status = print_validation(arguments, job, err);
     return status;

@@ -32,13 +32,5 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return PDNN_OK;
 }
 
-const struct pdnn_command_def pdnn_command_help = {
-    .name = "help",
-    .group = PDNN_COMMANDS_EXPLAIN,
-    .summary = "Explains a command, or the language of specs.",
-    .operands = "[TOPIC]",
-    .description = description,
-    .examples = examples,
-    .n_examples = sizeof examples / sizeof *examples,
-    .run = run,
-};
+PDNN_COMMAND_BARE(help, PDNN_COMMANDS_EXPLAIN, "[TOPIC]", "Explains a command, or the language of specs.",
+                  .examples = examples, .n_examples = sizeof examples / sizeof *examples, .run = run);

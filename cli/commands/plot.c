@@ -1,4 +1,5 @@
 #include "base/str.h"
+#include "cli/job.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "results/figures/picture.h"
@@ -112,12 +113,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         .width = pdnn_argument(arguments, "width"),
         .height = pdnn_argument(arguments, "height"),
         .font_size = pdnn_argument(arguments, "font-size"),
-        .hardware = {.compute = pdnn_argument(arguments, "compute"),
-                     .bandwidth = pdnn_argument(arguments, "bandwidth"),
-                     .cache = pdnn_argument(arguments, "cache"),
-                     .overhead = pdnn_argument(arguments, "overhead"),
-                     .onto = pdnn_argument(arguments, "onto"),
-                     .threads = pdnn_argument(arguments, "threads")},
+        .hardware = pdnn_cli_hardware(arguments),
     };
     if (pdnn_argument(arguments, "format"))
         request.format =

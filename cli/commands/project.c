@@ -56,14 +56,7 @@ struct command {
 static enum pdnn_status open_tables(struct command *c, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
     const char *by = pdnn_argument(arguments, "by");
-    const struct pdnn_hardware_request request = {
-        .compute = pdnn_argument(arguments, "compute"),
-        .bandwidth = pdnn_argument(arguments, "bandwidth"),
-        .cache = pdnn_argument(arguments, "cache"),
-        .overhead = pdnn_argument(arguments, "overhead"),
-        .onto = pdnn_argument(arguments, "onto"),
-        .threads = pdnn_argument(arguments, "threads"),
-    };
+    const struct pdnn_hardware_request request = pdnn_cli_hardware(arguments);
     c->ceilings = pdnn_alloc(1, sizeof *c->ceilings);
     if (pdnn_hardware_parse(&c->hardware, &request, err) != PDNN_OK ||
         pdnn_by_parse(by ? by : "group", &c->by, err) != PDNN_OK ||

@@ -235,9 +235,7 @@ static enum pdnn_status measure(struct pdnn_cli_job *job, struct pdnn_seqpoint_r
                                 struct pdnn_err *err) {
     if (pdnn_cli_job_ceilings(job, err) != PDNN_OK || pdnn_cli_job_directory(job, ".results", err) != PDNN_OK)
         return err->status;
-    enum pdnn_status status = pdnn_seqpoint_run_measure(run, &job->directory, err);
-    *job->arguments->some_failed = pdnn_session_has_failed(job->directory.sums.tally.counts);
-    return status;
+    return pdnn_seqpoint_run_measure(run, &job->directory, err);
 }
 
 static enum pdnn_status run_one(const struct pdnn_arguments *arguments, struct pdnn_err *err) {

@@ -95,18 +95,21 @@ static void warn_speed(const struct pdnn_sweep_directory *sweep) {
 }
 
 /* Where the wall time went; a sweep is for the part in timed steps. */
-static void append_wall(struct pdnn_str *out, const struct pdnn_sweep_directory *sweep,
-                        const struct pdnn_sweep_result *result) {
+static void append_wall(struct pdnn_str *out, const struct pdnn_session *session,
+                        const struct pdnn_sweep_result *result, uint64_t roofs_ns) {
     const struct pdnn_visit_spent *spent = &result->spent;
-    double wall = (double)(pdnn_clock_ns() - sweep->session->started_ns);
+    double wall = (double)(pdnn_clock_ns() - session->started_ns);
     double timed = (double)(spent->samples_ns + spent->stamped_ns);
     const struct {
         const char *name;
         uint64_t ns;
-    } parts[] = {{"samples", spent->samples_ns}, {"stamped steps", spent->stamped_ns},
-                 {"warm-up", spent->warmup_ns},  {"probes", spent->probe_ns},
-                 {"choosing", spent->choose_ns}, {"other preparation", spent->prepare_ns - spent->choose_ns},
-                 {"roofs", sweep->roofs_ns}};
+    } parts[] = {{"samples", spent->samples_ns},
+                 {"stamped steps", spent->stamped_ns},
+                 {"warm-up", spent->warmup_ns},
+                 {"probes", spent->probe_ns},
+                 {"choosing", spent->choose_ns},
+                 {"other preparation", spent->prepare_ns - spent->choose_ns},
+                 {"roofs", roofs_ns}};
     pdnn_str_printf(out, "%.1f s, %.0f %% in timed steps:", wall * 1e-9, 100 * timed / wall);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         pdnn_str_printf(out, " %s %.1f s,", parts[i].name, (double)parts[i].ns * 1e-9);
@@ -221,7 +224,7 @@ static void append_end(struct pdnn_str *out, const struct pdnn_sweep_directory *
     char shown[PDNN_VISIBLE_TEXT];
     const char *path = pdnn_visible(shown, sweep->request.path);
     if (result->visits)
-        append_wall(out, sweep, result);
+        append_wall(out, sweep->session, result, sweep->roofs_ns);
     if (!sweep->written)
         return;
     pdnn_tally_append(out, &sweep->sums.tally);
@@ -245,63 +248,63 @@ static enum pdnn_status sweep_alone(struct pdnn_cli_job *job, struct pdnn_err *e
         pdnn_console_say(pdnn_str_text(&text));
     pdnn_str_finish(&text);
     warn_speed(sweep);
-    *job->arguments->some_failed = pdnn_session_has_failed(sweep->sums.tally.counts);
     return status;
 }
 
-static void print_here(const struct pdnn_join_request *request, const struct pdnn_join_result *result) {
+static void append_here(struct pdnn_str *out, const struct pdnn_join_request *request,
+                        const struct pdnn_join_result *result) {
     char shown[PDNN_VISIBLE_TEXT], outcomes[PDNN_OUTCOMES_TEXT];
-    const struct pdnn_visit_spent *spent = &result->sweep.spent;
-    double wall = (double)(pdnn_clock_ns() - request->sweep.session->started_ns);
-    double timed = (double)(spent->samples_ns + spent->stamped_ns);
     size_t n_instances = 0;
     for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
         n_instances += result->counts[outcome];
-    fprintf(stderr, "part: %s/parts/%s\n", pdnn_visible(shown, request->sweep.path), result->part);
-    fprintf(stderr, "here: %zu visits in %zu lease%s; finished %zu instances%s%s", result->sweep.visits,
-            result->leases, result->leases == 1 ? "" : "s", n_instances, n_instances ? ":" : "",
-            pdnn_outcomes_format(result->counts, outcomes));
+    pdnn_str_printf(out, "part: %s/parts/%s\n", pdnn_visible(shown, request->sweep.path), result->part);
+    pdnn_str_printf(out, "here: %zu visits in %zu lease%s; finished %zu instances%s%s", result->sweep.visits,
+                    result->leases, result->leases == 1 ? "" : "s", n_instances, n_instances ? ":" : "",
+                    pdnn_outcomes_format(result->counts, outcomes));
     if (result->lost)
-        fprintf(stderr, "; %zu lease%s taken over by others", result->lost, result->lost == 1 ? "" : "s");
-    if (result->sweep.workers_lost)
-        fprintf(stderr, "; %zu workers lost", result->sweep.workers_lost);
+        pdnn_str_printf(out, "; %zu lease%s taken over by others", result->lost,
+                        result->lost == 1 ? "" : "s");
     if (result->sweep.out_of_time)
-        fprintf(stderr, "; %s", pdnn_session_end_text(request->sweep.session));
-    fprintf(stderr, "\n%.1f s, %.0f %% in timed steps\n", wall * 1e-9, 100 * timed / wall);
+        pdnn_str_printf(out, "; %s", pdnn_session_end_text(request->sweep.session));
+    pdnn_str_printf(out, "\n");
+    if (result->sweep.visits)
+        append_wall(out, request->sweep.session, &result->sweep, result->roofs_ns);
 }
 
-static void print_all(const struct pdnn_join_request *request, const struct pdnn_join_result *result) {
-    const char *path = request->sweep.path;
-    if (!*result->part)
-        fprintf(stderr, "nothing to do: ");
-    fprintf(stderr, "%zu of %zu instances are done", result->done, result->instances);
+static void append_all(struct pdnn_str *out, const struct pdnn_join_request *request,
+                       const struct pdnn_join_result *result) {
+    pdnn_str_printf(out, "%s%zu of %zu instances are done",
+                    *result->part ? "" : "nothing to do: ", result->done, result->instances);
     if (result->held)
-        fprintf(stderr, ", %zu are being measured by %zu other%s", result->held, result->n_holders,
-                result->n_holders == 1 ? "" : "s");
+        pdnn_str_printf(out, ", %zu are being measured by %zu other%s", result->held, result->n_holders,
+                        result->n_holders == 1 ? "" : "s");
     if (result->free)
-        fprintf(stderr, ", %zu are left to claim", result->free);
-    fprintf(stderr, "\n");
-    if (result->done == result->instances)
-        pdnn_console_next("merge * -o *", path);
-    else if (result->free)
-        fprintf(stderr, "resume: run the same command again, anywhere\n");
+        pdnn_str_printf(out, ", %zu are left to claim", result->free);
+    pdnn_str_printf(out, "\n");
+    if (result->done != result->instances && result->free)
+        pdnn_str_printf(out, "resume: run the same command again, anywhere\n");
     else
-        pdnn_console_next("status *", path);
+        pdnn_next_append(out, result->done == result->instances ? "merge * -o *\n" : "status *\n",
+                         request->sweep.path);
 }
 
 /* The same together with others. */
 static enum pdnn_status join_others(struct pdnn_cli_job *job, struct pdnn_err *err) {
     struct pdnn_join_request request = {.expiry_ns = 0};
     struct pdnn_join_result result = {.part = ""};
+    struct pdnn_str text = {0};
     if (pdnn_cli_job_direct(job, ".results", err) != PDNN_OK ||
         pdnn_argument_time(job->arguments, "lease-expiry", &request.expiry_ns, err) != PDNN_OK)
         return err->status;
     request.sweep = job->request;
     enum pdnn_status status = pdnn_join_run(&request, &result, err);
-    if (*result.part && !job->bar.quiet)
-        print_here(&request, &result);
-    if ((status == PDNN_OK || status == PDNN_INTERRUPTED) && !job->bar.quiet)
-        print_all(&request, &result);
+    if (*result.part)
+        append_here(&text, &request, &result);
+    if (status == PDNN_OK || status == PDNN_INTERRUPTED)
+        append_all(&text, &request, &result);
+    if (!job->bar.quiet)
+        pdnn_console_say(pdnn_str_text(&text));
+    pdnn_str_finish(&text);
     /* A process that came too late to measure anything has not failed. */
     result.counts[PDNN_OUTCOME_OK]++;
     *job->arguments->some_failed = pdnn_session_has_failed(result.counts);

@@ -26,11 +26,5 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return PDNN_OK;
 }
 
-const struct pdnn_command_def pdnn_command_version = {
-    .name = "version",
-    .group = PDNN_COMMANDS_EXPLAIN,
-    .summary = "Shows the versions of paradnn and of its backends.",
-    .operands = "",
-    .description = description,
-    .run = run,
-};
+PDNN_COMMAND_BARE(version, PDNN_COMMANDS_EXPLAIN, "", "Shows the versions of paradnn and of its backends.",
+                  .run = run);

@@ -34,10 +34,6 @@ static void show_roofs(void *user, double fraction, int64_t threads, double seco
     pdnn_progress_show(user, fraction, detail);
 }
 
-static void show_visits(void *user, const struct pdnn_sweep_progress *progress) {
-    pdnn_progress_show_visits(user, progress);
-}
-
 static void show_work(void *user, const char *what, size_t done, size_t all, double seconds_left) {
     char detail[160], left[PDNN_DURATION_TEXT] = "";
     if (seconds_left >= 0)
@@ -102,7 +98,8 @@ void pdnn_console_next(const char *format, const char *path) {
 
 struct pdnn_session_hooks pdnn_console_hooks(struct pdnn_progress *bar) {
     pdnn_progress_init(bar, stderr);
-    return (struct pdnn_session_hooks){bar, warn, note, show_roofs, show_visits, show_work, end_bar, watch};
+    return (struct pdnn_session_hooks){bar,       warn,    note, show_roofs, pdnn_progress_show_visits,
+                                       show_work, end_bar, watch};
 }
 
 const char *pdnn_outcomes_format(const size_t counts[PDNN_OUTCOME_COUNT], char text[PDNN_OUTCOMES_TEXT]) {

@@ -85,7 +85,8 @@ static void print_preface(struct pdnn_progress *progress) {
     pdnn_str_finish(&filled);
 }
 
-void pdnn_progress_show_visits(struct pdnn_progress *progress, const struct pdnn_sweep_progress *visits) {
+void pdnn_progress_show_visits(void *bar, const struct pdnn_sweep_progress *visits) {
+    struct pdnn_progress *progress = bar;
     if (!visits->visits_planned || progress->quiet)
         return;
     print_preface(progress);

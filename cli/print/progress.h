@@ -29,9 +29,10 @@ void pdnn_progress_init(struct pdnn_progress *progress, FILE *stream);
  * to the width. Writes at most every 10 s, on a terminal every 0.1 s. */
 void pdnn_progress_show(struct pdnn_progress *progress, double fraction, const char *detail);
 
-/* The same for a driver's progress: "12 of 80 visits, 41 s left, nodes=64,batch=4". */
+/* The same for a driver's progress: "12 of 80 visits, 41 s left, nodes=64,batch=4". bar: a struct
+ * pdnn_progress. */
 struct pdnn_sweep_progress;
-void pdnn_progress_show_visits(struct pdnn_progress *progress, const struct pdnn_sweep_progress *visits);
+void pdnn_progress_show_visits(void *bar, const struct pdnn_sweep_progress *visits);
 
 /* Wipes the bar, so that other lines can be written. */
 void pdnn_progress_clear(struct pdnn_progress *progress);
