@@ -57,38 +57,39 @@ struct breakdown {
     struct pdnn_arena arena;
     struct pdnn_str out;
     bool for_people;
-    struct pdnn_table table; /* rows of an instance */
-    struct pdnn_table_writer writer;
-    size_t columns[PDNN_SHARE_COLUMNS + 1]; /* for programs, in their order */
+    struct pdnn_table table; /* for people the rows of an instance, for programs of all */
+    size_t results;          /* its column of the directory, behind those of its definition */
 };
 
-/* For programs, all instances are one table; the column `results` comes first where there are several
- * directories. */
-static enum pdnn_status start_table(struct breakdown *b, const struct pdnn_table_def *def,
-                                    struct pdnn_err *err) {
+/* Behind that one: the op that loses most, in one cell. */
+enum { MOST = PDNN_SHARE_COLUMNS + 1 };
+
+static void start_table(struct breakdown *b, const struct pdnn_table_def *def) {
     static const struct pdnn_column_def results = {PDNN_RESULTS_KEY, .help = "the directory"};
-    bool several = b->selection.results.n_directories > 1;
     pdnn_table_init(&b->table, def);
-    if (b->for_people)
-        return PDNN_OK;
-    b->columns[0] = pdnn_table_add_column(&b->table, &results);
-    for (size_t c = 0; c < def->count; c++)
-        b->columns[c + 1] = c;
-    b->writer.columns = several ? b->columns : b->columns + 1;
-    b->writer.n_columns = def->count + several;
-    enum pdnn_status status = pdnn_table_choose(&b->writer, &b->table, err);
-    if (status == PDNN_OK && b->writer.format != PDNN_FORMAT_TEXT)
-        pdnn_table_write(&b->writer, &b->table, NULL);
-    return status;
+    b->results = pdnn_table_add_column(&b->table, &results);
 }
 
-/* Writes the rows of an instance and forgets them. */
-static void write_rows(struct breakdown *b, size_t at) {
-    int results = b->selection.results.results;
-    for (size_t row = 0; row < b->table.n_rows; row++)
-        pdnn_table_set_text(&b->table, row, b->columns[0], pdnn_selection_get(&b->selection, at, results));
-    pdnn_table_write(&b->writer, &b->table, NULL);
-    pdnn_table_clear(&b->table);
+/* Says of the rows from this one on where they come from. */
+static void set_directory(struct breakdown *b, size_t first, size_t at) {
+    for (size_t row = first; row < b->table.n_rows; row++)
+        pdnn_table_set_text(&b->table, row, b->results,
+                            pdnn_selection_get(&b->selection, at, b->selection.results.results));
+}
+
+/* The column `results` comes first, where there are several directories. */
+static enum pdnn_status print_table(const struct breakdown *b, const struct pdnn_arguments *arguments,
+                                    struct pdnn_err *err) {
+    struct pdnn_table_writer printer = pdnn_table_printer(arguments);
+    const bool several = b->selection.results.n_directories > 1;
+    size_t columns[PDNN_SHARE_COLUMNS + 1] = {b->results};
+    for (size_t c = 0; c < b->results; c++)
+        columns[c + several] = c;
+    printer.columns = columns;
+    printer.n_columns = b->results + several;
+    enum pdnn_status status = pdnn_table_print_rows(&printer, &b->table, NULL, err);
+    pdnn_table_print_end(&printer);
+    return status;
 }
 
 /* Shows the rows of an instance and forgets them. Columns without room are named below the last table only.
@@ -136,7 +137,7 @@ static void append_head(struct breakdown *b, size_t at) {
 
 /* What only people see: no counts of 0, no loss where an op above its roof hides it, and the op that loses
  * most in one cell. */
-static void adapt_row(struct pdnn_table *table, size_t row, const struct pdnn_share *share, size_t most) {
+static void adapt_row(struct pdnn_table *table, size_t row, const struct pdnn_share *share) {
     static const size_t counts[] = {PDNN_SHARE_IN_BOUNDS, PDNN_SHARE_BYTES};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (pdnn_table_count(table, row, counts[i]) == 0)
@@ -148,7 +149,7 @@ static void adapt_row(struct pdnn_table *table, size_t row, const struct pdnn_sh
     struct pdnn_str text = {0};
     pdnn_report_op(&text, share->most);
     pdnn_str_printf(&text, ": %.1f", share->most_lost_pct);
-    pdnn_table_set_text(table, row, most, pdnn_str_text(&text));
+    pdnn_table_set_text(table, row, MOST, pdnn_str_text(&text));
     pdnn_str_finish(&text);
 }
 
@@ -169,7 +170,7 @@ static void add_total(struct breakdown *b, size_t at) {
 static void show_shares(struct breakdown *b, size_t at, const struct pdnn_share *shares, size_t n_shares) {
     static const size_t measured[] = {
         PDNN_SHARE_EXECUTIONS, PDNN_SHARE_TIME, PDNN_SHARE_PCT,  PDNN_SHARE_IN_BOUNDS, PDNN_SHARE_BYTES,
-        PDNN_SHARE_GFLOPS,     PDNN_SHARE_GBS,  PDNN_SHARE_ROOF, PDNN_SHARE_LOST_PCT,  PDNN_SHARE_COLUMNS};
+        PDNN_SHARE_GFLOPS,     PDNN_SHARE_GBS,  PDNN_SHARE_ROOF, PDNN_SHARE_LOST_PCT,  MOST};
     size_t columns[PDNN_SHARE_COLUMNS], n_columns = 0;
     const struct pdnn_share *most = pdnn_shares_most(shares, n_shares);
     append_head(b, at);
@@ -187,7 +188,7 @@ static void show_shares(struct breakdown *b, size_t at, const struct pdnn_share 
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
         columns[n_columns++] = measured[i];
     for (size_t row = 0; row < n_shares; row++)
-        adapt_row(&b->table, row, &shares[row], PDNN_SHARE_COLUMNS);
+        adapt_row(&b->table, row, &shares[row]);
     if (n_shares)
         add_total(b, at);
     show_rows(b, columns, n_columns, at + 1 == b->selection.count);
@@ -198,46 +199,45 @@ static void show_instance(struct breakdown *b, size_t at) {
     struct pdnn_share *shares;
     pdnn_arena_reset(&b->arena);
     size_t n_shares = pdnn_shares(&rows, &b->by, &b->arena, &shares);
+    const size_t first = b->table.n_rows;
     for (size_t i = 0; i < n_shares; i++)
         pdnn_shares_add(&shares[i], &b->table);
+    set_directory(b, first, at);
     if (b->for_people)
         show_shares(b, at, shares, n_shares);
-    else
-        write_rows(b, at);
 }
 
-static enum pdnn_status show_instances(struct breakdown *b, struct pdnn_err *err) {
+static enum pdnn_status show_instances(struct breakdown *b) {
     static const struct pdnn_column_def most = {"most", "most of that in", .align = PDNN_ALIGN_WRAP,
                                                 .rank = 1};
-    enum pdnn_status status = start_table(b, &pdnn_shares_def, err);
-    if (b->for_people)
-        pdnn_table_add_column(&b->table, &most);
-    for (size_t at = 0; status == PDNN_OK && at < b->selection.count; at++)
+    start_table(b, &pdnn_shares_def);
+    pdnn_table_add_column(&b->table, &most);
+    for (size_t at = 0; at < b->selection.count; at++)
         show_instance(b, at);
-    return status;
+    return PDNN_OK;
 }
 
-static enum pdnn_status show_gemms(struct breakdown *b, struct pdnn_err *err) {
+static enum pdnn_status show_gemms(struct breakdown *b) {
     static const size_t shown[] = {PDNN_GEMM_M,          PDNN_GEMM_N,    PDNN_GEMM_K,    PDNN_GEMM_BATCH,
                                    PDNN_GEMM_EXECUTIONS, PDNN_GEMM_TIME, PDNN_GEMM_PCT,  PDNN_GEMM_INTENSITY,
                                    PDNN_GEMM_GFLOPS,     PDNN_GEMM_GBS,  PDNN_GEMM_ROOF, PDNN_GEMM_GROUPS,
                                    PDNN_GEMM_PASSES};
     const struct pdnn_selection *selection = &b->selection;
-    enum pdnn_status status = start_table(b, &pdnn_gemms_def, err);
-    for (size_t at = 0; status == PDNN_OK && at < selection->count; at++) {
+    start_table(b, &pdnn_gemms_def);
+    for (size_t at = 0; at < selection->count; at++) {
         const struct pdnn_op_rows rows = pdnn_selection_rows(selection, at, b->ops);
+        const size_t first = b->table.n_rows;
         pdnn_arena_reset(&b->arena);
         pdnn_gemms(&rows, &b->arena, &b->table);
-        if (b->for_people) {
-            append_head(b, at);
-            pdnn_str_printf(&b->out, "%s\n\n", b->table.n_rows ? "" : ", no matrix products");
-            if (b->table.n_rows)
-                show_rows(b, shown, sizeof shown / sizeof *shown, at + 1 == selection->count);
-        } else {
-            write_rows(b, at);
-        }
+        set_directory(b, first, at);
+        if (!b->for_people)
+            continue;
+        append_head(b, at);
+        pdnn_str_printf(&b->out, "%s\n\n", b->table.n_rows ? "" : ", no matrix products");
+        if (b->table.n_rows)
+            show_rows(b, shown, sizeof shown / sizeof *shown, at + 1 == selection->count);
     }
-    return status;
+    return PDNN_OK;
 }
 
 /* The instances of a series and their shares. */
@@ -329,8 +329,8 @@ static enum pdnn_status show_across(struct breakdown *b, const char *keys, struc
     enum pdnn_status status = pdnn_axes_parse(&b->selection, keys, &axes, err);
     if (status == PDNN_OK)
         pdnn_selection_series(&b->selection, &axes, &arena, &series, &n_series);
-    if (status == PDNN_OK && !b->for_people)
-        status = start_table(b, &pdnn_shares_def, err);
+    if (!b->for_people)
+        start_table(b, &pdnn_shares_def);
     for (size_t i = 0; status == PDNN_OK && i < n_series; i++) {
         for (size_t k = 0; !b->for_people && k < series[i].count; k++)
             show_instance(b, series[i].at[k]);
@@ -353,8 +353,7 @@ static enum pdnn_status show_directions(struct breakdown *b, const struct pdnn_a
     const struct pdnn_claim_data data = {.rows = {&b->selection}, .n_sources = 1, .readers = b->ops};
     struct pdnn_str usual = {0};
     size_t told[PDNN_VERDICT_COUNT] = {0};
-    if (start_table(b, &pdnn_claims_def, err) != PDNN_OK)
-        return err->status;
+    start_table(b, &pdnn_claims_def);
     pdnn_claims_check(&data, PDNN_CLAIM_OF_BERT, &b->table, told);
     if (!b->table.n_rows)
         return pdnn_fail(err, PDNN_INVALID,
@@ -362,10 +361,8 @@ static enum pdnn_status show_directions(struct breakdown *b, const struct pdnn_a
     fprintf(stderr, "hold: %zu, do not hold: %zu, cannot be told: %zu\n", told[PDNN_HOLDS],
             told[PDNN_DOES_NOT_HOLD], told[PDNN_CANNOT_BE_TOLD]);
     *arguments->some_failed = told[PDNN_DOES_NOT_HOLD] > 0;
-    if (!b->for_people) {
-        pdnn_table_write(&b->writer, &b->table, NULL);
+    if (!b->for_people)
         return PDNN_OK;
-    }
     pdnn_selection_where(&b->selection, SIZE_MAX, &(struct pdnn_axes){.count = 0}, &usual);
     show_rows(b, shown, sizeof shown / sizeof *shown, true);
     if (usual.length)
@@ -383,23 +380,21 @@ static enum pdnn_status show(struct breakdown *b, const struct pdnn_arguments *a
         return err->status;
     if (checks && b->selection.results.n_directories > 1)
         return pdnn_fail(err, PDNN_INVALID, "--check-directions takes one result directory");
-    return across                              ? show_across(b, across, err)
-           : checks                            ? show_directions(b, arguments, err)
-           : pdnn_argument(arguments, "gemms") ? show_gemms(b, err)
-                                               : show_instances(b, err);
+    enum pdnn_status status = across                              ? show_across(b, across, err)
+                              : checks                            ? show_directions(b, arguments, err)
+                              : pdnn_argument(arguments, "gemms") ? show_gemms(b)
+                                                                  : show_instances(b);
+    if (status == PDNN_OK && b->for_people)
+        pdnn_text_print(&b->out, false);
+    return status == PDNN_OK && !b->for_people ? print_table(b, arguments, err) : status;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    struct breakdown b = {.for_people = pdnn_wants_text(arguments), .writer = pdnn_table_printer(arguments)};
-    b.writer.out = &b.out;
+    struct breakdown b = {.for_people = pdnn_wants_text(arguments)};
     enum pdnn_status status = show(&b, arguments, err);
-    size_t shown = b.selection.count, left_out = b.selection.left_out;
-    if (!b.for_people)
-        pdnn_table_write_end(&b.writer);
-    if (status == PDNN_OK)
-        pdnn_text_print(&b.out, !b.for_people);
-    if (status == PDNN_OK && left_out)
-        fprintf(stderr, "%zu instances; left out %zu that did not end ok\n", shown, left_out);
+    if (status == PDNN_OK && b.selection.left_out)
+        fprintf(stderr, "%zu instances; left out %zu that did not end ok\n", b.selection.count,
+                b.selection.left_out);
     pdnn_str_finish(&b.out);
     pdnn_table_finish(&b.table);
     pdnn_selection_ops_close(&b.selection, b.ops);
