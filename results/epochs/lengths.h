@@ -24,7 +24,6 @@ struct pdnn_quantiles {
 /* Either source has quantiles, or it is log-normal and the target follows from it. */
 struct pdnn_shipped_lengths {
     const char *name, *help;
-    const char *from;                     /* data set, reference, licence where it has one */
     uint64_t examples;                    /* of the data set */
     size_t columns;                       /* 1, or 2: source and target */
     bool is_in_seconds;                   /* else in steps */
