@@ -160,14 +160,6 @@ static void set_outcome(struct analysis *a) {
  * machine was busy. That of a model that did not run says how well it can be told. */
 static const double UNUSABLE = 3;
 
-static void range_of(const double *values, size_t count, double *least, double *greatest) {
-    *least = *greatest = values[0];
-    for (size_t i = 1; i < count; i++) {
-        *least = fmin(*least, values[i]);
-        *greatest = fmax(*greatest, values[i]);
-    }
-}
-
 /* True if the earlier and the later half of the visits do not overlap and their medians differ by more than
  * 5 % of the headline. With three visits per half, one row in ten does not overlap by chance; with fewer, the
  * test says nothing. The middle visit of an odd number belongs to neither half. */
@@ -175,13 +167,11 @@ static bool drifts(const struct ok_visits *ok, double headline_ns) {
     size_t half = ok->count / 2;
     if (half < 3)
         return false;
-    double *medians = gather(ok, offsetof(struct pdnn_visit, median_ns), false);
-    double least[2], greatest[2];
-    range_of(medians, half, &least[0], &greatest[0]);
-    range_of(medians + ok->count - half, half, &least[1], &greatest[1]);
-    bool apart = greatest[0] < least[1] || greatest[1] < least[0];
-    double later = pdnn_median(medians + ok->count - half, half), earlier = pdnn_median(medians, half);
-    return apart && fabs(later - earlier) > 0.05 * headline_ns;
+    double *first = gather(ok, offsetof(struct pdnn_visit, median_ns), false),
+           *last = first + ok->count - half;
+    const double change_ns = pdnn_median(last, half) - pdnn_median(first, half); /* now both are sorted */
+    const bool apart = first[half - 1] < last[0] || last[half - 1] < first[0];
+    return apart && fabs(change_ns) > 0.05 * headline_ns;
 }
 
 /* A visit's flags for drift and preemption describe its own samples. The row has them if most visits do,
@@ -397,10 +387,6 @@ static double factor_of(const struct analysis *a, const struct op_row *row, doub
 /* If fewer layers ran than the model has, scales the time of their ops up, and the step's time in proportion
  * to the sum over all ops. */
 static void extrapolate(struct analysis *a) {
-    static const enum pdnn_result_column times[] = {PDNN_RESULT_TIME_NS_MEDIAN, PDNN_RESULT_TIME_NS_MIN,
-                                                    PDNN_RESULT_TIME_NS_MEAN,   PDNN_RESULT_TIME_NS_P10,
-                                                    PDNN_RESULT_TIME_NS_P90,    PDNN_RESULT_TIME_NS_MAD,
-                                                    PDNN_RESULT_CI_LOW_NS,      PDNN_RESULT_CI_HIGH_NS};
     double repetitions = pdnn_instance_repetitions(&a->instance), measured_ns = 0, whole_ns = 0;
     if (repetitions == 1)
         return;
@@ -416,8 +402,8 @@ static void extrapolate(struct analysis *a) {
             row->bytes = (uint64_t)((double)row->bytes * factor + 0.5);
         }
     }
-    for (size_t i = 0; measured_ns > 0 && i < sizeof times / sizeof *times; i++)
-        put(a, times[i], get(a, times[i]) * (whole_ns / measured_ns));
+    for (size_t time = PDNN_RESULT_TIME_NS_MEDIAN; measured_ns > 0 && time <= PDNN_RESULT_CI_HIGH_NS; time++)
+        put(a, time, get(a, time) * (whole_ns / measured_ns));
     pdnn_result_set_count(&a->row, PDNN_RESULT_EXTRAPOLATED, 1);
 }
 
