@@ -263,7 +263,6 @@ enum pdnn_status pdnn_least_squares(const double *x, const double *y, size_t n_r
         status = find_weights(&f, centered, mean, arena, &made, err);
     if (status != PDNN_OK)
         return status;
-    made.n_full = f.count;
     made.spread = length / sqrt((double)(n_rows - 1));
     made.degrees = (double)(n_rows - f.count - 1);
     judge_rows(y, length * length, &made);

@@ -36,7 +36,7 @@ struct pdnn_least_squares_row {
 };
 
 struct pdnn_least_squares {
-    size_t n_rows, n_columns, n_full;
+    size_t n_rows, n_columns;
     struct pdnn_least_squares_column *column;
     struct pdnn_least_squares_row *row;
     double intercept, intercept_error;
