@@ -414,45 +414,35 @@ static struct sum sum_up(const struct sums *s, const struct pdnn_row_list *ops) 
     return sum;
 }
 
-static void add_limits(const struct sums *s, const char *family, const struct pdnn_row_list *ops) {
-    static const size_t key[] = {PDNN_PROJECTED_OP_KIND};
-    struct pdnn_groups kinds = pdnn_groups_make(&s->of->ops, ops, key, 1);
-    struct pdnn_table *table = &s->of->limits;
-    for (size_t i = 0; i < kinds.count; i++) {
-        struct sum sum = sum_up(s, &kinds.group[i]);
-        size_t row = pdnn_table_copy_row(table, &s->of->ops, kinds.group[i].at[0]);
-        pdnn_table_set_text(table, row, PDNN_PROJECTED_LIMIT_FAMILY, family);
-        pdnn_table_set_count(table, row, PDNN_PROJECTED_LIMIT_INSTANCES, sum.share_pct[BEFORE].n);
-        for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++) {
-            pdnn_table_set_number(table, row, PDNN_PROJECTED_LIMIT_SHARE + 2 * side,
-                                  sum.share_pct[side].mean);
-            pdnn_table_set_number(table, row, PDNN_PROJECTED_LIMIT_LIMIT + 2 * side,
-                                  pdnn_mean_geometric(&sum.limit[side]));
+/* Adds a row for the ops that are alike in the keys, with what the table has of their sums. */
+static void add_sums(const struct sums *s, const char *family, const struct pdnn_row_list *ops,
+                     const size_t *keys, size_t n_keys, struct pdnn_table *table) {
+    struct pdnn_groups groups = pdnn_groups_make(&s->of->ops, ops, keys, n_keys);
+    for (size_t i = 0; i < groups.count; i++) {
+        const struct sum sum = sum_up(s, &groups.group[i]);
+        const struct {
+            const char *column;
+            double number;
+        } numbers[] = {{"share_pct", sum.share_pct[BEFORE].mean},
+                       {"projected_share_pct", sum.share_pct[AFTER].mean},
+                       {"amdahl_limit", pdnn_mean_geometric(&sum.limit[BEFORE])},
+                       {"projected_limit", pdnn_mean_geometric(&sum.limit[AFTER])},
+                       {"speedup", pdnn_mean_geometric(&sum.speedup)}};
+        const size_t row = pdnn_table_copy_row(table, &s->of->ops, groups.group[i].at[0]);
+        pdnn_table_set_text(table, row, pdnn_table_find(table, "family"), family);
+        pdnn_table_set_count(table, row, pdnn_table_find(table, "instances"), sum.share_pct[BEFORE].n);
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+            const size_t column = pdnn_table_find(table, numbers[k].column);
+            if (column != SIZE_MAX)
+                pdnn_table_set_number(table, row, column, numbers[k].number);
         }
     }
-    pdnn_groups_finish(&kinds);
+    pdnn_groups_finish(&groups);
 }
 
 static bool is_moved(const struct pdnn_table *table, size_t row, const void *user) {
     (void)user;
     return pdnn_table_whole(table, row, PDNN_PROJECTED_OP_MOVES);
-}
-
-static void add_moves(const struct sums *s, const char *family, struct pdnn_row_list *ops) {
-    static const size_t keys[] = {PDNN_PROJECTED_OP_OP, PDNN_PROJECTED_OP_PASS, PDNN_PROJECTED_OP_BOUND,
-                                  PDNN_PROJECTED_OP_BOUND + 1};
-    pdnn_rows_keep(ops, &s->of->ops, is_moved, NULL);
-    struct pdnn_groups groups = pdnn_groups_make(&s->of->ops, ops, keys, 4);
-    struct pdnn_table *table = &s->of->moves;
-    for (size_t i = 0; i < groups.count; i++) {
-        struct sum sum = sum_up(s, &groups.group[i]);
-        size_t row = pdnn_table_copy_row(table, &s->of->ops, groups.group[i].at[0]);
-        pdnn_table_set_text(table, row, PDNN_PROJECTED_MOVE_FAMILY, family);
-        pdnn_table_set_count(table, row, PDNN_PROJECTED_MOVE_INSTANCES, sum.share_pct[BEFORE].n);
-        pdnn_table_set_number(table, row, PDNN_PROJECTED_MOVE_SHARE, sum.share_pct[BEFORE].mean);
-        pdnn_table_set_number(table, row, PDNN_PROJECTED_MOVE_SPEEDUP, pdnn_mean_geometric(&sum.speedup));
-    }
-    pdnn_groups_finish(&groups);
 }
 
 static void sort(struct pdnn_table *table, const struct pdnn_table_def *def, const struct pdnn_sort_key *keys,
@@ -475,7 +465,9 @@ void pdnn_projection_sums(struct pdnn_hardware_projection *projection) {
                                       of_moves[] = {{PDNN_PROJECTED_MOVE_SHARE, true},
                                                     {PDNN_PROJECTED_MOVE_OP, false},
                                                     {PDNN_PROJECTED_MOVE_PASS, false}};
-    static const size_t key[] = {PDNN_PROJECTED_FAMILY};
+    static const size_t key[] = {PDNN_PROJECTED_FAMILY}, kind[] = {PDNN_PROJECTED_OP_KIND},
+                        move[] = {PDNN_PROJECTED_OP_OP, PDNN_PROJECTED_OP_PASS, PDNN_PROJECTED_OP_BOUND,
+                                  PDNN_PROJECTED_OP_BOUND + 1};
     const struct pdnn_table *of = &projection->models, *all = &projection->ops;
     struct pdnn_groups by_family = pdnn_groups_make(of, NULL, key, 1);
     struct sums s = {projection, pdnn_alloc(all->n_rows, sizeof *s.model),
@@ -488,8 +480,9 @@ void pdnn_projection_sums(struct pdnn_hardware_projection *projection) {
             if (strcmp(pdnn_table_text(of, s.model[op], PDNN_PROJECTED_FAMILY), family) == 0)
                 pdnn_rows_add(&rows, op);
         put_family(projection, &by_family.group[f]);
-        add_limits(&s, family, &rows);
-        add_moves(&s, family, &rows);
+        add_sums(&s, family, &rows, kind, 1, &projection->limits);
+        pdnn_rows_keep(&rows, all, is_moved, NULL);
+        add_sums(&s, family, &rows, move, 4, &projection->moves);
         pdnn_rows_finish(&rows);
     }
     sort(&projection->limits, &pdnn_projected_limits_def, of_limits, 3);
