@@ -1,8 +1,9 @@
 /* `paradnn plot seqpoint`: an epoch by length, from seqpoint.csv. Above, the time of an iteration with those
  * marked that stand for others; below, how many iterations there are. */
-#include "results/epochs/seqpoint_summary.h"
 #include "results/figures/caption.h"
 #include "results/figures/picture.h"
+#include "base/units.h"
+#include "results/store/seqpoint_table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,9 +29,115 @@ enum { MARKS = sizeof marks / sizeof *marks };
 
 static const struct pdnn_mark stem = {PDNN_CIRCLE, 4, {0xd55e00, PDNN_NO_INK, 0, 0}, false};
 
+enum { BARS_MAX = 64 };
+
+/* seqpoint.csv with one length per row, a histogram of the iterations, and what the SeqPoints say of the
+ * epoch. */
+struct summary {
+    bool two;       /* lengths per iteration; then each is source + target */
+    double *length; /* by row */
+    double shortest, longest;
+    double iterations, most; /* of the epoch; in one bar */
+    double bar[BARS_MAX];    /* iterations; bar i is from first + i * width to the next one */
+    double first, width;
+    size_t n_bars;
+    size_t seqpoints, timed; /* rows */
+    double longest_ns;       /* greatest time; NaN: there is none */
+    double total_ns;         /* of the epoch; NaN unless all rows have a time */
+    double projected_ns;     /* by the SeqPoints; NaN unless all of them have one */
+};
+
+static int64_t length_of(const struct pdnn_table *table, size_t row) {
+    return pdnn_table_whole(table, row, PDNN_SEQPOINT_SOURCE) +
+           pdnn_table_whole(table, row, PDNN_SEQPOINT_TARGET);
+}
+
+/* The greatest number of which all differences of lengths are multiples: lengths that were rounded up to
+ * multiples make no comb of bars. */
+static int64_t find_grid(const struct pdnn_table *table) {
+    int64_t grid = 0;
+    for (size_t i = 1; i < table->n_rows; i++) {
+        int64_t a = length_of(table, i) - length_of(table, 0), b = grid;
+        a = a < 0 ? -a : a;
+        while (b) {
+            int64_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        grid = a;
+    }
+    return grid ? grid : 1;
+}
+
+/* The bar that a length falls into. */
+static size_t bar_of(const struct summary *summary, double length) {
+    return (size_t)floor((length - summary->first) / summary->width);
+}
+
+static void put_bars(const struct pdnn_table *table, struct summary *summary) {
+    double grid = (double)find_grid(table), steps = (summary->longest - summary->shortest) / grid + 1;
+    summary->width = grid * ceil(steps / BARS_MAX);
+    summary->first = summary->shortest - grid / 2;
+    summary->n_bars = bar_of(summary, summary->longest) + 1;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        double *bar = &summary->bar[bar_of(summary, summary->length[i])];
+        *bar += pdnn_table_number(table, i, PDNN_SEQPOINT_ITERATIONS);
+        summary->most = fmax(summary->most, *bar);
+    }
+}
+
+static void summarize(const struct pdnn_table *table, struct pdnn_arena *arena, struct summary *summary) {
+    struct summary made = {.two = pdnn_table_whole(table, 0, PDNN_SEQPOINT_TARGET) > 0,
+                           .length = pdnn_arena_alloc(arena, table->n_rows, sizeof *made.length),
+                           .shortest = INFINITY,
+                           .longest_ns = NAN};
+    for (size_t i = 0; i < table->n_rows; i++) {
+        double iterations = pdnn_table_number(table, i, PDNN_SEQPOINT_ITERATIONS);
+        double weight = pdnn_table_number(table, i, PDNN_SEQPOINT_WEIGHT);
+        double time_ns = pdnn_table_number(table, i, PDNN_SEQPOINT_TIME);
+        made.length[i] = (double)length_of(table, i);
+        made.shortest = fmin(made.shortest, made.length[i]);
+        made.longest = fmax(made.longest, made.length[i]);
+        made.iterations += iterations;
+        made.timed += isnan(time_ns) ? 0 : 1;
+        made.longest_ns = fmax(made.longest_ns, time_ns);
+        made.total_ns += iterations * time_ns;
+        if (!isnan(weight)) {
+            made.seqpoints++;
+            made.projected_ns += weight * time_ns;
+        }
+    }
+    if (!made.seqpoints)
+        made.projected_ns = NAN;
+    put_bars(table, &made);
+    *summary = made;
+}
+
+/* Appends "2083 iterations of 84 lengths; 7 SeqPoints project 41.2 s, all iterations take 41.3 s: -0.24 %" as
+ * far as it is known. */
+static void put_sentence(const struct pdnn_table *table, const struct summary *summary,
+                         struct pdnn_str *out) {
+    char projected[PDNN_UNIT_TEXT], total[PDNN_UNIT_TEXT];
+    pdnn_str_printf(out, "%.0f iteration%s of %zu %s", summary->iterations,
+                    summary->iterations == 1 ? "" : "s", table->n_rows,
+                    summary->two         ? table->n_rows == 1 ? "pair of lengths" : "pairs of lengths"
+                    : table->n_rows == 1 ? "length"
+                                         : "lengths");
+    if (!summary->seqpoints)
+        return;
+    pdnn_str_printf(out, "; %zu SeqPoint%s", summary->seqpoints, summary->seqpoints == 1 ? "" : "s");
+    if (isnan(summary->projected_ns))
+        return;
+    pdnn_str_printf(out, " project%s %s", summary->seqpoints == 1 ? "s" : "",
+                    pdnn_format_ns(projected, summary->projected_ns));
+    if (!isnan(summary->total_ns))
+        pdnn_str_printf(out, ", all iterations take %s: %+.2f %%", pdnn_format_ns(total, summary->total_ns),
+                        100 * (summary->projected_ns / summary->total_ns - 1));
+}
+
 struct picture {
     struct pdnn_picture *in;
-    struct pdnn_seqpoint_summary summary;
+    struct summary summary;
     double height, base, right; /* base: of all but a legend below */
     struct pdnn_scale x, times, counts;
 };
@@ -55,7 +162,7 @@ static void draw_times(struct picture *p) {
 }
 
 static void draw_counts(struct picture *p) {
-    const struct pdnn_seqpoint_summary *s = &p->summary;
+    const struct summary *s = &p->summary;
     double zero = pdnn_scale_at(&p->counts, 0);
     for (size_t i = 0; i < s->n_bars; i++)
         pdnn_draw_box(&p->in->canvas, pdnn_scale_at(&p->x, s->first + s->width * (double)i), zero,
@@ -65,7 +172,7 @@ static void draw_counts(struct picture *p) {
         if (pdnn_table_is_empty(&p->in->data, i, PDNN_SEQPOINT_WEIGHT))
             continue;
         double x = pdnn_scale_at(&p->x, s->length[i]),
-               y = pdnn_scale_at(&p->counts, s->bar[pdnn_seqpoint_bar_of(s, s->length[i])]);
+               y = pdnn_scale_at(&p->counts, s->bar[bar_of(s, s->length[i])]);
         pdnn_draw_line(&p->in->canvas, x, zero, x, y, pdnn_pen_line(stem.pen.fill, 1.6));
         pdnn_draw_point(&p->in->canvas, x, y, stem);
     }
@@ -95,13 +202,13 @@ static void draw_titles(struct picture *p) {
     const char *title = pdnn_arena_printf(
         &p->in->arena, "%s by %slength in %s", p->summary.timed ? "Time of an iteration" : "Iterations",
         p->summary.timed ? "its " : "", pdnn_plot_directory(&p->in->arena, p->in->request->directory[0]));
-    pdnn_seqpoint_sentence(&p->in->data, &p->summary, &subtitle);
+    put_sentence(&p->in->data, &p->summary, &subtitle);
     pdnn_draw_titles(&p->in->canvas, left, p->height,
                      &(struct pdnn_titles){title, pdnn_plot_keep(&p->in->arena, &subtitle)});
 }
 
 static void draw_frames(struct picture *p) {
-    const struct pdnn_seqpoint_summary *s = &p->summary;
+    const struct summary *s = &p->summary;
     double low = s->first, high = s->first + s->width * (double)s->n_bars,
            margin = fmax(4, (high - low) / 40);
     p->x = (struct pdnn_scale){
@@ -152,7 +259,7 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     const char *path = pdnn_arena_printf(&picture->arena, "%s/seqpoint.csv", picture->request->directory[0]);
     if (pdnn_seqpoint_table_read(path, &picture->data, err) != PDNN_OK)
         return err->status;
-    pdnn_seqpoint_summarize(&picture->data, &picture->arena, &p.summary);
+    summarize(&picture->data, &picture->arena, &p.summary);
     describe(&p);
     picture->drawn = p.summary.timed ? p.summary.timed : picture->data.n_rows;
     picture->left_out = picture->data.n_rows - picture->drawn;

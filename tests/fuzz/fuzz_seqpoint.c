@@ -1,7 +1,8 @@
-/* seqpoint.csv: what is read is written as a table that reads as the same rows, and can be summarized. */
+/* seqpoint.csv: what is read is written as a table that reads as the same rows, and can be drawn. */
 #include "tests/fuzz/common.h"
 
-#include "results/epochs/seqpoint_summary.h"
+#include "results/figures/picture.h"
+#include "results/store/seqpoint_table.h"
 #include "results/table/write.h"
 
 #include <string.h>
@@ -12,20 +13,14 @@ static void write(const struct pdnn_table *table, struct pdnn_str *out) {
     pdnn_table_write_end(&writer);
 }
 
-static void check_summary(const struct pdnn_table *table) {
-    struct pdnn_arena arena = {0};
-    struct pdnn_seqpoint_summary summary;
-    struct pdnn_str sentence = {0};
-    double iterations = 0;
-    pdnn_seqpoint_summarize(table, &arena, &summary);
-    FUZZ_CHECK(summary.n_bars >= 1 && summary.n_bars <= PDNN_SEQPOINT_BARS_MAX);
-    for (size_t i = 0; i < summary.n_bars; i++)
-        iterations += summary.bar[i];
-    FUZZ_CHECK(iterations == summary.iterations);
-    pdnn_seqpoint_sentence(table, &summary, &sentence);
-    FUZZ_CHECK(sentence.length > 0);
-    pdnn_str_finish(&sentence);
-    pdnn_arena_finish(&arena);
+static void check_picture(size_t rows) {
+    const struct pdnn_plot_request request = {.directory = &(const char *){fuzz_directory()},
+                                              .n_directories = 1};
+    struct pdnn_picture picture = {.drawn = 0};
+    struct pdnn_err err = {0};
+    fuzz_must(pdnn_picture_draw(&picture, pdnn_plot_find("seqpoint"), &request, &err), &err);
+    FUZZ_CHECK(picture.drawn + picture.left_out == rows);
+    pdnn_picture_finish(&picture);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
@@ -35,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     fuzz_write("seqpoint.csv", bytes, length);
     if (!fuzz_is_ok(pdnn_seqpoint_table_read(fuzz_path("seqpoint.csv"), &table, &err), &err))
         return 0;
-    check_summary(&table);
+    check_picture(table.n_rows);
     write(&table, &text);
     fuzz_write("seqpoint.csv", (const uint8_t *)text.text, text.length);
     fuzz_must(pdnn_seqpoint_table_read(fuzz_path("seqpoint.csv"), &again, &err), &err);
