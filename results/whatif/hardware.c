@@ -70,12 +70,10 @@ static enum pdnn_status parse_factors(struct pdnn_hardware *hardware, enum pdnn_
 
 static enum pdnn_status read_onto(struct pdnn_hardware *hardware, const char *path, struct pdnn_err *err) {
     struct stat info;
-    char file[4096];
-    bool is_directory = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-    if (snprintf(file, sizeof file, "%s%s", path, is_directory ? "/ceilings.csv" : "") >= (int)sizeof file)
-        return pdnn_fail(err, PDNN_INVALID, "--onto: the path is too long");
     hardware->onto = pdnn_alloc(1, sizeof *hardware->onto);
-    return pdnn_ceilings_read(file, NULL, hardware->onto, err);
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode)
+               ? pdnn_ceilings_read_in(path, hardware->onto, err)
+               : pdnn_ceilings_read(path, NULL, hardware->onto, err);
 }
 
 enum pdnn_status pdnn_hardware_parse(struct pdnn_hardware *hardware,
