@@ -325,22 +325,20 @@ static void project(const struct pdnn_method_estimates_request *request, double 
     made->parallel = whole_ns / longest_ns;
 }
 
-/* The kinds of the first draws, each once. Weights are 1 until an estimate says what they are. */
+/* The kinds of the first draws, each once, with the weights of an estimate; NULL: there is none. */
 static struct pdnn_representatives gather_draws(const struct pdnn_method_estimates_request *request,
                                                 const double *weight, struct pdnn_arena *arena) {
     const struct pdnn_epoch *epoch = request->epoch;
-    struct pdnn_representatives points = {.point =
-                                              pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *points.point)};
+    uint64_t *runs = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *runs);
+    double *sum = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *sum);
     for (size_t i = 0; i < request->draws; i++) {
-        struct pdnn_representative *point = &points.point[epoch->kind_of[request->sample->order[i]]];
-        point->runs++;
-        point->weight += weight ? weight[i] : 1;
+        const size_t kind = epoch->kind_of[request->sample->order[i]];
+        runs[kind]++;
+        sum[kind] += weight ? weight[i] : 0;
     }
-    for (size_t k = 0; k < epoch->n_kinds; k++) {
-        points.point[k].kind = k;
-        if (points.point[k].runs)
-            points.point[points.count++] = points.point[k];
-    }
+    struct pdnn_representatives points = weigh(epoch, runs, arena);
+    for (size_t i = 0; weight && i < points.count; i++)
+        points.point[i].weight = sum[points.point[i].kind];
     return points;
 }
 
