@@ -83,7 +83,6 @@ enum pdnn_status pdnn_link_parse(const char *text, struct pdnn_link *link, struc
     static const char per_second[] = "/s";
     char buffer[64];
     uint64_t bytes, ns = 0;
-    struct pdnn_link made = {.latency_ns = 0};
     if (snprintf(buffer, sizeof buffer, "%s", text) >= (int)sizeof buffer)
         return bad_link(text, err);
     char *comma = strchr(buffer, ',');
@@ -99,9 +98,7 @@ enum pdnn_status pdnn_link_parse(const char *text, struct pdnn_link *link, struc
         strcpy(bit, "B"); /* "200MB" is read below, in units of a bit */
     if (!pdnn_parse_bytes(buffer, &bytes) || !bytes)
         return bad_link(text, err);
-    made.bytes_per_ns = (double)bytes / (in_bits ? 8 : 1) * 1e-9;
-    made.latency_ns = (double)ns;
-    *link = made;
+    *link = (struct pdnn_link){(double)bytes / (in_bits ? 8 : 1) * 1e-9, (double)ns};
     return PDNN_OK;
 }
 
@@ -179,14 +176,11 @@ static bool is_row_parallel(const struct pdnn_node *node) {
 
 /* Part of what tensor slicing divides; the bias after a product by rows follows the reduction. */
 static bool is_sliced_layer(const struct pdnn_family_def *family, const struct pdnn_node *node) {
-    static const enum pdnn_layer_part parts[] = {PDNN_LAYER_PROJECTION, PDNN_LAYER_ATTENTION,
-                                                 PDNN_LAYER_SOFTMAX, PDNN_LAYER_FEED_FORWARD,
-                                                 PDNN_LAYER_ACTIVATION};
-    enum pdnn_layer_part part = part_of(family, node);
-    bool found = false;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        found = found || parts[i] == part;
-    return found && !(is_row_parallel(node) && strcmp(node->op->name, "bias") == 0);
+    static const unsigned parts = 1u << PDNN_LAYER_PROJECTION | 1u << PDNN_LAYER_ATTENTION |
+                                  1u << PDNN_LAYER_SOFTMAX | 1u << PDNN_LAYER_FEED_FORWARD |
+                                  1u << PDNN_LAYER_ACTIVATION;
+    return (1u << part_of(family, node) & parts) &&
+           !(is_row_parallel(node) && strcmp(node->op->name, "bias") == 0);
 }
 
 /* Weights of sliced products and what they compute, then whatever belongs to these. */
