@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "results/query/select.h"
+#include "results/query/results.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -19,7 +19,7 @@ struct pdnn_prune {
 };
 
 /* Opens and locks the directory and finds the instances that its spec.yaml does not name and that `only` asks
- * for (results/query/select.h). Changes nothing but what a sweep that begins there would. PDNN_INVALID if a
+ * for (results/query/results.h). Changes nothing but what a sweep that begins there would. PDNN_INVALID if a
  * sweep is working there, if it is not the directory of a sweep, if its journals are in parts/, or if it was
  * merged from several hosts. Release with pdnn_prune_close, also after a failure. */
 enum pdnn_status pdnn_prune_open(struct pdnn_prune *prune, const char *directory, const char *const *only,

@@ -1,5 +1,5 @@
-/* --only: conditions on the rows of results.csv. */
-#include "results/query/select.h"
+/* --only: conditions on the rows of results.csv, in every command that reads it. */
+#include "results/query/results.h"
 
 #include "base/units.h"
 #include "models/instance.h"

@@ -4,7 +4,7 @@
 #ifndef RESULTS_QUERY_SELECTION_H
 #define RESULTS_QUERY_SELECTION_H
 
-#include "results/query/select.h"
+#include "results/query/results.h"
 
 /* A key among the chosen rows. */
 struct pdnn_selection_key {
@@ -28,7 +28,7 @@ struct pdnn_selection {
 };
 
 /* Reads DIR/results.csv of each directory and keeps all rows that all texts of `only` ask for
- * (results/query/select.h), whether or not they ended ok. Of several directories, the names are the key
+ * (results/query/results.h), whether or not they ended ok. Of several directories, the names are the key
  * `results` (results/query/results.h). PDNN_INVALID names the nearest column. */
 enum pdnn_status pdnn_selection_read(struct pdnn_selection *selection, const char *const *directories,
                                      size_t n_directories, const char *const *only, size_t n_only,

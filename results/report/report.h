@@ -14,7 +14,7 @@ enum { PDNN_REPORT_SOURCES_MAX = 2 };
 struct pdnn_report_request {
     const char *const *directories; /* one or two */
     size_t n_directories;
-    const char *const *only; /* which rows, as in results/query/select.h */
+    const char *const *only; /* which rows, as in results/query/results.h */
     size_t n_only;
     const char *progress[PDNN_REPORT_SOURCES_MAX]; /* what is said of a sweep that is not done, or NULL */
 };
