@@ -284,6 +284,8 @@ void pdnn_session_finish(struct pdnn_session *session) {
 void pdnn_session_warn(const struct pdnn_session *session, const char *format, ...) {
     char text[WARNING_TEXT];
     va_list arguments;
+    if (!session->hooks)
+        return;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);

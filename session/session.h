@@ -77,7 +77,7 @@ void pdnn_session_finish(struct pdnn_session *session);
  * one. directory: where the results go. */
 void pdnn_session_announce(struct pdnn_session *session, const char *directory);
 
-/* Passes a formatted line to hooks->warn. */
+/* Passes a formatted line to hooks->warn, if there are hooks. */
 void pdnn_session_warn(const struct pdnn_session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

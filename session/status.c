@@ -30,11 +30,6 @@ struct reading {
     struct pace *pace; /* by source */
 };
 
-static void ignore(void *user, const char *text) {
-    (void)user;
-    (void)text;
-}
-
 static void note_visits(struct reading *reading) {
     for (size_t i = 0; i < reading->job.n_visits; i++) {
         const struct pdnn_merge_visit *visit = &reading->job.visits[i];
@@ -147,9 +142,7 @@ static void measure_pace(const struct reading *reading, struct pdnn_status_repor
         predicted_s += pace->predicted_s * share;
         visits += pace->visits - 1;
     }
-    if (report->tally.stage[PDNN_STAGE_DONE] == report->tally.instances)
-        report->working = 0;
-    if (report->is_joined)
+    if (report->is_joined || report->tally.stage[PDNN_STAGE_DONE] == report->tally.instances)
         report->working = 0;
     for (size_t i = 0; i < report->leases.count; i++)
         report->working +=
@@ -221,7 +214,7 @@ enum pdnn_status pdnn_status_read(const char *directory, struct pdnn_status_repo
     *report = (struct pdnn_status_report){.leases.folder.fd = -1};
     if (is_import)
         return read_import(directory, report, err);
-    const struct pdnn_merge_request request = {.sources = &directory, .n_sources = 1, .note = ignore};
+    const struct pdnn_merge_request request = {.sources = &directory, .n_sources = 1};
     /* The directory of a shard is complete with the shard's instances. */
     struct reading reading = {.job = {.request = &request, .output.fd = -1, .takes_shard = true}};
     struct pdnn_merge_job *job = &reading.job;

@@ -1,6 +1,5 @@
 #include "base/visible.h"
 #include "cli/print/console.h"
-#include "cli/interrupt.h"
 #include "cli/args/registry.h"
 #include "session/merge/merge.h"
 
@@ -32,12 +31,6 @@ static const struct pdnn_help_row examples[] = {
     {"paradnn merge fc.results -o fc.results", "the tables of a directory that workers joined"},
 };
 
-static void note(void *user, const char *text) {
-    char shown[PDNN_VISIBLE_TEXT];
-    (void)user;
-    fprintf(stderr, "paradnn: %s\n", pdnn_visible(shown, text));
-}
-
 static void print_summary(const struct pdnn_merge_result *result, const char *output) {
     char shown[PDNN_VISIBLE_TEXT];
     struct pdnn_str tally = {0};
@@ -60,13 +53,14 @@ static void print_summary(const struct pdnn_merge_result *result, const char *ou
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_merge_result result;
+    struct pdnn_progress bar;
+    const struct pdnn_session_hooks hooks = pdnn_console_hooks(&bar);
     const struct pdnn_merge_request request = {
         .sources = arguments->operands,
         .n_sources = arguments->n_operands,
         .output = pdnn_argument(arguments, "output"),
         .is_union = pdnn_argument(arguments, "union"),
-        .note = note,
-        .stop = pdnn_interrupt_watch(),
+        .hooks = &hooks,
     };
     if (!request.output)
         return pdnn_fail(err, PDNN_INVALID, "merge needs the new directory, give -o OUT");

@@ -55,6 +55,7 @@ struct pdnn_merge_instance {
 
 struct pdnn_merge_job {
     const struct pdnn_merge_request *request;
+    const volatile int *stop; /* nonzero: end; NULL: never */
     struct pdnn_merge_result result;
     struct pdnn_arena arena;
     struct pdnn_merge_source *source;
@@ -82,9 +83,6 @@ struct pdnn_merge_job {
     bool is_inside;                   /* the temporary directory is in the output, which has parts/ */
 };
 
-/* Passes a formatted line to the caller. */
-void pdnn_merge_note(const struct pdnn_merge_job *job, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 /* PDNN_INTERRUPTED if the user wants it to end. */
 enum pdnn_status pdnn_merge_check_stop(const struct pdnn_merge_job *job, struct pdnn_err *err);
 

@@ -26,9 +26,7 @@ struct pdnn_merge_request {
     /* a path where nothing or an empty directory is, or a source with parts/: its tables are then written
      * beside parts/ */
     const char *output;
-    void (*note)(void *user, const char *text); /* a line for the user: lower case, no full stop */
-    void *user;
-    const volatile int *stop; /* nonzero: end, leaving nothing; NULL: never */
+    const struct pdnn_session_hooks *hooks; /* for warnings, and for the end that the user wants; borrowed */
 };
 
 struct pdnn_merge_result {

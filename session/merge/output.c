@@ -322,7 +322,7 @@ static enum pdnn_status write_tables(struct pdnn_merge_job *job, struct pdnn_err
     pool_hosts(&writing);
     for (size_t i = 0; i < job->session.n_tasks; i++)
         if (job->id_of_task[i] == SIZE_MAX && job->session.rows[i].outcome == PDNN_OUTCOME_INTERRUPTED)
-            pdnn_merge_note(job, "missing: %s", job->session.tasks[i].id);
+            pdnn_session_warn(&job->session, "missing: %s", job->session.tasks[i].id);
     enum pdnn_status status =
         begin(&job->output, "journal.csv", &pdnn_journal_def, &writing.visits_file, err);
     if (status == PDNN_OK)
@@ -393,7 +393,10 @@ static void remove_output(struct pdnn_merge_job *job) {
 
 enum pdnn_status pdnn_merge(const struct pdnn_merge_request *request, struct pdnn_merge_result *result,
                             struct pdnn_err *err) {
-    struct pdnn_merge_job job = {.request = request, .output.fd = -1};
+    struct pdnn_merge_job job = {.request = request,
+                                 .stop = request->hooks->watch(request->hooks->user),
+                                 .session.hooks = request->hooks,
+                                 .output.fd = -1};
     static enum pdnn_status (*const steps[])(struct pdnn_merge_job * job, struct pdnn_err * err) = {
         pdnn_merge_find_sources,
         pdnn_merge_compare_sources,

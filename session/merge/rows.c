@@ -131,9 +131,10 @@ static size_t choose_host(struct pdnn_merge_job *job, size_t from) {
     job->result.visits += kept.standing.visits;
     job->result.left_out += visits - kept.standing.visits;
     if (n_hosts > 1 && job->result.conflicts++ < PDNN_MERGE_NOTES)
-        pdnn_merge_note(job, "%s: measured on %zu hosts; kept the %zu visits of %s, left out %zu of others",
-                        job->ids.text[number], n_hosts, kept.standing.visits, name_host(job, kept.host),
-                        visits - kept.standing.visits);
+        pdnn_session_warn(&job->session,
+                          "%s: measured on %zu hosts; kept the %zu visits of %s, left out %zu of others",
+                          job->ids.text[number], n_hosts, kept.standing.visits, name_host(job, kept.host),
+                          visits - kept.standing.visits);
     job->of[number] = kept;
     return other.end;
 }
@@ -144,7 +145,8 @@ enum pdnn_status pdnn_merge_find_visits(struct pdnn_merge_job *job, struct pdnn_
     for (size_t i = 0; i < job->n_sources && status == PDNN_OK; i++) {
         status = scan(job, i, err);
         if (status == PDNN_OK && job->source[i].scan.torn)
-            pdnn_merge_note(job, "%s/journal.csv: an incomplete last row was left out", job->source[i].path);
+            pdnn_session_warn(&job->session, "%s/journal.csv: an incomplete last row was left out",
+                              job->source[i].path);
         if (status == PDNN_OK)
             status = pdnn_merge_check_stop(job, err);
     }
@@ -153,8 +155,8 @@ enum pdnn_status pdnn_merge_find_visits(struct pdnn_merge_job *job, struct pdnn_
     for (size_t from = 0; from < job->n_visits && status == PDNN_OK;)
         from = choose_host(job, from);
     if (job->result.conflicts > PDNN_MERGE_NOTES)
-        pdnn_merge_note(job, "%zu more instances were measured on several hosts",
-                        job->result.conflicts - PDNN_MERGE_NOTES);
+        pdnn_session_warn(&job->session, "%zu more instances were measured on several hosts",
+                          job->result.conflicts - PDNN_MERGE_NOTES);
     job->result.journal_ns += pdnn_clock_ns() - began_ns;
     return status;
 }

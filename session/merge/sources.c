@@ -13,7 +13,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,19 +23,9 @@
 enum { SPEC_LIMIT_BYTES = 1 << 26 };
 static const size_t hosts_limit_bytes = (size_t)1 << 32;
 
-void pdnn_merge_note(const struct pdnn_merge_job *job, const char *format, ...) {
-    char text[PDNN_ID_TEXT + 2 * PDNN_FOLDER_TEXT];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    job->request->note(job->request->user, text);
-}
-
 enum pdnn_status pdnn_merge_check_stop(const struct pdnn_merge_job *job, struct pdnn_err *err) {
-    return job->request->stop && *job->request->stop
-               ? pdnn_fail(err, PDNN_INTERRUPTED, "interrupted; nothing was written")
-               : PDNN_OK;
+    return job->stop && *job->stop ? pdnn_fail(err, PDNN_INTERRUPTED, "interrupted; nothing was written")
+                                   : PDNN_OK;
 }
 
 int pdnn_merge_by_text(const void *left, const void *right) {
@@ -171,7 +160,7 @@ static enum pdnn_status open_source(struct pdnn_merge_job *job, const char *path
     if (status != PDNN_OK || done) {
         pdnn_journal_scan_close(&source->scan);
         if (status == PDNN_OK)
-            pdnn_merge_note(job, "%s: no visits yet", path);
+            pdnn_session_warn(&job->session, "%s: no visits yet", path);
         if (status == PDNN_OK && pdnn_path_has(path, "spec.yaml"))
             status = take_spec(job, path, err);
         return status;
@@ -204,13 +193,13 @@ static enum pdnn_status open_parts(struct pdnn_merge_job *job, const char *direc
         else if (status == PDNN_OK && pdnn_path_has(path, "journal.csv"))
             status = open_source(job, path, err);
         else if (status == PDNN_OK && strangers++ < PDNN_MERGE_NOTES)
-            pdnn_merge_note(job, "%s: ignored, it has no journal.csv", path);
+            pdnn_session_warn(&job->session, "%s: ignored, it has no journal.csv", path);
         free(entries[i]);
     }
     free(entries);
     if (status == PDNN_OK && strangers > PDNN_MERGE_NOTES)
-        pdnn_merge_note(job, "%s: %zu more without a journal.csv ignored", parts,
-                        strangers - PDNN_MERGE_NOTES);
+        pdnn_session_warn(&job->session, "%s: %zu more without a journal.csv ignored", parts,
+                          strangers - PDNN_MERGE_NOTES);
     return status;
 }
 
@@ -256,8 +245,8 @@ enum pdnn_status pdnn_merge_compare_sources(struct pdnn_merge_job *job, struct p
             return err->status;
     }
     if (job->hosts.count > 1)
-        pdnn_merge_note(job, "%zu hosts: rows and roofs are those of the host that measured",
-                        job->hosts.count);
+        pdnn_session_warn(&job->session, "%zu hosts: rows and roofs are those of the host that measured",
+                          job->hosts.count);
     return PDNN_OK;
 }
 
