@@ -1,7 +1,6 @@
 #define _DEFAULT_SOURCE /* flock */
 #include "session/directory.h"
 
-#include "base/file.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "runtime/protocol/standing.h"
@@ -14,8 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SPEC_LIMIT_BYTES = 1 << 26 };
-
 static const char ceilings_name[] = "ceilings.csv", spec_name[] = "spec.yaml";
 
 /* The tables are replaced at most once in this time, and replacing them takes at
@@ -25,14 +22,13 @@ enum { WRITE_SHARE = 50 };
 
 /* Rows of an earlier spec stay in the tables, so a changed spec deserves a warning. */
 static enum pdnn_status write_spec(const struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
-    char path[PDNN_FOLDER_TEXT], *before = NULL;
-    const char *text = sweep->session->spec.text;
-    pdnn_folder_path(&sweep->folder, spec_name, path);
-    if (pdnn_file_read(path, SPEC_LIMIT_BYTES, &before, NULL, NULL) == PDNN_OK && strcmp(before, text) != 0)
-        pdnn_session_warn(
-            sweep->session,
-            "%s: the spec has changed; rows of the previous one stay in the tables; paradnn prune drops them",
-            path);
+    const char *directory = sweep->folder.path, *text = sweep->session->spec.text;
+    char *before = NULL;
+    if (pdnn_spec_read(directory, &before, NULL) == PDNN_OK && strcmp(before, text) != 0)
+        pdnn_session_warn(sweep->session,
+                          "%s/spec.yaml: the spec has changed; rows of the previous one stay in the tables; "
+                          "paradnn prune drops them",
+                          directory);
     free(before);
     return pdnn_folder_replace(&sweep->folder, spec_name, text, strlen(text), err);
 }

@@ -2,6 +2,7 @@
 #include "session/session.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/paths/program.h"
 #include "base/units.h"
@@ -398,6 +399,14 @@ enum pdnn_stage pdnn_tally_add(struct pdnn_tally *tally, const struct pdnn_sessi
     tally->instances++;
     tally->counts[standing->visits ? pdnn_standing_outcome(standing) : session->rows[task].outcome]++;
     return stage;
+}
+
+enum pdnn_status pdnn_spec_read(const char *directory, char **text, struct pdnn_err *err) {
+    enum { LIMIT_BYTES = 1 << 26 };
+    char path[PDNN_FOLDER_TEXT];
+    return pdnn_path_join(path, directory, "spec.yaml")
+               ? pdnn_file_read(path, LIMIT_BYTES, text, NULL, err)
+               : pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
 }
 
 static const char *skip_comments(const char *line) {

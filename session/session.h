@@ -165,6 +165,9 @@ enum pdnn_stage pdnn_stage_of(const struct pdnn_session *session, size_t task,
 enum pdnn_stage pdnn_tally_add(struct pdnn_tally *tally, const struct pdnn_session *session, size_t task,
                                const struct pdnn_standing *standing);
 
+/* The text of DIR/spec.yaml, which the caller frees. PDNN_INVALID if it cannot be read. */
+enum pdnn_status pdnn_spec_read(const char *directory, char **text, struct pdnn_err *err);
+
 /* Whether two spec.yaml ask for the same sweep. */
 enum { PDNN_SPEC_LINE_TEXT = 160 };
 

@@ -2,7 +2,6 @@
 #include "session/join/join.h"
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "results/store/journal.h"
@@ -22,8 +21,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SPEC_LIMIT_BYTES = 1 << 26 };
-
 enum pdnn_status pdnn_join_check_alone(const char *directory, struct pdnn_err *err) {
     if (!pdnn_leases_exist(directory) || pdnn_path_has(directory, "journal.csv"))
         return PDNN_OK;
@@ -34,8 +31,6 @@ enum pdnn_status pdnn_join_check_alone(const char *directory, struct pdnn_err *e
 enum pdnn_status pdnn_join_make_directory(const char *directory, const char *text, struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT], *frozen = NULL, was[PDNN_SPEC_LINE_TEXT], is[PDNN_SPEC_LINE_TEXT];
     struct pdnn_folder folder;
-    if (!pdnn_path_join(path, directory, "journal.csv"))
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
     if (pdnn_path_has(directory, "journal.csv") && !pdnn_leases_exist(directory))
         return pdnn_fail(err, PDNN_INVALID,
                          "%s: holds a sweep that one process runs; give --join a directory of its own",
@@ -49,14 +44,14 @@ enum pdnn_status pdnn_join_make_directory(const char *directory, const char *tex
     /* Of several that try, one succeeds. */
     if (!pdnn_path_has(directory, "spec.yaml"))
         status = pdnn_leases_put(&folder, "spec.yaml", text, strlen(text), err);
-    pdnn_path_join(path, directory, "spec.yaml");
     if (status == PDNN_OK || status == PDNN_BUSY)
-        status = pdnn_file_read(path, SPEC_LIMIT_BYTES, &frozen, NULL, err);
+        status = pdnn_spec_read(directory, &frozen, err);
     if (status == PDNN_OK && pdnn_spec_differs(frozen, text, was, is))
-        status = pdnn_fail(err, PDNN_INVALID,
-                           "%s: has '%s' where this sweep has '%s'; all that join run one spec, use another "
-                           "directory with -o",
-                           path, was, is);
+        status =
+            pdnn_fail(err, PDNN_INVALID,
+                      "%s/spec.yaml: has '%s' where this sweep has '%s'; all that join run one spec, use "
+                      "another directory with -o",
+                      directory, was, is);
     free(frozen);
     pdnn_path_join(path, directory, "parts");
     if (status == PDNN_OK)

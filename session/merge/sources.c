@@ -1,7 +1,6 @@
 #define _GNU_SOURCE /* qsort_r */
 /* The directories of a merge: which they are, whether they belong together, and what follows for all of them:
  * the session and its tasks, the roofs of each host. */
-#include "base/file.h"
 #include "base/memory.h"
 #include "gen/expansion/walk.h"
 #include "results/stats/means.h"
@@ -20,7 +19,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SPEC_LIMIT_BYTES = 1 << 26 };
 static const size_t hosts_limit_bytes = (size_t)1 << 32;
 
 enum pdnn_status pdnn_merge_check_stop(const struct pdnn_merge_job *job, struct pdnn_err *err) {
@@ -89,10 +87,7 @@ static void join_specs(struct pdnn_merge_job *job) {
 /* Of texts that differ in comments, the first is kept, whatever the order of the directories. */
 static enum pdnn_status take_spec(struct pdnn_merge_job *job, const char *directory, struct pdnn_err *err) {
     char line[PDNN_SPEC_LINE_TEXT], other_line[PDNN_SPEC_LINE_TEXT], *text = NULL;
-    char path[PDNN_FOLDER_TEXT];
-    if (!pdnn_path_join(path, directory, "spec.yaml"))
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-    if (pdnn_file_read(path, SPEC_LIMIT_BYTES, &text, NULL, err) != PDNN_OK)
+    if (pdnn_spec_read(directory, &text, err) != PDNN_OK)
         return err->status;
     size_t i = 0;
     while (i < job->n_specs && pdnn_spec_differs(job->specs[i], text, line, other_line))
@@ -111,7 +106,7 @@ static enum pdnn_status take_spec(struct pdnn_merge_job *job, const char *direct
                          directory, job->spec_path, line, other_line);
     }
     if (!job->n_specs)
-        job->spec_path = pdnn_arena_strdup(&job->arena, path);
+        job->spec_path = pdnn_arena_printf(&job->arena, "%s/spec.yaml", directory);
     job->specs = pdnn_grow(job->specs, &job->spec_room, job->n_specs, sizeof *job->specs);
     job->specs[job->n_specs++] = text;
     return PDNN_OK;
