@@ -3,7 +3,6 @@
  * warnings, summaries. */
 #define _GNU_SOURCE /* environ */
 #include "base/visible.h"
-#include "cli/args/complete.h"
 #include "cli/args/help.h"
 #include "cli/args/operands.h"
 #include "cli/args/registry.h"

@@ -1,4 +1,4 @@
-#include "cli/args/complete.h"
+#include "cli/args/help.h"
 
 #include "cli/args/registry.h"
 #include "cli/args/options.h"

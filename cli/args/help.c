@@ -6,7 +6,7 @@
 #include "base/fill.h"
 #include "cli/args/page.h"
 #include "cli/args/registry.h"
-#include "cli/print/terminal.h"
+#include "cli/print/progress.h"
 #include "models/family.h"
 #include "models/instance.h"
 

@@ -1,4 +1,5 @@
-/* Text made from the registries: help and manual pages, and how a parameter's range is written. */
+/* Text made from the registries and the tables that specs are read with: help and manual pages, the language
+ * of specs, what a shell offers, and how a parameter's range is written. */
 #ifndef CLI_ARGS_HELP_H
 #define CLI_ARGS_HELP_H
 
@@ -14,6 +15,16 @@ struct pdnn_param_def;
  * is not NULL then. */
 void pdnn_help_format(struct pdnn_str *out, const struct pdnn_command_def *command);
 void pdnn_manual_format(struct pdnn_str *out, const struct pdnn_command_def *command);
+
+/* Appends the page of `paradnn help spec`, which is also doc/spec.md: every key with its values, default,
+ * meaning and an example. Markdown, filled to `width` columns. */
+void pdnn_spec_page_format(struct pdnn_str *out, size_t width);
+extern const char pdnn_spec_text[]; /* what stands between them: spec.md, which the build embeds */
+
+/* Appends the answer to `paradnn --complete WORD...`, which the functions in packaging/completion ask when
+ * the user presses TAB after these words, the last of which is completed: a line with what files the shell
+ * adds (none, files, directories or specs), then the candidates. */
+void pdnn_complete(struct pdnn_str *out, const char *const *words, size_t count);
 
 /* Appends "1..8192", "all, 1..1024", "none, relu" or "list of 1..64". */
 void pdnn_param_range_format(struct pdnn_str *out, const struct pdnn_param_def *param);

@@ -1,4 +1,3 @@
-#include "cli/args/spec_page.h"
 
 #include "cli/args/help.h"
 #include "gen/axis.h"

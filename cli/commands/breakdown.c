@@ -4,7 +4,7 @@
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "cli/print/instance_result.h"
-#include "cli/print/terminal.h"
+#include "cli/print/progress.h"
 #include "results/query/gemms.h"
 #include "results/rows/roofline.h"
 #include "results/query/shares.h"

@@ -1,7 +1,7 @@
 #include "base/paths/folder.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
-#include "cli/print/terminal.h"
+#include "cli/print/progress.h"
 #include "models/varying.h"
 #include "results/compare/compare_ops.h"
 #include "results/compare/compare_sums.h"

@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
-#include "cli/print/terminal.h"
+#include "cli/print/progress.h"
 #include "gen/spec.h"
 #include "models/varying.h"
 #include "session/join/shard.h"

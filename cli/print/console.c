@@ -3,7 +3,7 @@
 #include "base/visible.h"
 #include "base/fill.h"
 #include "cli/interrupt.h"
-#include "cli/print/terminal.h"
+#include "cli/print/progress.h"
 #include "results/table/escape.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 
 #include "base/fill.h"
 #include "base/visible.h"
-#include "cli/print/terminal.h"
+#include "cli/print/progress.h"
 #include "gen/spec.h"
 
 #include <sys/stat.h>

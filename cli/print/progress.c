@@ -1,17 +1,25 @@
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* struct winsize */
 #include "cli/print/progress.h"
 
 #include "base/fill.h"
 #include "base/clock.h"
-#include "cli/print/terminal.h"
 #include "runtime/driver/sweep/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 enum { BAR_CELLS = 24, DETAIL_ROOM = 30 };
 
 static const uint64_t terminal_gap_ns = UINT64_C(100000000), log_gap_ns = UINT64_C(10000000000);
+
+size_t pdnn_terminal_width(int fd) {
+    struct winsize size;
+    if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) != 0)
+        return 0;
+    return size.ws_col;
+}
 
 void pdnn_progress_init(struct pdnn_progress *progress, FILE *stream) {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");

@@ -23,6 +23,9 @@ struct pdnn_progress {
     const char *preface;
 };
 
+/* The number of columns of the terminal behind fd, or 0 if it is not a terminal. */
+size_t pdnn_terminal_width(int fd);
+
 void pdnn_progress_init(struct pdnn_progress *progress, FILE *stream);
 
 /* Shows that `fraction` is done. `detail` follows the bar ("12 of 80 visits, 41 s left, fc/...") and is cut
