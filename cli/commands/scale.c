@@ -114,20 +114,12 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
     return pdnn_ceilings_read_in(arguments->operands[0], c->ceilings, err);
 }
 
-/* The largest batch only where it was asked for. */
-static void show_devices(const struct command *c, struct pdnn_str *out) {
-    size_t columns[PDNN_SCALED_COLUMNS];
-    for (size_t i = 0; i < PDNN_SCALED_COLUMNS; i++)
-        columns[i] = i;
-    pdnn_table_show(out, &c->made.devices, NULL, columns,
-                    c->request.memory_bytes ? PDNN_SCALED_COLUMNS : PDNN_SCALED_LARGEST_BATCH);
-}
-
 /* Parts of the step side by side: a column per nodes and slices, "2 x 4". */
-static void show_parts(struct command *c, struct pdnn_str *out) {
+static void show_parts(struct command *c) {
     static const struct pdnn_column_def both = {.name = "nodes x slices"};
     static const size_t keys[] = {PDNN_SCALED_PART_ID, PDNN_SCALED_PART_PART};
     struct pdnn_table *parts = &c->made.parts, wide;
+    struct pdnn_str out = {0};
     size_t across = pdnn_table_add_column(parts, &both);
     for (size_t row = 0; row < parts->n_rows; row++) {
         char text[64];
@@ -137,22 +129,22 @@ static void show_parts(struct command *c, struct pdnn_str *out) {
         pdnn_table_set_text(parts, row, across, text);
     }
     pdnn_table_pivot(parts, &(struct pdnn_pivot){keys, 2, across, PDNN_SCALED_PART_SHARE}, &wide);
-    pdnn_table_show(out, &wide, NULL, NULL, 0);
+    pdnn_table_show(&out, &wide, NULL, NULL, 0);
+    pdnn_text_print(&out, false);
     pdnn_table_finish(&wide);
 }
 
 static enum pdnn_status print(struct command *c, const struct pdnn_arguments *arguments,
                               struct pdnn_err *err) {
-    bool parts = pdnn_argument_choice(arguments, "table", 0);
-    struct pdnn_str out = {0};
-    if (!pdnn_wants_text(arguments))
-        return pdnn_table_print(parts ? &c->made.parts : &c->made.devices, arguments, err);
-    if (parts)
-        show_parts(c, &out);
-    else
-        show_devices(c, &out);
-    pdnn_text_print(&out, false);
-    return PDNN_OK;
+    const bool parts = pdnn_argument_choice(arguments, "table", 0);
+    if (parts && pdnn_wants_text(arguments)) {
+        show_parts(c);
+        return PDNN_OK;
+    }
+    /* People see the largest batch where they asked for it. */
+    if (!c->request.memory_bytes)
+        c->made.devices.column[PDNN_SCALED_LARGEST_BATCH].def.show = PDNN_SHOW_NEVER;
+    return pdnn_table_print(parts ? &c->made.parts : &c->made.devices, arguments, err);
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {

@@ -186,7 +186,7 @@ static enum pdnn_status predict(const struct pdnn_spec *spec, struct pdnn_job *j
 /* What runs is said although a later job was refused. */
 static enum pdnn_status submit(const struct pdnn_submit_request *request, struct pdnn_err *err) {
     struct pdnn_submission submission;
-    struct pdnn_str text = {0};
+    struct pdnn_str text = {0}, next = {0};
     enum pdnn_status status = pdnn_submit(request, &submission, err);
     for (size_t i = 0; i < submission.n_jobs && !request->dry; i++) {
         const struct pdnn_submitted *made = &submission.jobs[i];
@@ -200,7 +200,9 @@ static enum pdnn_status submit(const struct pdnn_submit_request *request, struct
         pdnn_str_printf(&text, "%s", pdnn_str_text(&submission.text));
     pdnn_text_print(&text, true);
     if (status == PDNN_OK && !request->dry)
-        pdnn_console_next("status *", request->job.directory);
+        pdnn_next_append(&next, "status *\n", request->job.directory);
+    fputs(pdnn_str_text(&next), stderr);
+    pdnn_str_finish(&next);
     pdnn_submission_finish(&submission);
     return status;
 }

@@ -89,13 +89,6 @@ void pdnn_next_append(struct pdnn_str *out, const char *format, const char *path
     }
 }
 
-void pdnn_console_next(const char *format, const char *path) {
-    struct pdnn_str line = {0};
-    pdnn_next_append(&line, format, path);
-    fprintf(stderr, "%s\n", pdnn_str_text(&line));
-    pdnn_str_finish(&line);
-}
-
 struct pdnn_session_hooks pdnn_console_hooks(struct pdnn_progress *bar) {
     pdnn_progress_init(bar, stderr);
     return (struct pdnn_session_hooks){bar,       warn,    note, show_roofs, pdnn_progress_show_visits,

@@ -17,9 +17,8 @@ void pdnn_console_say(const char *text);
 /* Appends a path or an ID as one word of a command line, which is neither split nor taken for an option. */
 void pdnn_word_append(struct pdnn_str *out, const char *text);
 
-/* Appends "next:   paradnn merge fc -o fc" for "merge * -o *": each * is the path; or prints it on stderr. */
+/* Appends "next:   paradnn merge fc -o fc" for "merge * -o *": each * is the path. */
 void pdnn_next_append(struct pdnn_str *out, const char *format, const char *path);
-void pdnn_console_next(const char *format, const char *path);
 
 /* " 12 ok, 2 oom", or "" where nothing is counted; returns the text. */
 enum { PDNN_OUTCOMES_TEXT = 512 };
