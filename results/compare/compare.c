@@ -115,18 +115,15 @@ static bool is_across(const struct pdnn_comparison *comparison, const char *name
  * without settings at their defaults, so it is the same whether such a key had its default or not. */
 static void strip(const struct pdnn_comparison *comparison, const struct pdnn_selection *table, size_t row,
                   struct pdnn_str *id) {
-    const char *text = pdnn_results_text(&table->results, row, table->id);
+    const char *text = pdnn_results_text(&table->results, row, table->id), *between = "", *part;
     size_t length = strcspn(text, "/:");
-    const char *between = "";
     length += text[length] ? 1 : 0;
     pdnn_str_clear(id);
     pdnn_str_append(id, text, length);
-    for (text += length; *text; text += length + (text[length] ? 1 : 0)) {
-        length = strcspn(text, ",");
-        if (is_across(comparison, text, strcspn(text, "=,")))
+    for (text += length; (part = pdnn_part_next(&text, ",", &length));) {
+        if (is_across(comparison, part, strcspn(part, "=,")))
             continue;
-        pdnn_str_printf(id, "%s", between);
-        pdnn_str_append(id, text, length);
+        pdnn_str_printf(id, "%s%.*s", between, (int)length, part);
         between = ",";
     }
 }
@@ -241,14 +238,11 @@ static enum pdnn_status parse_key(struct pdnn_comparison *comparison, char *text
 }
 
 static enum pdnn_status parse(struct pdnn_comparison *comparison, const char *text, struct pdnn_err *err) {
-    char *copy = pdnn_arena_strdup(&comparison->arena, text), *next;
-    for (char *key = copy; key; key = next) {
-        next = strchr(key, ',');
-        if (next)
-            *next++ = 0;
-        if (parse_key(comparison, key, err) != PDNN_OK)
+    const char *part;
+    for (size_t n; (part = pdnn_part_next(&text, ",", &n));)
+        if (parse_key(comparison, pdnn_arena_printf(&comparison->arena, "%.*s", (int)n, part), err) !=
+            PDNN_OK)
             return err->status;
-    }
     return PDNN_OK;
 }
 

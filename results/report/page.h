@@ -27,7 +27,6 @@ struct pdnn_report_page {
     const char **family; /* in the order of their letters */
     size_t n_families;
     struct pdnn_selection *of_family;  /* all rows of each */
-    const char *const **only_family;   /* what chooses them: n_only + 1 texts */
     struct pdnn_ops_reader *readers;   /* by source; {0}: it has no ops.csv */
     struct pdnn_comparison comparison; /* if data.pairs */
     const char *across;                /* what its sides differ in; NULL: they are two sources */

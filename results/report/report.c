@@ -117,15 +117,8 @@ static enum pdnn_status open_page(struct pdnn_report_page *page, const struct pd
         return status;
     page->n_families = pdnn_selection_distinct(all, all->family, &page->arena, &page->family, NULL);
     page->of_family = pdnn_arena_alloc(&page->arena, page->n_families, sizeof *page->of_family);
-    page->only_family = pdnn_arena_alloc(&page->arena, page->n_families, sizeof *page->only_family);
-    for (size_t f = 0; f < page->n_families; f++) {
-        const char **only = pdnn_arena_alloc(&page->arena, page->n_only + 1, sizeof *only);
-        for (size_t i = 0; i < page->n_only; i++)
-            only[i] = page->only[i];
-        only[page->n_only] = pdnn_arena_printf(&page->arena, "family=%s", page->family[f]);
-        page->only_family[f] = only;
+    for (size_t f = 0; f < page->n_families; f++)
         pdnn_selection_part(all, all->family, page->family[f], &page->of_family[f]);
-    }
     return pdnn_report_comparison_open(page, err);
 }
 
