@@ -37,7 +37,7 @@ static size_t series_along(const struct pdnn_selection *rows, int key, struct pd
     return count;
 }
 
-/* What numbers say, and how many of them go up. */
+/* What numbers say, and how many ratios are above 1. */
 struct changes {
     struct pdnn_mean log;
     size_t n_up;
@@ -140,88 +140,76 @@ static struct pdnn_mean input(struct pdnn_question *q) {
     return shares;
 }
 
-/* A model's step with one value of a setting and with another, and half of the logarithm of the interval of
- * their ratio. */
-struct change {
-    double plain_ns, other_ns, half;
-    const char *other;
-};
+/* Adds a model's step with one value of a setting and with another: the logarithm of their ratio; or, where
+ * the other has `times` the cores, the fraction that they do not share, f = (U1 / UN - 1) / (N - 1), U: the
+ * utilization of what each number of threads has (Wang et al., section 5). */
+static void add_change(struct changes *changes, double plain_ns, double other_ns, double half, double times) {
+    const double ratio = plain_ns / other_ns;
+    changes->n_up += ratio > 1;
+    if (times > 1)
+        pdnn_mean_add(&changes->log, pdnn_amdahl_fraction(ratio / times, times), 0);
+    else
+        pdnn_mean_add(&changes->log, log(ratio), half);
+}
 
 /* The steps of models that ran with a setting's plain value and with others, the last of which counts: of the
- * rows, or of two platforms that differ in nothing else. */
-static void add_changes(struct pdnn_question *q, enum pdnn_setting setting, const char *plain,
-                        bool (*is_other)(const char *value),
-                        void (*add)(const struct change *change, struct changes *changes),
-                        struct changes *changes) {
+ * rows, or of two platforms that differ in nothing else. times: of a value, NaN if it is none of the others.
+ */
+static struct changes find_changes(struct pdnn_question *q, enum pdnn_setting setting, const char *plain,
+                                   double (*times)(const char *value)) {
     const struct pdnn_comparison *pairs = q->data->pairs;
+    struct changes changes = {.n_up = 0};
     struct pdnn_axes axis;
     struct pdnn_series *series;
     int column[PDNN_SIDES] = {pdnn_results_setting(&q->rows->results, setting)};
     size_t count = series_along(q->rows, column[0], &q->arena, &axis, &series);
     for (size_t i = 0; i < count; i++) {
-        struct change change = {NAN, NAN, 0, NULL};
+        double plain_ns = NAN, other_ns = NAN, most = NAN;
         for (size_t k = 0; k < series[i].count; k++) {
             const char *value = pdnn_selection_get(q->rows, series[i].at[k], column[0]);
-            const double step = pdnn_selection_step_ns(q->rows, series[i].at[k]);
+            const double step_ns = pdnn_selection_step_ns(q->rows, series[i].at[k]);
             if (strcmp(value, plain) == 0)
-                change.plain_ns = step;
-            else if (is_other(value))
-                change = (struct change){change.plain_ns, step, 0, value};
+                plain_ns = step_ns;
+            if (!isnan(times(value))) {
+                other_ns = step_ns;
+                most = times(value);
+            }
         }
-        if (!isnan(change.plain_ns) && !isnan(change.other_ns))
-            add(&change, changes);
+        if (!isnan(plain_ns) && !isnan(other_ns))
+            add_change(&changes, plain_ns, other_ns, 0, most);
     }
-    if (changes->log.n || !pdnn_claim_differ_only_in(q, pdnn_settings[setting].name))
-        return;
+    if (changes.log.n || !pdnn_claim_differ_only_in(q, pdnn_settings[setting].name))
+        return changes;
     pdnn_comparison_setting(pairs, setting, column);
-    for (size_t pair = 0; pair < pairs->pairs.n_rows; pair++) {
+    for (size_t pair = 0; pair < pairs->pairs.n_rows; pair++)
         for (int side = 0; side < PDNN_SIDES; side++) {
-            const char *other = pdnn_comparison_get(pairs, pair, 1 - side, column[1 - side]);
-            const struct change change = {pdnn_pair_ns(pairs, pair, side),
-                                          pdnn_pair_ns(pairs, pair, 1 - side), pdnn_pair_half(pairs, pair),
-                                          other};
-            if (strcmp(pdnn_comparison_get(pairs, pair, side, column[side]), plain) == 0 && is_other(other))
-                add(&change, changes);
+            const double most = times(pdnn_comparison_get(pairs, pair, 1 - side, column[1 - side]));
+            if (!isnan(most) && strcmp(pdnn_comparison_get(pairs, pair, side, column[side]), plain) == 0)
+                add_change(&changes, pdnn_pair_ns(pairs, pair, side), pdnn_pair_ns(pairs, pair, 1 - side),
+                           pdnn_pair_half(pairs, pair), most);
         }
-    }
-    if (changes->log.n)
+    if (changes.log.n)
         q->source = PDNN_CLAIM_OF_BOTH;
+    return changes;
 }
 
-static bool is_16_bits(const char *dtype) {
-    return strcmp(dtype, "bf16") == 0 || strcmp(dtype, "f16") == 0;
-}
-
-static void add_speed(const struct change *change, struct changes *changes) {
-    changes->n_up += change->plain_ns > change->other_ns;
-    pdnn_mean_add(&changes->log, log(change->plain_ns / change->other_ns), change->half);
+static double is_16_bits(const char *dtype) {
+    return strcmp(dtype, "bf16") == 0 || strcmp(dtype, "f16") == 0 ? 1 : NAN;
 }
 
 static struct pdnn_mean speed_in_16_bits(struct pdnn_question *q) {
-    struct changes changes = {.n_up = 0};
-    add_changes(q, PDNN_SETTING_DTYPE, "f32", is_16_bits, add_speed, &changes);
+    const struct changes changes = find_changes(q, PDNN_SETTING_DTYPE, "f32", is_16_bits);
     q->of = pdnn_arena_printf(&q->arena, "pairs, %zu of them rising", changes.n_up);
     return changes.log;
 }
 
-static bool is_several(const char *threads) {
+static double several(const char *threads) {
     int64_t n;
-    return pdnn_parse_i64(threads, &n) && n > 1;
-}
-
-/* f = (U1 / UN - 1) / (N - 1), U: the utilization of what each number of threads has (Wang et al., section
- * 5). */
-static void add_fraction(const struct change *change, struct changes *changes) {
-    int64_t n = 1;
-    pdnn_parse_i64(change->other, &n);
-    pdnn_mean_add(&changes->log,
-                  pdnn_amdahl_fraction(change->plain_ns / change->other_ns / (double)n, (double)n), 0);
+    return pdnn_parse_i64(threads, &n) && n > 1 ? (double)n : NAN;
 }
 
 static struct pdnn_mean unscaled(struct pdnn_question *q) {
-    struct changes fractions = {.n_up = 0};
-    add_changes(q, PDNN_SETTING_THREADS, "1", is_several, add_fraction, &fractions);
-    return fractions.log;
+    return find_changes(q, PDNN_SETTING_THREADS, "1", several).log;
 }
 
 /* The memory that models of a directory were held to; NaN: unknown. */
