@@ -159,12 +159,10 @@ static void measure_pace(const struct reading *reading, struct pdnn_status_repor
 static enum pdnn_status read_leases(const struct pdnn_session *session, const char *directory,
                                     struct pdnn_status_report *report, struct pdnn_err *err) {
     struct pdnn_leases *leases = &report->leases;
-    struct pdnn_holder self;
+    const struct pdnn_holder self = pdnn_holder_self("status");
     report->is_joined = pdnn_leases_exist(directory);
     if (!report->is_joined)
         return PDNN_OK;
-    if (!pdnn_holder_init(&self, "status"))
-        return pdnn_fail(err, PDNN_IO, "no random numbers");
     if (pdnn_leases_open(leases, directory, NULL, &self, err) != PDNN_OK)
         return err->status;
     pdnn_leases_judge(leases);

@@ -538,13 +538,11 @@ enum pdnn_status pdnn_join_run(const struct pdnn_join_request *request, struct p
                       .session = request->sweep.session,
                       .sweep = {.request = request->sweep, .session = request->sweep.session},
                       .leases = {.folder.fd = -1}};
-    struct pdnn_holder self;
+    const struct pdnn_holder self = pdnn_holder_self(job.session->host.name);
     const struct pdnn_lease_plan plan = {.instances = job.session->n_tasks,
                                          .instances_hash = hash_instances(job.session),
                                          .expiry_ns = request->expiry_ns,
                                          .allow_slow = job.session->allow_slow};
-    if (!pdnn_holder_init(&self, job.session->host.name))
-        return pdnn_fail(err, PDNN_IO, "no random numbers: %s", strerror(errno));
     job.stop = pdnn_session_rules(job.session).stop;
     enum pdnn_status status = pdnn_join_make_directory(request->sweep.path, job.session->spec.text, err);
     if (status == PDNN_OK)

@@ -51,15 +51,15 @@ static bool read_process(const char *directory, char *state, uint64_t *started) 
     return at != NULL;
 }
 
-bool pdnn_holder_init(struct pdnn_holder *holder, const char *host) {
+struct pdnn_holder pdnn_holder_self(const char *host) {
     struct pdnn_holder made = {.pid = (uint64_t)getpid()};
     char name[HOST_LETTERS + 1], when[24], own[24], state;
     struct stat space;
-    struct tm utc;
-    uint16_t random;
+    struct tm utc = {0};
+    uint16_t random = 0;
     time_t now = (time_t)(pdnn_clock_unix_ms() / 1000);
-    if (getentropy(&random, sizeof random) != 0 || !gmtime_r(&now, &utc))
-        return false;
+    getentropy(&random, sizeof random); /* without, pid and time have to do */
+    gmtime_r(&now, &utc);
     snprintf(name, sizeof name, "%.*s", HOST_LETTERS, *host ? host : "host");
     for (char *at = name; *at; at++)
         if (!isalnum((unsigned char)*at) && *at != '.')
@@ -75,8 +75,7 @@ bool pdnn_holder_init(struct pdnn_holder *holder, const char *host) {
     own[length > 0 ? length : 0] = 0;
     if (strtoull(own, NULL, 10) != made.pid || !read_process("self", &state, &made.started))
         made.pid_space = 0;
-    *holder = made;
-    return true;
+    return made;
 }
 
 bool pdnn_holder_is_gone(const struct pdnn_holder *holder, const struct pdnn_holder *self) {
@@ -95,7 +94,7 @@ enum { SCHEMA = 1, NUMBER_TEXT = 24 };
 
 static const char first_line[] = "# One record of a joined sweep: who measures which of its instances.\n";
 
-/* The letters of a part's name, as pdnn_holder_init makes them. */
+/* The letters of a part's name, as pdnn_holder_self makes them. */
 static const char name_characters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
 
 static const char *const event_names[PDNN_LEASE_EVENT_COUNT] = {"plan", "claim", "ended", "lost"};

@@ -39,9 +39,8 @@ struct pdnn_holder {
     uint64_t started; /* ticks after boot: a later process may have the same pid */
 };
 
-/* This process. host: for the name of its part, which is different with every call. False if there are no
- * random numbers. */
-bool pdnn_holder_init(struct pdnn_holder *holder, const char *host);
+/* This process. host: for the name of its part, which is different with every call. */
+struct pdnn_holder pdnn_holder_self(const char *host);
 
 /* True if the holder is known to have ended: it ran under the kernel that `self` runs under, and is gone. */
 bool pdnn_holder_is_gone(const struct pdnn_holder *holder, const struct pdnn_holder *self);

@@ -45,11 +45,10 @@ int main(int argc, char **argv) {
     static uint64_t all_ns[ACTIONS][LEASES_MAX];
     size_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : 500;
     struct pdnn_leases leases = {.folder.fd = -1};
-    struct pdnn_holder self;
+    const struct pdnn_holder self = pdnn_holder_self("bench");
     struct pdnn_err err = {0};
     const struct pdnn_lease_plan plan = {.instances = count, .instances_hash = 1};
-    if (argc < 2 || !count || count > LEASES_MAX || mkdir(argv[1], 0777) != 0 ||
-        !pdnn_holder_init(&self, "bench")) {
+    if (argc < 2 || !count || count > LEASES_MAX || mkdir(argv[1], 0777) != 0) {
         fprintf(stderr, "usage: bench_leases DIR [LEASES], where DIR does not exist\n");
         return 2;
     }

@@ -49,9 +49,7 @@ static int remove_directory(void **state) {
 }
 
 static struct pdnn_holder holder(const char *host) {
-    struct pdnn_holder made;
-    assert_true(pdnn_holder_init(&made, host));
-    return made;
+    return pdnn_holder_self(host);
 }
 
 /* Somebody on another host. */
