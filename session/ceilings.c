@@ -40,7 +40,7 @@ static void counts_add(struct counts *counts, int64_t threads) {
     counts->threads[at] = threads;
 }
 
-static bool has_threads(const struct pdnn_ceilings *ceilings, int64_t threads) {
+bool pdnn_ceilings_have_threads(const struct pdnn_ceilings *ceilings, int64_t threads) {
     for (size_t i = 0; i < ceilings->count; i++)
         if (ceilings->row[i].threads == threads)
             return true;
@@ -141,7 +141,7 @@ enum pdnn_status pdnn_measure_ceilings(const struct pdnn_ceilings_job *request,
 }
 
 enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, struct pdnn_err *err) {
-    const struct counts counts = missing(session, PDNN_SETTING_THREADS, has_threads);
+    const struct counts counts = missing(session, PDNN_SETTING_THREADS, pdnn_ceilings_have_threads);
     if (!counts.count)
         return PDNN_OK;
     uint64_t now_ns = pdnn_clock_ns(), end_ns = pdnn_session_end_ns(session);
@@ -181,7 +181,7 @@ enum pdnn_status pdnn_session_measure_links(struct pdnn_session *session, struct
 }
 
 void pdnn_session_warn_ceilings(const struct pdnn_session *session, const char *path) {
-    const struct counts counts = missing(session, PDNN_SETTING_THREADS, has_threads);
+    const struct counts counts = missing(session, PDNN_SETTING_THREADS, pdnn_ceilings_have_threads);
     for (size_t i = 0; i < counts.count; i++)
         pdnn_session_warn(session,
                           "%s has no roofs for %" PRId64 " thread%s: rows with that many are not placed",

@@ -123,6 +123,8 @@ struct pdnn_ceilings_job {
     const char *cache;      /* directory of what is kept between processes; "": nothing */
     bool must_measure;      /* even if kept roofs would do */
 };
+/* Whether there are rows for this thread count. */
+bool pdnn_ceilings_have_threads(const struct pdnn_ceilings *ceilings, int64_t threads);
 /* The time limit of a count that is meant to take this long. */
 uint64_t pdnn_ceilings_limit_ns(double seconds, uint64_t overtime_ns);
 enum pdnn_status pdnn_measure_ceilings(const struct pdnn_ceilings_job *request,

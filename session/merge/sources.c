@@ -355,13 +355,6 @@ enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *e
     return status;
 }
 
-static bool has_threads(const struct pdnn_ceilings *roofs, int64_t threads, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (roofs->row[i].threads == threads)
-            return true;
-    return false;
-}
-
 /* Mean logarithm of the rates with this thread count; -INFINITY if there are none. */
 static double score(const struct pdnn_ceilings *roofs, int64_t threads) {
     struct pdnn_mean rates = {0};
@@ -402,9 +395,7 @@ static enum pdnn_status take_roofs(struct pdnn_merge_job *job, const char *path,
     enum pdnn_status status = pdnn_ceilings_read(path, job->hosts.text[host], scratch, err);
     for (size_t i = 0; i < scratch->count && status == PDNN_OK; i++) {
         const int64_t threads = scratch->row[i].threads;
-        bool is_first = !has_threads(scratch, threads, i);
-        if (is_first &&
-            (!has_threads(roofs, threads, roofs->count) || score(scratch, threads) > score(roofs, threads)))
+        if (!pdnn_ceilings_have_threads(roofs, threads) || score(scratch, threads) > score(roofs, threads))
             put_set(roofs, scratch, threads);
     }
     return status;
