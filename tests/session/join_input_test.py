@@ -93,11 +93,14 @@ def test_whole():
 
 
 def test_goes_on():
-    """What a killed process left on this host counts."""
+    """What a killed process left on this host counts, but for the files that it was about to write."""
     interrupted("d")
+    for place in "d", "d/leases":
+        write("half a rec", place, "paradnn-0123456789abcdef.tmp")
     join("d")
     assert check("d") >= 3 * INSTANCES
     assert len(os.listdir("d/parts")) == 2
+    assert not glob.glob("d/**/*.tmp", recursive=True) and not glob.glob("d/leases/[!0-9]*"), os.listdir("d/leases")
 
 
 def test_time_and_budget():
