@@ -266,7 +266,7 @@ static void add_column(struct breakdown *b, const struct across *across, size_t 
     append_step(&cell, selection, instance);
     pdnn_table_set_text(&b->table, 0, column, pdnn_str_text(&cell));
     for (size_t r = 0; r < across->matrix->n_rows; r++) {
-        const struct pdnn_share *share = pdnn_share_matrix_at(across->matrix, r, at);
+        const struct pdnn_share *share = across->matrix->cell[r * across->matrix->n_columns + at];
         pdnn_str_clear(&cell);
         if (share && !isnan(share->work.share_pct))
             pdnn_str_printf(&cell, "%.1f %%", share->work.share_pct);

@@ -122,7 +122,7 @@ static void add_shares(struct picture *p) {
     for (size_t b = 0; b < p->matrix.n_columns; b++) {
         double whole = 1;
         for (size_t r = 0; r < p->matrix.n_rows; r++) {
-            const struct pdnn_share *share = pdnn_share_matrix_at(&p->matrix, r, b);
+            const struct pdnn_share *share = p->matrix.cell[r * p->matrix.n_columns + b];
             const double pct = share ? share->work.share_pct : 0;
             if (share && share->is_residual && pct < 0)
                 whole -= pct / 100;

@@ -66,8 +66,6 @@ void pdnn_op_sum_finish(struct pdnn_op_sum *work, double step_ns) {
     work->pct_of_roof = work->roofed_ns > 0 ? work->roof_ns / work->roofed_ns * 100 : NAN;
 }
 
-static const char residual[] = "residual";
-
 static const char *const names[PDNN_BY_COUNT + 1] = {
     [PDNN_BY_CATEGORY] = "category", [PDNN_BY_GROUP] = "group", [PDNN_BY_PASS] = "pass",
     [PDNN_BY_LAYER] = "layer",       [PDNN_BY_OP] = "op",
@@ -219,7 +217,7 @@ static void add_residual(struct sums *sums, const char *id, double residual_ns) 
     *share = (struct pdnn_share){.id = id, .is_residual = true, .work = work};
     for (size_t by = 0; by < PDNN_BY_COUNT; by++)
         share->key[by] = "";
-    share->key[sums->by.by[0]] = residual;
+    share->key[sums->by.by[0]] = "residual";
 }
 
 size_t pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *by, struct pdnn_arena *arena,
@@ -307,11 +305,6 @@ struct pdnn_share_matrix pdnn_share_matrix(const struct pdnn_selection *selectio
         }
     }
     return (struct pdnn_share_matrix){row, cells, n_rows, n_columns};
-}
-
-const struct pdnn_share *pdnn_share_matrix_at(const struct pdnn_share_matrix *matrix, size_t row,
-                                              size_t column) {
-    return matrix->cell[row * matrix->n_columns + column];
 }
 
 #define PCT_OF_ROOF PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .above = PDNN_ABOVE_ROOF_PCT

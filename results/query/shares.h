@@ -132,8 +132,4 @@ struct pdnn_share_matrix pdnn_share_matrix(const struct pdnn_selection *selectio
                                            struct pdnn_ops_reader *readers, const struct pdnn_by_list *by,
                                            const struct pdnn_series *series, struct pdnn_arena *arena);
 
-/* The share in this row and column, or NULL. */
-const struct pdnn_share *pdnn_share_matrix_at(const struct pdnn_share_matrix *matrix, size_t row,
-                                              size_t column);
-
 #endif
