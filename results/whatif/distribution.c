@@ -223,16 +223,6 @@ static double params_of(const struct pdnn_graph *graph, const bool *sliced, int6
     return sum;
 }
 
-enum pdnn_status pdnn_sliced_params(const struct pdnn_instance *instance, int64_t slice,
-                                    struct pdnn_arena *arena, double *params, struct pdnn_err *err) {
-    struct pdnn_graph graph;
-    bool *sliced;
-    if (slice_graph(instance, arena, &graph, &sliced, err) != PDNN_OK)
-        return err->status;
-    *params = params_of(&graph, sliced, slice);
-    return PDNN_OK;
-}
-
 static bool is_sliced_node(const struct work *w, const struct pdnn_node *node) {
     if (node->pass != PDNN_UPDATE)
         return is_sliced_layer(w->instance.family, node);
@@ -331,7 +321,7 @@ static bool fits(const struct work *w, int64_t batch) {
     struct pdnn_instance instance = w->instance;
     struct pdnn_graph graph;
     struct pdnn_err why = {0};
-    bool *sliced;
+    bool *sliced = NULL;
     uint64_t bytes = 0;
     instance.hyper[instance.family->minibatch_param].number = batch;
     bool made = slice_graph(&instance, &arena, &graph, &sliced, &why) == PDNN_OK &&

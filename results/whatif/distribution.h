@@ -55,11 +55,6 @@ struct pdnn_reduced_step {
 struct pdnn_reduced_step pdnn_reduce_gradients(const struct pdnn_timed_node *node, size_t n_nodes,
                                                const struct pdnn_reduction_plan *plan, int64_t devices);
 
-/* Elements of the weights on each of the devices that an instance is sliced over; builds its graph in the
- * arena. */
-enum pdnn_status pdnn_sliced_params(const struct pdnn_instance *instance, int64_t slice,
-                                    struct pdnn_arena *arena, double *params, struct pdnn_err *err);
-
 enum { PDNN_SCALE_VALUES_MAX = 32 };
 
 struct pdnn_scale_request {

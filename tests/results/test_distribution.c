@@ -1,10 +1,18 @@
 /* Training on several devices: links, rings and buckets by hand, and the published figures of BERT-Large. */
+#define _POSIX_C_SOURCE 200809L
 #include "tests/cmocka_all.h"
 
+#include "base/file.h"
+#include "models/build.h"
+#include "models/cost/group.h"
+#include "models/op.h"
 #include "results/whatif/distribution.h"
 #include "tests/near.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void test_link_parse(void **state) {
     (void)state;
@@ -94,25 +102,77 @@ static void test_reduce_gradients(void **state) {
     assert_near(reduce(1, 1, false).exposed_ns, 0, 0);
 }
 
+static char directory[] = "/tmp/pdnn_test_distribution_XXXXXX";
+
+static void write_file(const char *name, const struct pdnn_str *text) {
+    char path[64];
+    struct pdnn_err err = {0};
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    if (text)
+        assert_int_equal(pdnn_file_replace(path, text->text, text->length, &err), PDNN_OK);
+    else
+        unlink(path);
+}
+
+/* A directory with the instance, of whose ops the first one has a time. */
+static void write_results(const char *id, struct pdnn_arena *arena) {
+    struct pdnn_instance instance;
+    struct pdnn_graph graph;
+    struct pdnn_group *groups;
+    struct pdnn_err err = {0};
+    struct pdnn_str results = {0}, ops = {0};
+    size_t n_groups;
+    uint32_t *group_of;
+    if (pdnn_instance_parse(id, &instance, &err) != PDNN_OK)
+        fail_msg("%s", err.text);
+    pdnn_instance_resolve(&instance, 1);
+    assert_int_equal(pdnn_instance_graph(&instance, arena, &graph, &err), PDNN_OK);
+    assert_int_equal(pdnn_graph_groups(&graph, &groups, &n_groups, &group_of, &err), PDNN_OK);
+    const struct pdnn_node *node = &graph.nodes[groups->node];
+    pdnn_str_printf(&results, "id,family,status,time_ns_median\n\"%s\",transformer,ok,100\n", id);
+    pdnn_str_printf(&ops,
+                    "id,layer,op,category,op_pass,op_shape,executions,time_ns_median,share_pct,gflops,bw_gbs,"
+                    "pct_of_roof,bound,roof_level,implementation\n"
+                    "\"%s\",%s,%s,%s,%s,\"%s\",%u,100,,,,,,,\n",
+                    id, groups->layer, node->op->name, node->op->category, pdnn_node_pass_name(node),
+                    groups->shape, (unsigned)groups->count);
+    assert_non_null(mkdtemp(directory));
+    write_file("results.csv", &results);
+    write_file("ops.csv", &ops);
+    pdnn_str_finish(&results);
+    pdnn_str_finish(&ops);
+}
+
 static void test_sliced_params_published(void **state) {
     (void)state;
-    static const struct {
-        int64_t slice;
-        double millions;
-    } rows[] = {{1, 336.2}, {2, 185.2}, {4, 109.7}, {8, 72.0}};
-    struct pdnn_instance bert;
+    static const double millions[] = {336.2, 185.2, 109.7, 72.0};
+    static const struct pdnn_ceilings ceilings = {.count = 0};
+    struct pdnn_selection selection;
+    struct pdnn_scaling scaling;
     struct pdnn_err err = {0};
     struct pdnn_arena arena = {0};
-    if (pdnn_instance_parse("bert-large,batch=4,objective=masked-lm", &bert, &err) != PDNN_OK)
+    struct pdnn_scale_request request = {.selection = &selection,
+                                         .ceilings = &ceilings,
+                                         .nodes = {1},
+                                         .n_nodes = 1,
+                                         .slice = {1, 2, 4, 8},
+                                         .n_slices = 4,
+                                         .plan = {one, 1, false}};
+    write_results("bert-large,batch=4,objective=masked-lm,mode=train", &arena);
+    if (pdnn_selection_open_all(&selection, &(const char *){directory}, 1, NULL, 0, &err) != PDNN_OK ||
+        pdnn_selection_ops_open(&selection, &request.readers, &err) != PDNN_OK ||
+        pdnn_scale(&request, &scaling, &err) != PDNN_OK)
         fail_msg("%s", err.text);
-    pdnn_instance_resolve(&bert, 1);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        double params;
-        pdnn_arena_reset(&arena);
-        assert_int_equal(pdnn_sliced_params(&bert, rows[i].slice, &arena, &params, &err), PDNN_OK);
-        assert_near(params * 1e-6, rows[i].millions, 0.05);
-    }
+    assert_int_equal(scaling.devices.n_rows, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_near(pdnn_table_number(&scaling.devices, i, PDNN_SCALED_PARAMS) * 1e-6, millions[i], 0.05);
+    pdnn_scaling_finish(&scaling);
+    pdnn_selection_ops_close(&selection, request.readers);
+    pdnn_selection_close(&selection);
     pdnn_arena_finish(&arena);
+    write_file("results.csv", NULL);
+    write_file("ops.csv", NULL);
+    assert_int_equal(rmdir(directory), 0);
 }
 
 int main(void) {
