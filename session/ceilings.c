@@ -144,9 +144,7 @@ enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, str
     const struct counts counts = missing(session, PDNN_SETTING_THREADS, pdnn_ceilings_have_threads);
     if (!counts.count)
         return PDNN_OK;
-    uint64_t now_ns = pdnn_clock_ns(), end_ns = pdnn_session_end_ns(session);
-    double left = !end_ns ? INFINITY : end_ns > now_ns ? (double)(end_ns - now_ns) * 1e-9 : 0;
-    double most = left * share_most / (double)counts.count;
+    double most = pdnn_session_seconds_left(session) * share_most / (double)counts.count;
     if (most < quick_seconds) {
         pdnn_session_warn(session, "going on without roofs: too little time is left to measure them");
         return PDNN_OK;

@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -324,6 +325,11 @@ uint64_t pdnn_session_end_ns(const struct pdnn_session *session) {
     uint64_t budget_ns = budget_end_ns(session), time_ns = time_end_ns(session);
     uint64_t end_ns = budget_ns < time_ns ? budget_ns : time_ns;
     return end_ns == UINT64_MAX ? 0 : end_ns;
+}
+
+double pdnn_session_seconds_left(const struct pdnn_session *session) {
+    const uint64_t now_ns = pdnn_clock_ns(), end_ns = pdnn_session_end_ns(session);
+    return !end_ns ? INFINITY : end_ns > now_ns ? (double)(end_ns - now_ns) * 1e-9 : 0;
 }
 
 const char *pdnn_session_end_text(const struct pdnn_session *session) {

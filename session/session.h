@@ -89,6 +89,9 @@ bool pdnn_session_has_failed(const size_t counts[PDNN_OUTCOME_COUNT]);
  * time, whichever comes first; 0: never. The one place that knows both. */
 uint64_t pdnn_session_end_ns(const struct pdnn_session *session);
 
+/* How long that still is; INFINITY: there is no end. */
+double pdnn_session_seconds_left(const struct pdnn_session *session);
+
 /* "the budget is spent" or "the time is up": what that end is. */
 const char *pdnn_session_end_text(const struct pdnn_session *session);
 

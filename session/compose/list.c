@@ -157,7 +157,7 @@ static enum pdnn_status note_known(struct compose *compose, struct pdnn_err *err
  * depend on how far that goes. */
 static enum pdnn_status collect_some(struct compose *compose, struct pdnn_err *err) {
     const struct pdnn_session *session = compose->session;
-    double budget_seconds = seconds_left(compose);
+    double budget_seconds = pdnn_session_seconds_left(compose->session);
     struct pdnn_choose choice = {0};
     struct pdnn_operators_order order = {.deadline_ns = pdnn_clock_ns() + (uint64_t)(0.5e9 * budget_seconds)};
     size_t *tasks = pdnn_alloc(session->n_tasks + 1, sizeof *tasks);
@@ -183,7 +183,7 @@ enum pdnn_status pdnn_compose_list(struct compose *compose, double *guessed, str
     uint64_t began_ns = pdnn_clock_ns();
     for (size_t i = 0; i < session->n_tasks; i++)
         session->tasks[i].closed = compose->of[i].is_closed;
-    enum pdnn_status status = isinf(seconds_left(compose))
+    enum pdnn_status status = isinf(pdnn_session_seconds_left(compose->session))
                                   ? pdnn_operators_collect(&compose->operators, session, compose->workers,
                                                            &compose->rules, NULL, err)
                                   : collect_some(compose, err);
@@ -207,11 +207,11 @@ enum pdnn_status pdnn_compose_prepare(struct compose *compose, struct pdnn_err *
         compose->of[i].is_closed = session->tasks[i].closed;
     if (pdnn_compose_plan(&compose->plan, session, err) != PDNN_OK)
         return err->status;
-    if (isinf(seconds_left(compose)))
+    if (isinf(pdnn_session_seconds_left(compose->session)))
         return PDNN_OK;
     if (note_known(compose, err) != PDNN_OK)
         return err->status;
-    draw_samples(compose, seconds_left(compose));
+    draw_samples(compose, pdnn_session_seconds_left(compose->session));
     /* Models that have all rounds, of their own or composed of measured operators, are out of the plan,
      * except for what validates and calibrates. What is predicted may be measured this time. */
     for (size_t i = 0; i < session->n_tasks; i++) {

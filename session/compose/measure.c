@@ -103,7 +103,7 @@ enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *e
         if (role != ROLE_NONE)
             add_model(compose, i, seconds, is_composed(role));
     }
-    choose->budget_seconds = seconds_left(compose);
+    choose->budget_seconds = pdnn_session_seconds_left(compose->session);
     pdnn_choose(choose);
     for (size_t i = 0; i < session->n_tasks && !isinf(choose->budget_seconds); i++) {
         bool is_late = compose->of[i].role != ROLE_NONE && choose->models[i].fate == PDNN_FATE_LEFT;
@@ -115,8 +115,7 @@ enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *e
 }
 
 static bool is_late(struct compose *compose) {
-    uint64_t deadline_ns = compose->rules.deadline_ns;
-    bool late = deadline_ns && pdnn_clock_ns() >= deadline_ns;
+    const bool late = pdnn_session_seconds_left(compose->session) <= 0;
     compose->result->out_of_time = compose->result->out_of_time || late;
     return late;
 }

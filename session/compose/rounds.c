@@ -87,7 +87,7 @@ static void calibrate(struct compose *compose, double guessed_compiling) {
 
 /* Also what was planned, where the budget was spent before it was measured. */
 static bool is_anything_left(struct compose *compose) {
-    const bool is_spent = seconds_left(compose) <= 0;
+    const bool is_spent = pdnn_session_seconds_left(compose->session) <= 0;
     for (size_t i = 0; i < compose->session->n_tasks; i++) {
         const struct pdnn_standing standing = pdnn_sweep_directory_standing(compose->sweep, i);
         bool is_left = compose->fates.models[i].fate == PDNN_FATE_LEFT ||
@@ -101,7 +101,7 @@ static bool is_anything_left(struct compose *compose) {
 /* The plan, then rounds: once without a budget; with one, as long as it buys more, since the first guesses
  * are rough. */
 static enum pdnn_status run_all(struct compose *compose, struct pdnn_err *err) {
-    const double all_seconds = seconds_left(compose);
+    const double all_seconds = pdnn_session_seconds_left(compose->session);
     double guessed = 0;
     enum pdnn_status status = pdnn_compose_prepare(compose, err);
     for (bool is_first = true, goes_on = true; goes_on && status == PDNN_OK; is_first = false) {
@@ -121,7 +121,7 @@ static enum pdnn_status run_all(struct compose *compose, struct pdnn_err *err) {
         bool has_more =
             compose->result->models > before.models || compose->result->measured > before.measured;
         bool is_left = is_anything_left(compose);
-        goes_on = has_more && is_left && seconds_left(compose) > 0.03 * all_seconds;
+        goes_on = has_more && is_left && pdnn_session_seconds_left(compose->session) > 0.03 * all_seconds;
         compose->result->out_of_time = is_left;
     }
     return status;

@@ -2,13 +2,10 @@
 #ifndef SESSION_COMPOSE_STATE_H
 #define SESSION_COMPOSE_STATE_H
 
-#include "base/clock.h"
 #include "runtime/protocol/standing.h"
 #include "session/compose/operators.h"
 #include "session/compose/plan.h"
 #include "session/compose/compose.h"
-
-#include <math.h>
 
 /* A measurement of an operator samples for at most this long, or until it has measure.min_samples. */
 enum { PDNN_COMPOSE_MEASURE_NS = 150000000 };
@@ -66,14 +63,6 @@ static inline bool find_times(const struct compose *compose, size_t number,
     return pdnn_library_find(compose->request->library,
                              compose->contexts[compose->measured[number].context].text,
                              compose->operators.keys.text[number], times);
-}
-
-/* Seconds left until the deadline; INFINITY: none. */
-static inline double seconds_left(const struct compose *compose) {
-    uint64_t now_ns = pdnn_clock_ns(), deadline_ns = compose->rules.deadline_ns;
-    if (!deadline_ns)
-        return INFINITY;
-    return deadline_ns > now_ns ? (double)(deadline_ns - now_ns) * 1e-9 : 0;
 }
 
 /* What the model was listed as: its outcome, memory and rows. */

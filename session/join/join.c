@@ -385,16 +385,10 @@ static void rank_tasks(struct job *job) {
     pdnn_deal_order(job->item, n_tasks, job->order);
 }
 
-/* What is left of the time and the budget; UINT64_MAX: no limit. */
-static uint64_t left_ns(const struct job *job) {
-    uint64_t now_ns = pdnn_clock_ns(), end_ns = pdnn_session_end_ns(job->session);
-    return !end_ns ? UINT64_MAX : end_ns > now_ns ? end_ns - now_ns : 0;
-}
-
 /* Lists what is free and can be measured here, as far as at least one visit fits into the time. */
 static void list_candidates(struct job *job) {
     const struct pdnn_session *session = job->session;
-    const uint64_t most_ns = left_ns(job);
+    const double most_ns = 1e9 * pdnn_session_seconds_left(session);
     job->n_candidates = 0;
     job->has_late = false;
     for (size_t i = 0; i < session->n_tasks; i++) {
@@ -402,7 +396,7 @@ static void list_candidates(struct job *job) {
         if (!is_runnable(job, task) || job->leases.state_of[task] != PDNN_LEASE_FREE)
             continue;
         uint64_t visit_ns = session->tasks[task].visit_ns;
-        if (!most_ns || visit_ns > most_ns || visit_ns == UINT64_MAX) {
+        if (!(most_ns > 0) || (double)visit_ns > most_ns || visit_ns == UINT64_MAX) {
             job->has_late = true;
             continue;
         }
@@ -421,11 +415,12 @@ static size_t count_workers(const struct pdnn_leases *leases) {
 
 /* Claims the next batch; job->lease is SIZE_MAX if another process was first. */
 static enum pdnn_status claim(struct job *job, struct pdnn_err *err) {
-    uint64_t left_us = left_ns(job) / 1000, cost_us = 0;
+    const double left_us = 1e6 * pdnn_session_seconds_left(job->session);
+    uint64_t cost_us = 0;
     size_t most =
         pdnn_deal_batch(job->candidate_us, job->n_candidates, count_workers(&job->leases), job->last_us);
     size_t count = 0;
-    while (count < most && (!count || cost_us + job->candidate_us[count] <= left_us))
+    while (count < most && (!count || (double)(cost_us + job->candidate_us[count]) <= left_us))
         cost_us += job->candidate_us[count++];
     enum pdnn_status status =
         pdnn_leases_claim(&job->leases, job->candidate, count, cost_us, &job->lease, err);
@@ -481,7 +476,7 @@ static enum pdnn_status work(struct job *job, struct pdnn_err *err) {
         if (status != PDNN_OK)
             break;
         list_candidates(job);
-        if (!job->n_candidates && !left_ns(job))
+        if (!job->n_candidates && !(pdnn_session_seconds_left(job->session) > 0))
             break;
         if (!job->n_candidates && job->is_idle && !waits) {
             status = void_damaged(job, &has_freed, err);
