@@ -213,9 +213,9 @@ static void draw_bars(struct picture *p) {
             low += pct;
             pdnn_table_set_text(&p->in->data, pdnn_table_add_row(&p->in->data), 0,
                                 pdnn_picture_cell(p->in, at, p->in->selection.results.results));
-            pdnn_picture_fill(p->in, p->in->request->n_directories > 1,
-                              pdnn_picture_cell(p->in, at, p->in->selection.id), p->bars.bar[b].set + 1,
-                              pdnn_selection_step_ns(&p->in->selection, at), p->part[r].name, pct);
+            pdnn_picture_fill(p->in, p->in->request->n_directories > 1, pdnn_picture_id(p->in, at),
+                              p->bars.bar[b].set + 1, pdnn_selection_step_ns(&p->in->selection, at),
+                              p->part[r].name, pct);
         }
     }
 }
@@ -352,7 +352,6 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     const struct pdnn_plot_request *request = picture->request;
     struct picture p = {.in = picture};
     if (pdnn_by_parse(request->by ? request->by : "group", &p.by, err) != PDNN_OK ||
-        pdnn_picture_select(picture, err) != PDNN_OK || pdnn_picture_open_ops(picture, err) != PDNN_OK ||
         find_sets(&p, request->across, err) != PDNN_OK)
         return err->status;
     p.matrix = pdnn_share_matrix(&picture->selection, picture->ops[0], &p.by, &p.all, &picture->arena);
@@ -370,5 +369,7 @@ const struct pdnn_plot_def pdnn_plot_breakdown = {
     .options = (const char *const[]){"by", "across", "only", NULL},
     .drawn = "bars",
     .left_out_as = "rows that did not end ok",
+    .of = PDNN_PLOT_ROWS,
+    .reads_ops = true,
     .draw = draw,
 };

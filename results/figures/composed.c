@@ -14,7 +14,6 @@ static const double band = 0.1;
 struct picture {
     struct pdnn_picture *in;
     struct pdnn_visits visits;
-    int color;
 };
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
@@ -24,7 +23,7 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
         return err->status;
     double *scratch = pdnn_arena_alloc(&p->in->arena, pdnn_visits_most(&p->visits), sizeof *scratch);
     for (size_t i = 0; i < selection->count; i++) {
-        const char *id = pdnn_picture_cell(p->in, i, selection->id);
+        const char *id = pdnn_picture_id(p->in, i);
         const size_t number = pdnn_texts_find(&p->visits.ids, id);
         if (number == SIZE_MAX)
             continue;
@@ -34,20 +33,15 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
         const double composed_ns = pdnn_visits_median_ns(visit, n, PDNN_VISITS_COMPOSED, scratch),
                      direct_ns = pdnn_visits_median_ns(visit, n, PDNN_VISITS_DIRECT, scratch),
                      ratio = composed_ns / direct_ns;
-        const bool is_predicted = pdnn_standing_composed(&standing) == PDNN_METHOD_PREDICTED;
+        struct pdnn_chart_point point =
+            pdnn_picture_place(p->in, i, (struct pdnn_spot){direct_ns * 1e-6, ratio}, p->in->column[0]);
+        point.dotted = pdnn_standing_composed(&standing) == PDNN_METHOD_PREDICTED;
         if (!isnan(ratio))
-            pdnn_picture_point(p->in,
-                               (struct pdnn_chart_point){.spot = {direct_ns * 1e-6, ratio},
-                                                         .dotted = is_predicted,
-                                                         .color = pdnn_picture_color(p->in, i, p->color)},
-                               id, direct_ns, composed_ns, ratio, is_predicted ? "predicted" : "composed");
+            pdnn_picture_point(p->in, point, id, direct_ns, composed_ns, ratio,
+                               point.dotted ? "predicted" : "composed");
     }
-    p->in->left_out = p->in->selection.count - p->in->chart.n_points;
-    return p->in->chart.n_points ? PDNN_OK
-                                 : pdnn_fail(err, PDNN_INVALID,
-                                             "%s: no model has been both composed and run; 'paradnn compose "
-                                             "--validate N' runs some",
-                                             p->in->request->directory[0]);
+    p->in->left_out = selection->left_out + selection->count - p->in->chart.n_points;
+    return PDNN_OK;
 }
 
 static void put_lines(struct picture *p) {
@@ -98,7 +92,6 @@ static void describe(struct picture *p) {
     chart->titles[0] = pdnn_plot_titles(&p->in->arena, "Composed over measured times in", &p->in->selection);
     chart->x_title = "measured time of a step (ms)";
     chart->y_title = "composed over measured";
-    chart->color_title = pdnn_results_name(&p->in->selection.results, p->color);
     chart->caption = "Each point is one model that was both composed of its operators' times and run\n"
                      "Below 1 the sum is too short; dashed: 10 % off";
     chart->dot = "with interpolated operators";
@@ -109,14 +102,11 @@ static void describe(struct picture *p) {
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
-    const bool done =
-        pdnn_picture_select(picture, err) == PDNN_OK &&
-        pdnn_picture_column(picture, picture->request->color, "family", &p.color, err) == PDNN_OK &&
-        collect_points(&p, err) == PDNN_OK;
-    if (done)
+    const enum pdnn_status status = collect_points(&p, err);
+    if (status == PDNN_OK && picture->chart.n_points)
         describe(&p);
     pdnn_visits_finish(&p.visits);
-    return done ? PDNN_OK : err->status;
+    return status;
 }
 
 const struct pdnn_plot_def pdnn_plot_composed = {
@@ -128,5 +118,8 @@ const struct pdnn_plot_def pdnn_plot_composed = {
     .directories_max = 1,
     .drawn = "points",
     .left_out_as = "models that were not both composed and run",
+    .of = PDNN_PLOT_ROWS,
+    .column = {{"color", "family"}},
+    .none = "no model has been both composed and run; 'paradnn compose --validate N' runs some",
     .draw = draw,
 };

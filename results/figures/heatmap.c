@@ -300,7 +300,7 @@ static void fill_data(struct picture *p) {
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
-    if (pdnn_picture_select(picture, err) != PDNN_OK || find_columns(&p, err) != PDNN_OK ||
+    if (find_columns(&p, err) != PDNN_OK ||
         pdnn_grid(&(struct pdnn_grid_request){&picture->selection, p.x, p.y, p.value, &p.keys},
                   &picture->arena, &p.grid, err) != PDNN_OK)
         return err->status;
@@ -330,5 +330,6 @@ const struct pdnn_plot_def pdnn_plot_heatmap = {
     .options = (const char *const[]){"x", "y", "value", "by", "only", NULL},
     .drawn = "models",
     .left_out_as = "rows without the axes or the value",
+    .of = PDNN_PLOT_ROWS,
     .draw = draw,
 };

@@ -8,56 +8,33 @@
 /* Both axes are logarithmic: what waits less than this stands at the left edge. */
 static const double least_pct = 0.1;
 
-struct picture {
-    struct pdnn_picture *in;
-    size_t n_least; /* points at the left edge */
-    int waits, value, color;
-};
+enum { WAITS, VALUE, COLOR };
 
-static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
-    pdnn_picture_table(p->in, pdnn_arena_printf(&p->in->arena, "id #infeed_pct #%s color",
-                                                pdnn_results_name(&p->in->selection.results, p->value)));
-    for (size_t i = 0; i < p->in->selection.count; i++) {
-        const double waits = pdnn_picture_number(p->in, i, p->waits),
-                     value = pdnn_picture_number(p->in, i, p->value);
+static enum pdnn_status draw(struct pdnn_picture *p, struct pdnn_err *err) {
+    const struct pdnn_results *results = &p->selection.results;
+    struct pdnn_chart *chart = &p->chart;
+    size_t n_least = 0; /* points at the left edge */
+    (void)err;
+    pdnn_picture_table(p, pdnn_arena_printf(&p->arena, "id #infeed_pct #%s color",
+                                            pdnn_results_name(results, p->column[VALUE])));
+    for (size_t i = 0; i < p->selection.count; i++) {
+        const double waits = pdnn_picture_number(p, i, p->column[WAITS]),
+                     value = pdnn_picture_number(p, i, p->column[VALUE]);
         if (isnan(waits) || !(value > 0))
             continue;
-        p->n_least += waits < least_pct;
-        pdnn_picture_point(p->in,
-                           (struct pdnn_chart_point){.spot = {fmax(waits, least_pct), value},
-                                                     .color = pdnn_picture_color(p->in, i, p->color)},
-                           pdnn_picture_cell(p->in, i, p->in->selection.id), waits, value);
+        const struct pdnn_spot spot = {fmax(waits, least_pct), value};
+        n_least += waits < least_pct;
+        pdnn_picture_point(p, pdnn_picture_place(p, i, spot, p->column[COLOR]), pdnn_picture_id(p, i), waits,
+                           value);
     }
-    p->in->left_out = p->in->selection.count - p->in->chart.n_points;
-    return p->in->chart.n_points
-               ? PDNN_OK
-               : pdnn_fail(err, PDNN_INVALID,
-                           "%s: no model waited for data; run some with data=generated or data=file",
-                           p->in->request->directory[0]);
-}
-
-static void describe(struct picture *p) {
-    const struct pdnn_results *results = &p->in->selection.results;
-    struct pdnn_chart *chart = &p->in->chart;
-    chart->titles[0] = pdnn_plot_titles(&p->in->arena, "Waiting for data in", &p->in->selection);
+    p->left_out = p->selection.left_out + p->selection.count - chart->n_points;
+    chart->titles[0] = pdnn_plot_titles(&p->arena, "Waiting for data in", &p->selection);
     chart->x_title = "share of the step that waits for its minibatch (%)";
-    chart->y_title = pdnn_plot_axis(&p->in->arena, results, p->value);
-    chart->color_title = pdnn_results_name(results, p->color);
+    chart->y_title = pdnn_plot_axis(&p->arena, results, p->column[VALUE]);
     chart->caption = pdnn_arena_printf(
-        &p->in->arena,
+        &p->arena,
         "Each point is one model; what waits loses that much of the machine, whatever its ops do%s",
-        p->n_least ? "\nPoints at 0.1 % wait that long or less" : "");
-}
-
-static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
-    struct picture p = {.in = picture};
-    if (pdnn_picture_select(picture, err) != PDNN_OK ||
-        pdnn_picture_column(picture, "infeed_pct", NULL, &p.waits, err) != PDNN_OK ||
-        pdnn_picture_column(picture, picture->request->value, "pct_of_peak", &p.value, err) != PDNN_OK ||
-        pdnn_picture_column(picture, picture->request->color, "family", &p.color, err) != PDNN_OK ||
-        collect_points(&p, err) != PDNN_OK)
-        return err->status;
-    describe(&p);
+        n_least ? "\nPoints at 0.1 % wait that long or less" : "");
     return PDNN_OK;
 }
 
@@ -69,5 +46,8 @@ const struct pdnn_plot_def pdnn_plot_infeed = {
     .options = (const char *const[]){"value", "color", "only", NULL},
     .drawn = "points",
     .left_out_as = "models that did not wait or have no such value",
+    .of = PDNN_PLOT_ROWS,
+    .column = {{NULL, "infeed_pct"}, {"value", "pct_of_peak"}, {"color", "family"}},
+    .none = "no model waited for data; run some with data=generated or data=file",
     .draw = draw,
 };

@@ -33,17 +33,10 @@ static void add_op(struct picture *p, size_t number, const struct pdnn_op_record
                        ratio, share_a, share_b);
 }
 
-static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
-    pdnn_picture_table(
-        p->in, "id family op layer op_pass #intensity_flop_per_byte #speedup #share_pct_a #share_pct_b kind");
-    for (size_t pair = 0; pair < p->in->comparison.pairs.n_rows; pair++) {
-        const struct pdnn_pair_ops ops = pdnn_pair_ops(&p->in->comparison, pair, p->in->ops, &p->in->arena);
-        for (size_t i = 0; i < ops.side[PDNN_SIDE_A].count; i++)
-            add_op(p, pair, &ops.side[PDNN_SIDE_A].op[i], ops.other[i]);
-    }
-    return p->in->chart.n_points
-               ? PDNN_OK
-               : pdnn_fail(err, PDNN_INVALID, "ops.csv: no op with arithmetic has a time on both sides");
+static void add_pair(struct picture *p, size_t pair) {
+    const struct pdnn_pair_ops ops = pdnn_pair_ops(&p->in->comparison, pair, p->in->ops, &p->in->arena);
+    for (size_t i = 0; i < ops.side[PDNN_SIDE_A].count; i++)
+        add_op(p, pair, &ops.side[PDNN_SIDE_A].op[i], ops.other[i]);
 }
 
 static void describe(struct picture *p) {
@@ -65,13 +58,16 @@ static void describe(struct picture *p) {
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
-    const bool done = pdnn_op_kinds_parse(&p.kinds, picture->request->by, err) == PDNN_OK &&
-                      pdnn_picture_compare(picture, err) == PDNN_OK &&
-                      pdnn_picture_open_ops(picture, err) == PDNN_OK && collect_points(&p, err) == PDNN_OK;
-    if (done)
+    const enum pdnn_status status = pdnn_op_kinds_parse(&p.kinds, picture->request->by, err);
+    pdnn_picture_table(
+        picture,
+        "id family op layer op_pass #intensity_flop_per_byte #speedup #share_pct_a #share_pct_b kind");
+    for (size_t i = 0; status == PDNN_OK && i < picture->comparison.pairs.n_rows; i++)
+        add_pair(&p, i);
+    if (status == PDNN_OK)
         describe(&p);
     pdnn_op_kinds_finish(&p.kinds);
-    return done ? PDNN_OK : err->status;
+    return status;
 }
 
 const struct pdnn_plot_def pdnn_plot_op_speedup = {
@@ -84,5 +80,8 @@ const struct pdnn_plot_def pdnn_plot_op_speedup = {
     .directories_max = 2,
     .drawn = "ops",
     .left_out_as = "ops of one side, with a small share or without arithmetic",
+    .of = PDNN_PLOT_PAIRS,
+    .reads_ops = true,
+    .none = "ops.csv: no op with arithmetic has a time on both sides",
     .draw = draw,
 };

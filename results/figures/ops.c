@@ -28,9 +28,9 @@ static void add_op(struct picture *p, size_t at, const struct pdnn_family_def *f
     point.panel = p->roofs.panel_of[at];
     pdnn_chart_add_point(&p->in->chart, point);
     const struct pdnn_roof_panel *panel = &p->roofs.panel[point.panel];
-    pdnn_picture_row(p->in, "op", op->op, spot.x, spot.y, NAN,
-                     pdnn_picture_cell(p->in, at, p->in->selection.id), op->layer, op->pass, share,
-                     pdnn_bound_name(op->place.bound), point.color.text, panel->name, panel->threads);
+    pdnn_picture_row(p->in, "op", op->op, spot.x, spot.y, NAN, pdnn_picture_id(p->in, at), op->layer,
+                     op->pass, share, pdnn_bound_name(op->place.bound), point.color.text, panel->name,
+                     panel->threads);
 }
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
@@ -47,8 +47,7 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
         for (size_t i = 0; i < rows.count; i++)
             add_op(p, at, family, &rows.op[i]);
     }
-    return p->in->chart.n_points ? PDNN_OK
-                                 : pdnn_fail(err, PDNN_INVALID, "ops.csv: no op has a rate to draw");
+    return PDNN_OK;
 }
 
 static void describe(struct picture *p) {
@@ -69,9 +68,8 @@ static void describe(struct picture *p) {
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
     const bool done = pdnn_op_kinds_parse(&p.kinds, picture->request->by, err) == PDNN_OK &&
-                      pdnn_picture_select(picture, err) == PDNN_OK &&
-                      pdnn_picture_open_ops(picture, err) == PDNN_OK && collect_points(&p, err) == PDNN_OK;
-    if (done)
+                      collect_points(&p, err) == PDNN_OK;
+    if (done && picture->chart.n_points)
         describe(&p);
     pdnn_op_kinds_finish(&p.kinds);
     return done ? PDNN_OK : err->status;
@@ -85,5 +83,8 @@ const struct pdnn_plot_def pdnn_plot_ops = {
     .options = (const char *const[]){"by", "only", NULL},
     .drawn = "ops",
     .left_out_as = "ops with a small share or without arithmetic",
+    .of = PDNN_PLOT_ROWS,
+    .reads_ops = true,
+    .none = "ops.csv: no op has a rate to draw",
     .draw = draw,
 };

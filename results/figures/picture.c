@@ -58,15 +58,6 @@ static const struct pdnn_selection *source_of(const struct pdnn_picture *picture
     return side ? NULL : &picture->selection;
 }
 
-enum pdnn_status pdnn_picture_open_ops(struct pdnn_picture *picture, struct pdnn_err *err) {
-    enum pdnn_status status = PDNN_OK;
-    picture->ops[0] = picture->request->ops;
-    for (size_t side = 0;
-         side < PDNN_SIDES && source_of(picture, side) && !picture->request->ops && status == PDNN_OK; side++)
-        status = pdnn_selection_ops_open(source_of(picture, side), &picture->ops[side], err);
-    return status;
-}
-
 enum pdnn_status pdnn_picture_column(const struct pdnn_picture *picture, const char *name, const char *usual,
                                      int *column, struct pdnn_err *err) {
     return pdnn_results_ask(&picture->selection.results, name ? name : usual, column, err);
@@ -131,9 +122,15 @@ double pdnn_picture_number(const struct pdnn_picture *picture, size_t at, int co
     return pdnn_selection_number(&picture->selection, at, column);
 }
 
-struct pdnn_color_cell pdnn_picture_color(const struct pdnn_picture *picture, size_t at, int column) {
-    return (struct pdnn_color_cell){pdnn_picture_cell(picture, at, column),
-                                    pdnn_picture_number(picture, at, column)};
+const char *pdnn_picture_id(const struct pdnn_picture *picture, size_t at) {
+    return pdnn_picture_cell(picture, at, picture->selection.id);
+}
+
+struct pdnn_chart_point pdnn_picture_place(const struct pdnn_picture *picture, size_t at,
+                                           struct pdnn_spot spot, int color) {
+    return (struct pdnn_chart_point){
+        .spot = spot,
+        .color = {pdnn_picture_cell(picture, at, color), pdnn_picture_number(picture, at, color)}};
 }
 
 /* "85mm", "8.5cm", "3.3in" or "240pt" in pixels of CSS. */
@@ -284,13 +281,45 @@ static enum pdnn_status check_size(const struct pdnn_picture *picture, const str
     return PDNN_OK;
 }
 
+/* What the request names for an option of columns; NULL: nothing. */
+static const char *named(const struct pdnn_plot_request *request, const char *option) {
+    return !option                        ? NULL
+           : strcmp(option, "x") == 0     ? request->x
+           : strcmp(option, "value") == 0 ? request->value
+                                          : request->color;
+}
+
+/* What the kind of picture reads; the colors' title is their column. */
+static enum pdnn_status open_source(struct pdnn_picture *picture, const struct pdnn_plot_def *def,
+                                    struct pdnn_err *err) {
+    enum pdnn_status status = def->of == PDNN_PLOT_ROWS    ? pdnn_picture_select(picture, err)
+                              : def->of == PDNN_PLOT_PAIRS ? pdnn_picture_compare(picture, err)
+                                                           : PDNN_OK;
+    for (size_t i = 0; i < PDNN_PLOT_COLUMNS_MAX && def->column[i].usual && status == PDNN_OK; i++) {
+        const char *option = def->column[i].option;
+        status = pdnn_picture_column(picture, named(picture->request, option), def->column[i].usual,
+                                     &picture->column[i], err);
+        if (status == PDNN_OK && option && strcmp(option, "color") == 0)
+            picture->chart.color_title = pdnn_results_name(&picture->selection.results, picture->column[i]);
+    }
+    picture->ops[0] = def->reads_ops ? picture->request->ops : NULL;
+    for (size_t side = 0; def->reads_ops && side < PDNN_SIDES && status == PDNN_OK; side++)
+        if (!picture->request->ops && source_of(picture, side))
+            status = pdnn_selection_ops_open(source_of(picture, side), &picture->ops[side], err);
+    return status;
+}
+
 enum pdnn_status pdnn_picture_draw(struct pdnn_picture *picture, const struct pdnn_plot_def *def,
                                    const struct pdnn_plot_request *request, struct pdnn_err *err) {
     picture->request = request;
     if (choose_size(picture, err) != PDNN_OK)
         return err->status;
     pdnn_chart_init(&picture->chart, picture->width, picture->height, &picture->arena);
-    enum pdnn_status status = def->draw(picture, err);
+    enum pdnn_status status = open_source(picture, def, err);
+    if (status == PDNN_OK)
+        status = def->draw(picture, err);
+    if (status == PDNN_OK && def->none && !picture->chart.n_points)
+        status = pdnn_fail(err, PDNN_INVALID, "%s: %s", request->directory[0], def->none);
     if (status == PDNN_OK && picture->chart.n_points) {
         picture->drawn = picture->chart.n_points;
         pdnn_chart_draw(&picture->chart, picture->data.n_rows - picture->chart.n_points, &picture->canvas);

@@ -16,6 +16,7 @@ struct pdnn_picture {
     struct pdnn_selection selection;
     struct pdnn_comparison comparison;
     struct pdnn_ops_reader *ops[PDNN_SIDES]; /* of the selection, or of the sides */
+    int column[PDNN_PLOT_COLUMNS_MAX];       /* those that the kind of picture names, in its order */
     struct pdnn_canvas canvas;
     struct pdnn_chart chart; /* drawn on the canvas afterwards, where it has points */
     struct pdnn_table data;  /* what is shown */
@@ -30,9 +31,6 @@ enum pdnn_status pdnn_picture_select(struct pdnn_picture *picture, struct pdnn_e
 /* The comparison that the request asks for, of one or two directories. */
 enum pdnn_status pdnn_picture_compare(struct pdnn_picture *picture, struct pdnn_err *err);
 
-/* Opens the ops of the selection, or of the comparison where there is one. */
-enum pdnn_status pdnn_picture_open_ops(struct pdnn_picture *picture, struct pdnn_err *err);
-
 /* The index of the column of results.csv with that name, or with the usual one for NULL. PDNN_INVALID names
  * the nearest one. */
 enum pdnn_status pdnn_picture_column(const struct pdnn_picture *picture, const char *name, const char *usual,
@@ -41,6 +39,10 @@ enum pdnn_status pdnn_picture_column(const struct pdnn_picture *picture, const c
 /* Starts the table of what is shown. `names` are those of its columns, with a '#' before one of numbers
  * and a '+' before one of counts: "id #bytes #bus_gbs color". */
 void pdnn_picture_table(struct pdnn_picture *picture, const char *names);
+
+/* The chart's point of a chosen row, colored by that column. */
+struct pdnn_chart_point pdnn_picture_place(const struct pdnn_picture *picture, size_t at,
+                                           struct pdnn_spot spot, int color);
 
 /* Adds a row to that table with its cells in their order, each by its column's kind: a const char *, a double
  * or a size_t. */
@@ -52,10 +54,10 @@ void pdnn_picture_point(struct pdnn_picture *picture, struct pdnn_chart_point po
 /* Fills the last row's cells from column `first` on. */
 void pdnn_picture_fill(struct pdnn_picture *picture, size_t first, ...);
 
-/* The chosen instance's cell, its number or NaN, and both as what colors a point. */
+/* The chosen instance's cell, its number or NaN, and its id. */
 const char *pdnn_picture_cell(const struct pdnn_picture *picture, size_t at, int column);
 double pdnn_picture_number(const struct pdnn_picture *picture, size_t at, int column);
-struct pdnn_color_cell pdnn_picture_color(const struct pdnn_picture *picture, size_t at, int column);
+const char *pdnn_picture_id(const struct pdnn_picture *picture, size_t at);
 
 /* Draws a picture, which is {0} before; it is to be finished, also after a failure. */
 enum pdnn_status pdnn_picture_draw(struct pdnn_picture *picture, const struct pdnn_plot_def *def,

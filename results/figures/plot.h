@@ -55,6 +55,19 @@ struct pdnn_plot_result {
 
 struct pdnn_picture;
 
+/* What the engine opens before a picture is drawn. */
+enum pdnn_plot_source {
+    PDNN_PLOT_OWN,  /* nothing: the picture chooses */
+    PDNN_PLOT_ROWS, /* the chosen rows of all directories */
+    PDNN_PLOT_PAIRS /* the comparison */
+};
+
+/* A column of results.csv that a picture draws: what --x, --value or --color names, or else the usual one. */
+struct pdnn_plot_column {
+    const char *option, *usual;
+};
+enum { PDNN_PLOT_COLUMNS_MAX = 5 };
+
 /* A kind of picture is results/figures/<name>.c with its pdnn_plot_<name>, and one word in the root
  * meson.build. */
 struct pdnn_plot_def {
@@ -64,6 +77,10 @@ struct pdnn_plot_def {
     const char *const *options;
     size_t directories_max;          /* 0: any number */
     const char *drawn, *left_out_as; /* what a row becomes: "points"; why rows are left out */
+    enum pdnn_plot_source of;
+    bool reads_ops;
+    struct pdnn_plot_column column[PDNN_PLOT_COLUMNS_MAX]; /* of rows; those without a name end them */
+    const char *none; /* of a chart: what is said, behind the directory, where it has no points */
     /* Reads what the request names, and fills the picture's table and canvas, or its chart. */
     enum pdnn_status (*draw)(struct pdnn_picture *picture, struct pdnn_err *err);
 };

@@ -12,28 +12,21 @@
 /* A dot marks models with this share of their ops' time in ops that get another bound. */
 static const double many_moved_pct = 50;
 
-static const char usual_x[] = "intensity_flop_per_byte";
+enum { X, COLOR };
 
 struct picture {
     struct pdnn_picture *in;
     struct pdnn_ceilings *ceilings;
     struct pdnn_hardware hardware;
     struct pdnn_hardware_projection made;
-    const char *x;
-    int x_column, color; /* columns */
-    double moved;        /* of all points, the sum of per cent */
+    double moved; /* of all points, the sum of per cent */
     struct pdnn_mean speedup;
 };
 
 static enum pdnn_status project(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = p->in->request;
     p->ceilings = pdnn_arena_alloc(&p->in->arena, 1, sizeof *p->ceilings);
-    p->x = request->x ? request->x : usual_x;
     if (pdnn_hardware_parse(&p->hardware, &request->hardware, err) != PDNN_OK ||
-        pdnn_picture_select(p->in, err) != PDNN_OK ||
-        pdnn_picture_column(p->in, p->x, NULL, &p->x_column, err) != PDNN_OK ||
-        pdnn_picture_column(p->in, request->color, "family", &p->color, err) != PDNN_OK ||
-        pdnn_picture_open_ops(p->in, err) != PDNN_OK ||
         pdnn_ceilings_read_in(request->directory[0], p->ceilings, err) != PDNN_OK)
         return err->status;
     const struct pdnn_projection_request wanted = {&p->in->selection, p->in->ops[0], p->ceilings,
@@ -47,20 +40,19 @@ static void add_point(struct picture *p, size_t at, double x, size_t model) {
                  moved = pdnn_table_number(models, model, PDNN_PROJECTED_MOVED_PCT);
     p->moved += moved;
     pdnn_mean_add(&p->speedup, log(speedup), 0);
-    pdnn_picture_point(p->in,
-                       (struct pdnn_chart_point){.spot = {x, speedup},
-                                                 .dotted = moved >= many_moved_pct,
-                                                 .color = pdnn_picture_color(p->in, at, p->color)},
-                       pdnn_table_text(models, model, PDNN_PROJECTED_ID),
+    struct pdnn_chart_point point =
+        pdnn_picture_place(p->in, at, (struct pdnn_spot){x, speedup}, p->in->column[COLOR]);
+    point.dotted = moved >= many_moved_pct;
+    pdnn_picture_point(p->in, point, pdnn_table_text(models, model, PDNN_PROJECTED_ID),
                        pdnn_table_text(models, model, PDNN_PROJECTED_METHOD), x, speedup, moved);
 }
 
-static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
+static void collect_points(struct picture *p) {
     const struct pdnn_table *models = &p->made.models;
     pdnn_picture_table(p->in, "id method #x #speedup #moved_pct color");
     for (size_t i = 0, model = 0; i < p->in->selection.count && model < models->n_rows; i++) {
-        const char *id = pdnn_picture_cell(p->in, i, p->in->selection.id);
-        const double x = pdnn_picture_number(p->in, i, p->x_column);
+        const char *id = pdnn_picture_id(p->in, i);
+        const double x = pdnn_picture_number(p->in, i, p->in->column[X]);
         if (strcmp(pdnn_table_text(models, model, PDNN_PROJECTED_ID), id) != 0)
             continue; /* could not be projected: models are in the selection's order */
         if (x > 0)
@@ -68,9 +60,6 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
         model++;
     }
     p->in->left_out = p->in->selection.left_out + p->in->selection.count - p->in->chart.n_points;
-    return p->in->chart.n_points
-               ? PDNN_OK
-               : pdnn_fail(err, PDNN_INVALID, "no projected model has a positive number in %s", p->x);
 }
 
 /* Where the hardware's compute and bandwidth balance: before thin, after bold. */
@@ -98,13 +87,12 @@ static void describe(struct picture *p) {
     pdnn_str_printf(&caption, "Projected, not measured: ");
     pdnn_hardware_text(&p->hardware, &caption);
     chart->titles[0] = pdnn_plot_titles(&p->in->arena, "Projected speed-up of", &p->in->selection);
-    chart->x_title = pdnn_plot_axis(&p->in->arena, &p->in->selection.results, p->x_column);
+    chart->x_title = pdnn_plot_axis(&p->in->arena, &p->in->selection.results, p->in->column[X]);
     chart->y_title = "projected speed-up of a step";
-    chart->color_title = pdnn_results_name(&p->in->selection.results, p->color);
     chart->dot = "half gets another bound";
     chart->no_dot = "less does";
     pdnn_chart_line_at_1(chart);
-    if (p->x == usual_x) {
+    if (p->in->column[X] == p->in->selection.results.at[PDNN_RESULT_INTENSITY_FLOP_PER_BYTE]) {
         pdnn_str_printf(&caption, "\nDashed: the ridge points of f32; thin as measured, bold as projected");
         put_ridges(p);
     }
@@ -114,12 +102,14 @@ static void describe(struct picture *p) {
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
-    const bool done = project(&p, err) == PDNN_OK && collect_points(&p, err) == PDNN_OK;
-    if (done)
+    const enum pdnn_status status = project(&p, err);
+    if (status == PDNN_OK)
+        collect_points(&p);
+    if (status == PDNN_OK)
         describe(&p);
     pdnn_hardware_projection_finish(&p.made);
     pdnn_hardware_finish(&p.hardware);
-    return done ? PDNN_OK : err->status;
+    return status;
 }
 
 const struct pdnn_plot_def pdnn_plot_projection = {
@@ -132,5 +122,9 @@ const struct pdnn_plot_def pdnn_plot_projection = {
     .directories_max = 1,
     .drawn = "points",
     .left_out_as = "models that cannot be projected",
+    .of = PDNN_PLOT_ROWS,
+    .reads_ops = true,
+    .column = {{"x", "intensity_flop_per_byte"}, {"color", "family"}},
+    .none = "no projected model has a positive number in the column of --x",
     .draw = draw,
 };

@@ -4,28 +4,13 @@
 #include <math.h>
 #include <string.h>
 
+enum { INTENSITY, GFLOPS, MODE, COLOR };
+
 struct picture {
     struct pdnn_picture *in;
     struct pdnn_roof_panels roofs;
-    int intensity, gflops, mode, color; /* columns */
-    size_t *at;                         /* the chosen instances that are drawn, by point */
+    size_t *at; /* the chosen instances that are drawn, by point */
 };
-
-static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
-    int threads;
-    const struct {
-        const char *name, *usual;
-        int *column;
-    } needed[] = {{NULL, "intensity_flop_per_byte", &p->intensity},
-                  {NULL, "gflops", &p->gflops},
-                  {NULL, "mode", &p->mode},
-                  {NULL, "threads", &threads},
-                  {p->in->request->color, "bound", &p->color}};
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (pdnn_picture_column(p->in, needed[i].name, needed[i].usual, needed[i].column, err) != PDNN_OK)
-            return err->status;
-    return PDNN_OK;
-}
 
 /* Collects the instances that can be placed in the picture. */
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
@@ -33,22 +18,18 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
     p->in->left_out = p->in->selection.left_out;
     p->at = pdnn_arena_alloc(&p->in->arena, p->in->selection.count + 1, sizeof *p->at);
     for (size_t at = 0; at < p->in->selection.count; at++) {
-        struct pdnn_spot spot = {pdnn_picture_number(p->in, at, p->intensity),
-                                 pdnn_picture_number(p->in, at, p->gflops)};
+        struct pdnn_spot spot = {pdnn_picture_number(p->in, at, p->in->column[INTENSITY]),
+                                 pdnn_picture_number(p->in, at, p->in->column[GFLOPS])};
         if (!(spot.x > 0 && spot.y > 0)) {
             p->in->left_out++;
             continue;
         }
         p->at[chart->n_points] = at;
-        pdnn_chart_add_point(chart, (struct pdnn_chart_point){
-                                        .spot = spot,
-                                        .dotted = strcmp(pdnn_picture_cell(p->in, at, p->mode), "train") == 0,
-                                        .color = pdnn_picture_color(p->in, at, p->color)});
+        struct pdnn_chart_point point = pdnn_picture_place(p->in, at, spot, p->in->column[COLOR]);
+        point.dotted = strcmp(pdnn_picture_cell(p->in, at, p->in->column[MODE]), "train") == 0;
+        pdnn_chart_add_point(chart, point);
     }
-    return chart->n_points
-               ? pdnn_roof_panels_find(&p->roofs, p->in, p->at, chart->n_points, "run_mode color", err)
-               : pdnn_fail(err, PDNN_INVALID, "%s/results.csv: no row has a rate to draw",
-                           p->in->request->directory[0]);
+    return pdnn_roof_panels_find(&p->roofs, p->in, p->at, chart->n_points, "run_mode color", err);
 }
 
 /* Each point in its panel, and its row behind those of the roofs. */
@@ -57,9 +38,9 @@ static void place_points(struct picture *p) {
         struct pdnn_chart_point *point = &p->in->chart.point[i];
         point->panel = p->roofs.panel_of[i];
         const struct pdnn_roof_panel *panel = &p->roofs.panel[point->panel];
-        pdnn_picture_row(p->in, "model", pdnn_picture_cell(p->in, p->at[i], p->in->selection.id),
-                         point->spot.x, point->spot.y, NAN, pdnn_picture_cell(p->in, p->at[i], p->mode),
-                         point->color.text, panel->name, panel->threads);
+        pdnn_picture_row(p->in, "model", pdnn_picture_id(p->in, p->at[i]), point->spot.x, point->spot.y, NAN,
+                         pdnn_picture_cell(p->in, p->at[i], p->in->column[MODE]), point->color.text,
+                         panel->name, panel->threads);
     }
 }
 
@@ -71,7 +52,6 @@ static void describe(struct picture *p) {
                                : "";
     chart->dot = "train";
     chart->no_dot = "infer";
-    chart->color_title = pdnn_results_name(&p->in->selection.results, p->color);
     chart->caption = "Each point is one model. The lines are the best this machine was measured to do: "
                      "bandwidth of each memory level (slanted), arithmetic (level).\n"
                      "A point on a line uses that resource fully. Left of where a slanted line meets the "
@@ -81,12 +61,12 @@ static void describe(struct picture *p) {
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
-    if (pdnn_picture_select(picture, err) != PDNN_OK || find_columns(&p, err) != PDNN_OK ||
-        collect_points(&p, err) != PDNN_OK)
-        return err->status;
-    place_points(&p);
-    describe(&p);
-    return PDNN_OK;
+    const enum pdnn_status status = collect_points(&p, err);
+    if (status == PDNN_OK && picture->chart.n_points) {
+        place_points(&p);
+        describe(&p);
+    }
+    return status;
 }
 
 const struct pdnn_plot_def pdnn_plot_roofline = {
@@ -96,5 +76,12 @@ const struct pdnn_plot_def pdnn_plot_roofline = {
     .options = (const char *const[]){"color", "only", NULL},
     .drawn = "points",
     .left_out_as = "rows without a rate",
+    .of = PDNN_PLOT_ROWS,
+    .column = {{NULL, "intensity_flop_per_byte"},
+               {NULL, "gflops"},
+               {NULL, "mode"},
+               {"color", "bound"},
+               {NULL, "threads"}},
+    .none = "no row has a rate to draw",
     .draw = draw,
 };

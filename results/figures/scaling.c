@@ -15,14 +15,14 @@
 
 struct picture {
     struct pdnn_picture *in;
-    int threads, peak, color; /* columns */
-    bool per_one;             /* the minibatch is that of each of them */
-    int exchange[2];          /* how ranks average gradients, which one alone does not; -1: no such column */
-    int low_ns, high_ns;      /* of the interval; -1: none */
-    const char *one;          /* "thread" */
-    size_t *among, room;      /* by point, the chosen row on more threads than the fewest */
-    bool *used;               /* by chosen row: a point is about it */
-    double few, most;         /* threads: the fewest and the most of all points */
+    int threads, color;  /* columns */
+    bool per_one;        /* the minibatch is that of each of them */
+    int exchange[2];     /* how ranks average gradients, which one alone does not; -1: no such column */
+    int low_ns, high_ns; /* of the interval; -1: none */
+    const char *one;     /* "thread" */
+    size_t *among, room; /* by point, the chosen row on more threads than the fewest */
+    bool *used;          /* by chosen row: a point is about it */
+    double few, most;    /* threads: the fewest and the most of all points */
 };
 
 /* The columns that notes are of. */
@@ -52,8 +52,7 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     const size_t length = strlen(name);
     p->one = pdnn_arena_printf(&p->in->arena, "%.*s", (int)(length - (length > 1 && name[length - 1] == 's')),
                                name);
-    status = pdnn_picture_column(p->in, "pct_of_peak", NULL, &p->peak, err);
-    return status == PDNN_OK ? pdnn_picture_column(p->in, request->color, name, &p->color, err) : status;
+    return pdnn_picture_column(p->in, request->color, name, &p->color, err);
 }
 
 static double half_width(const struct picture *p, size_t at) {
@@ -75,26 +74,27 @@ static bool same_exchange(const struct picture *p, size_t alone, size_t among) {
 static void add_pair(struct picture *p, size_t alone, size_t among, bool is_weak) {
     const struct pdnn_selection *selection = &p->in->selection;
     double few = number_in(p, alone, p->threads), many = number_in(p, among, p->threads), ratio = many / few;
-    double x = number_in(p, alone, p->peak);
+    double x = number_in(p, alone, p->in->column[0]);
     double gain = pdnn_selection_step_ns(selection, alone) / pdnn_selection_step_ns(selection, among);
     double speedup = is_weak ? gain * ratio : gain; /* of examples per second */
     if (!(x > 0) || !(ratio > 1) || !(speedup > 0) || p->in->chart.n_points == p->room ||
         !same_exchange(p, alone, among))
         return;
-    struct pdnn_color_cell color = pdnn_picture_color(p->in, among, p->color);
-    if (p->color == p->threads)
-        color = (struct pdnn_color_cell){pdnn_arena_printf(&p->in->arena, "%s %ss", color.text, p->one), NAN};
     double efficiency = speedup / ratio, half = hypot(half_width(p, alone), half_width(p, among));
+    struct pdnn_chart_point point =
+        pdnn_picture_place(p->in, among, (struct pdnn_spot){x, x * efficiency}, p->color);
+    point.dotted = is_weak;
+    if (p->color == p->threads)
+        point.color = (struct pdnn_color_cell){
+            pdnn_arena_printf(&p->in->arena, "%s %ss", point.color.text, p->one), NAN};
     p->few = p->in->chart.n_points ? fmin(p->few, few) : few;
     p->most = fmax(p->most, many);
     p->used[alone] = p->used[among] = true;
     p->among[p->in->chart.n_points] = among;
-    pdnn_chart_add_point(&p->in->chart, (struct pdnn_chart_point){
-                                            .spot = {x, x * efficiency}, .dotted = is_weak, .color = color});
-    pdnn_picture_row(p->in, pdnn_picture_cell(p->in, among, selection->id), few, many, x, x * efficiency,
-                     speedup, pdnn_amdahl_fraction(efficiency, ratio), color.text,
-                     is_weak ? "weak" : "strong", efficiency, efficiency * exp(-half),
-                     efficiency * exp(half));
+    pdnn_chart_add_point(&p->in->chart, point);
+    pdnn_picture_row(p->in, pdnn_picture_id(p->in, among), few, many, x, x * efficiency, speedup,
+                     pdnn_amdahl_fraction(efficiency, ratio), point.color.text, is_weak ? "weak" : "strong",
+                     efficiency, efficiency * exp(-half), efficiency * exp(half));
 }
 
 /* A point for each member of the series but those with the fewest threads: with the same minibatch, or, in a
@@ -274,8 +274,7 @@ static void describe(struct picture *p) {
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
-    if (pdnn_picture_select(picture, err) != PDNN_OK || find_columns(&p, err) != PDNN_OK ||
-        collect_points(&p, err) != PDNN_OK)
+    if (find_columns(&p, err) != PDNN_OK || collect_points(&p, err) != PDNN_OK)
         return err->status;
     describe(&p);
     return PDNN_OK;
@@ -290,5 +289,7 @@ const struct pdnn_plot_def pdnn_plot_scaling = {
     .options = (const char *const[]){"across", "color", "only", NULL},
     .drawn = "points",
     .left_out_as = "rows without a counterpart",
+    .of = PDNN_PLOT_ROWS,
+    .column = {{NULL, "pct_of_peak"}},
     .draw = draw,
 };

@@ -36,7 +36,7 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     return find_column(p, p->color, &p->color_side, &p->color_column, err);
 }
 
-static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
+static void collect_points(struct picture *p) {
     const struct pdnn_comparison *c = &p->in->comparison;
     const struct pdnn_table *pairs = &c->pairs;
     p->in->left_out = c->unpaired.n_rows;
@@ -60,8 +60,6 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
             pdnn_table_number(pairs, pair, PDNN_PAIR_RATIO), pdnn_table_number(pairs, pair, PDNN_PAIR_LOW),
             pdnn_table_number(pairs, pair, PDNN_PAIR_HIGH), decision);
     }
-    return p->in->chart.n_points ? PDNN_OK
-                                 : pdnn_fail(err, PDNN_INVALID, "no pair has a positive number in %s", p->x);
 }
 
 static void put_notes(struct picture *p) {
@@ -97,15 +95,15 @@ static void describe(struct picture *p) {
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
-    if (pdnn_picture_compare(picture, err) != PDNN_OK)
-        return err->status;
     pdnn_compare_sums(&picture->comparison, &p.groups, &p.axes);
-    const bool done = find_columns(&p, err) == PDNN_OK && collect_points(&p, err) == PDNN_OK;
-    if (done)
+    const enum pdnn_status status = find_columns(&p, err);
+    if (status == PDNN_OK) {
+        collect_points(&p);
         describe(&p);
+    }
     pdnn_table_finish(&p.groups);
     pdnn_table_finish(&p.axes);
-    return done ? PDNN_OK : err->status;
+    return status;
 }
 
 const struct pdnn_plot_def pdnn_plot_speedup = {
@@ -118,5 +116,7 @@ const struct pdnn_plot_def pdnn_plot_speedup = {
     .directories_max = 2,
     .drawn = "pairs",
     .left_out_as = "models without a pair or a number",
+    .of = PDNN_PLOT_PAIRS,
+    .none = "no pair has a positive number in the column of --x",
     .draw = draw,
 };

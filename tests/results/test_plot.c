@@ -233,7 +233,7 @@ static void test_plot_roofline_refuses(void **state) {
         {results_text, ceilings_text, "bach", "results.csv has no column 'bach', did you mean 'batch'?"},
         {"id,family,status,time_ns_median,gflops\n1,fc,ok,1,2\n", ceilings_text, NULL,
          "results.csv has no column 'intensity_flop_per_byte'"},
-        {HEADER, ceilings_text, NULL, "results.csv: no row has a rate to draw"},
+        {HEADER, ceilings_text, NULL, ": no row has a rate to draw"},
         {results_text, "kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions\n", NULL,
          "ceilings.csv has no roofs for f32 on 2 threads"},
         {results_text, "nothing", NULL, "ceilings.csv:1: there is no column 'kind'"},
