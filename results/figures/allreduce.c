@@ -46,7 +46,7 @@ static enum pdnn_status draw(struct pdnn_picture *p, struct pdnn_err *err) {
         else
             p->left_out++;
     }
-    chart->titles[0] = pdnn_plot_titles(&p->arena, "All-reduce in", &p->selection);
+    chart->titles[0] = pdnn_plot_titles(&p->arena, "All-reduce in", &p->selection, NULL);
     chart->x_title = "bytes: of a message, or of a model's gradients";
     chart->y_title = "bandwidth of the bus (GB/s)";
     chart->dot = "one message, with nothing beside it";

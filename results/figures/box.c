@@ -29,7 +29,7 @@ struct dot {
     size_t box;
     const char *name;
     double value;
-    bool measured;
+    bool measured, doubtful;
 };
 
 struct picture {
@@ -124,9 +124,9 @@ static enum pdnn_status collect_boxes(struct picture *p, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
-static void add_dot(struct picture *p, size_t box, const char *name, double value, bool measured) {
-    p->dot[p->n_dots++] = (struct dot){box, name, value, measured};
-    widen(p, value);
+static void add_dot(struct picture *p, struct dot dot) {
+    p->dot[p->n_dots++] = dot;
+    widen(p, dot.value);
 }
 
 static void add_measured(struct picture *p) {
@@ -141,7 +141,8 @@ static void add_measured(struct picture *p) {
         pdnn_instance_resolve(&instance, instance.setting[PDNN_SETTING_THREADS]);
         const struct pdnn_preset *preset = pdnn_instance_preset(&instance, &presets);
         if (preset && find_box(p, at, &box, &ignored) == PDNN_OK)
-            add_dot(p, box, preset->name, p->request->value[at], true);
+            add_dot(p, (struct dot){box, preset->name, p->request->value[at], true,
+                                    p->request->notes[at] & PDNN_NOTES_DOUBT});
     }
 }
 
@@ -161,7 +162,7 @@ static void add_others(struct picture *p) {
             pdnn_instance_init_preset(&instance, family, &family->presets[i]);
             pdnn_instance_resolve(&instance, 1);
             if (!has && pdnn_cost_instance(&instance, &arena, false, &totals, &ignored) == PDNN_OK)
-                add_dot(p, box, family->presets[i].name, (double)totals.params, false);
+                add_dot(p, (struct dot){box, family->presets[i].name, (double)totals.params, false, false});
         }
     }
     pdnn_arena_finish(&arena);
@@ -226,12 +227,12 @@ static void draw_box(struct picture *p, size_t number) {
 }
 
 /* White where the model is not in the tables. */
-static struct pdnn_mark mark_of(const struct pdnn_look *color, bool measured) {
+static struct pdnn_mark mark_of(const struct pdnn_look *color, const struct dot *dot) {
     return (struct pdnn_mark){color->symbol,
                               6,
-                              {measured ? color->ink : PDNN_INK_WHITE, measured ? PDNN_INK_TEXT : color->ink,
-                               measured ? 0.8 : 1.6, 0},
-                              false};
+                              {dot->measured ? color->ink : PDNN_INK_WHITE,
+                               dot->measured ? PDNN_INK_TEXT : color->ink, dot->measured ? 0.8 : 1.6, 0},
+                              dot->doubtful ? PDNN_CROSSED : 0};
 }
 
 /* Those of one box are spread over its width, so that few cover each other. */
@@ -242,25 +243,30 @@ static void draw_dots(struct picture *p, const struct pdnn_look *colors) {
             &p->in->canvas,
             &(struct pdnn_spot){pdnn_scale_at(&p->bars.x, p->bars.bar[p->dot[i].box].center + spread),
                                 pdnn_scale_at(&p->y, p->dot[i].value)},
-            &(size_t){p->n_boxes + i}, 1, mark_of(&colors[i], p->dot[i].measured));
+            &(size_t){p->n_boxes + i}, 1, mark_of(&colors[i], &p->dot[i]));
     }
 }
 
 static void list_dots(struct picture *p, struct pdnn_look *colors, struct pdnn_entries *entries) {
     struct pdnn_color_cell *names = pdnn_arena_alloc(&p->in->arena, p->n_dots + 1, sizeof *names);
     struct pdnn_color_key *key = pdnn_arena_alloc(&p->in->arena, 1, sizeof *key);
-    bool hollow = false;
+    bool hollow = false, crossed = false;
     for (size_t i = 0; i < p->n_dots; i++) {
         names[i] = (struct pdnn_color_cell){p->dot[i].name, NAN};
         hollow = hollow || !p->dot[i].measured;
+        crossed = crossed || p->dot[i].doubtful;
     }
     pdnn_plot_color(names, p->n_dots, &p->in->arena, colors, key);
     if (p->n_dots)
         pdnn_entries_add(entries, "named models", NULL);
     for (size_t i = 0; i < key->n_words && p->n_dots; i++) {
-        struct pdnn_mark mark = mark_of(&key->word[i].look, true);
+        struct pdnn_mark mark = mark_of(&key->word[i].look, &(struct dot){.measured = true});
         pdnn_entries_add(entries, key->word[i].text, &mark);
     }
+    const struct pdnn_mark cross = mark_of(&(struct pdnn_look){PDNN_INK_OTHERS, PDNN_CIRCLE},
+                                           &(struct dot){.measured = true, .doubtful = true});
+    if (crossed)
+        pdnn_entries_add(entries, pdnn_plot_doubt, &cross);
     if (hollow)
         pdnn_entries_add(entries, "white: not in the tables", NULL);
 }
@@ -317,7 +323,12 @@ static void fill_data(struct picture *p) {
 
 static void describe(struct picture *p) {
     struct pdnn_canvas *canvas = &p->in->canvas;
-    const struct pdnn_titles titles = pdnn_plot_titles(&p->in->arena, p->request->title, p->selection);
+    struct pdnn_plot_tally tally = {0};
+    for (size_t at = 0; at < p->selection->count; at++)
+        if (!isnan(p->request->value[at]))
+            pdnn_plot_tally_add(&tally, p->request->notes[at]);
+    const struct pdnn_titles titles =
+        pdnn_plot_titles(&p->in->arena, p->request->title, p->selection, &tally);
     const bool beside = p->n_dots && p->in->width >= PDNN_WIDE_ENOUGH;
     struct pdnn_look *looks = pdnn_arena_alloc(&p->in->arena, p->n_dots + 1, sizeof *looks);
     struct pdnn_entries entries = {0};
@@ -357,8 +368,11 @@ enum pdnn_status pdnn_boxes_select(struct pdnn_box_request *request, struct pdnn
     if (pdnn_picture_select(picture, err) != PDNN_OK)
         return err->status;
     request->value = pdnn_arena_alloc(&picture->arena, picture->selection.count + 1, sizeof *request->value);
-    for (size_t at = 0; at < picture->selection.count; at++)
+    request->notes = pdnn_arena_alloc(&picture->arena, picture->selection.count + 1, sizeof *request->notes);
+    for (size_t at = 0; at < picture->selection.count; at++) {
         request->value[at] = NAN;
+        request->notes[at] = pdnn_plot_notes(&picture->selection, at);
+    }
     return PDNN_OK;
 }
 

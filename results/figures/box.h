@@ -17,7 +17,8 @@ struct pdnn_box_request {
     const char *title; /* "pct_of_peak in" */
     const char *y_title;
     const char *caption;
-    double *value; /* by chosen instance of the picture, whose family and keys make the boxes; NaN: none */
+    double *value;   /* by chosen instance of the picture, whose family and keys make the boxes; NaN: none */
+    unsigned *notes; /* by chosen instance; the rows' own, unless the picture changes them */
     size_t left_out;
     struct pdnn_axes keys;
     struct pdnn_box_style style;

@@ -40,8 +40,10 @@ static enum pdnn_status add_ratios(struct picture *p, size_t other, size_t first
     if (pdnn_comparison_open(&comparison, &compared, err) != PDNN_OK)
         return err->status;
     int side = other ? PDNN_SIDE_B : PDNN_SIDE_A;
-    for (size_t pair = 0; pair < comparison.pairs.n_rows; pair++)
+    for (size_t pair = 0; pair < comparison.pairs.n_rows; pair++) {
         p->box.value[first + comparison.at[pair][side]] = pdnn_pair_ratio(&comparison, pair);
+        p->box.notes[first + comparison.at[pair][side]] = pdnn_plot_pair_notes(&comparison, pair);
+    }
     p->box.left_out += comparison.unpaired.n_rows;
     name_ratios(p, &comparison, request->n_directories);
     pdnn_comparison_close(&comparison);

@@ -329,7 +329,7 @@ static void describe(struct picture *p) {
     canvas->height = fmax(p->in->height, bottom + bars_least + above);
     p->y = (struct pdnn_scale){.high = most_pct, .from = bottom, .to = canvas->height - above};
     const struct pdnn_titles titles =
-        pdnn_plot_titles(&p->in->arena, "Where the time goes in", &p->in->selection);
+        pdnn_plot_titles(&p->in->arena, "Where the time goes in", &p->in->selection, NULL);
     const struct pdnn_frame_axis x = {.scale = p->bars.x, .bare = true},
                                  y = {.scale = {.high = 100,
                                                 .from = p->y.from,

@@ -20,7 +20,7 @@ struct pdnn_pen pdnn_pen_fill(int ink) {
 
 bool pdnn_mark_is_same(const struct pdnn_mark *a, const struct pdnn_mark *b) {
     return a->symbol == b->symbol && a->radius == b->radius && a->pen.fill == b->pen.fill &&
-           a->pen.line == b->pen.line && a->pen.width == b->pen.width && a->dotted == b->dotted;
+           a->pen.line == b->pen.line && a->pen.width == b->pen.width && a->over == b->over;
 }
 
 static struct pdnn_item *add_item(struct pdnn_canvas *canvas, enum pdnn_item_kind kind,
@@ -125,18 +125,16 @@ bool pdnn_text_cut(char *text, double width, double size) {
     double room = width - pdnn_text_width(end, size);
     if (pdnn_text_width(text, size) <= width)
         return false;
+    const size_t all = strlen(text), tail = all < strlen(end) ? all : strlen(end);
     size_t length = 0;
-    for (size_t at = 0; text[at]; at++) {
+    for (size_t at = 0; at + tail < all; at++) {
         room -= width_of((unsigned char)text[at]) * size;
         bool ends_letter = (text[at + 1] & 0xc0) != 0x80;
         if (room >= 0 && ends_letter)
             length = at + 1;
     }
-    /* A text that is cut has at least two bytes beyond a letter that fits, or is one wide letter. */
-    if (strlen(text) - length >= strlen(end))
-        memcpy(text + length, end, sizeof end);
-    else
-        text[length] = 0;
+    memcpy(text + length, end, tail);
+    text[length + tail] = 0;
     return true;
 }
 
@@ -156,4 +154,11 @@ size_t pdnn_mark_corners(const struct pdnn_mark *mark, struct pdnn_spot corners[
         corners[i] = (struct pdnn_spot){corner.x * mark->radius, corner.y * mark->radius};
     }
     return shapes[mark->symbol].count;
+}
+
+void pdnn_mark_cross(const struct pdnn_mark *mark, struct pdnn_spot ends[4], struct pdnn_pen *pen) {
+    const double r = mark->radius * 1.3;
+    for (int i = 0; i < 4; i++)
+        ends[i] = (struct pdnn_spot){i % 2 ? r : -r, i % 3 ? r : -r};
+    *pen = pdnn_pen_line(PDNN_INK_TEXT, 1.4);
 }

@@ -52,11 +52,17 @@ enum pdnn_symbol {
     PDNN_SYMBOL_COUNT
 };
 
+/* What is drawn over a mark, as bits. */
+enum {
+    PDNN_DOTTED = 1, /* a white dot */
+    PDNN_CROSSED = 2 /* two strokes that are longer than the mark */
+};
+
 struct pdnn_mark {
     enum pdnn_symbol symbol;
     double radius;
     struct pdnn_pen pen;
-    bool dotted; /* has a white dot */
+    unsigned over;
 };
 
 bool pdnn_mark_is_same(const struct pdnn_mark *a, const struct pdnn_mark *b);
@@ -120,6 +126,9 @@ bool pdnn_text_cut(char *text, double width, double size);
 /* The corners of a mark around 0; none of a circle. Returns how many. */
 enum { PDNN_CORNERS_MAX = 5 };
 size_t pdnn_mark_corners(const struct pdnn_mark *mark, struct pdnn_spot corners[PDNN_CORNERS_MAX]);
+
+/* The ends of the two strokes of a crossed mark, and what they are drawn with. */
+void pdnn_mark_cross(const struct pdnn_mark *mark, struct pdnn_spot ends[4], struct pdnn_pen *pen);
 
 /* The picture as a file. `scale`: CSS pixels per unit. */
 void pdnn_canvas_svg(const struct pdnn_canvas *canvas, double scale, struct pdnn_str *out);

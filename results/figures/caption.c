@@ -115,24 +115,47 @@ const char *pdnn_plot_ratio(struct pdnn_arena *arena, double value) {
     return pdnn_plot_keep(arena, &text);
 }
 
-void pdnn_plot_put_notable(const struct pdnn_selection *selection, struct pdnn_str *out) {
-    static const struct {
-        enum pdnn_result_column column;
-        const char *word, *said;
-    } notable[] = {{PDNN_RESULT_METHOD, "composed", "composed"},
-                   {PDNN_RESULT_METHOD, "predicted", "predicted"},
-                   {PDNN_RESULT_ROW_FLAGS, "above_roof", "above their roof"}};
-    for (size_t i = 0; i < sizeof notable / sizeof *notable; i++) {
-        size_t count = 0;
-        for (size_t at = 0; at < selection->count; at++)
-            count += strstr(pdnn_selection_word(selection, at, notable[i].column), notable[i].word) != NULL;
-        if (count)
-            pdnn_str_printf(out, ", %zu of %zu %s", count, selection->count, notable[i].said);
-    }
+const char pdnn_plot_doubt[] = "above its roof, or unusable";
+
+/* In the order of their bits. */
+static const struct {
+    enum pdnn_result_column column;
+    const char *word, *said;
+} notes[PDNN_NOTES] = {{PDNN_RESULT_METHOD, "composed", "composed"},
+                       {PDNN_RESULT_METHOD, "predicted", "predicted"},
+                       {PDNN_RESULT_ROW_FLAGS, "above_roof", "above their roof"},
+                       {PDNN_RESULT_ROW_FLAGS, "unusable", "unusable"}};
+
+unsigned pdnn_plot_notes(const struct pdnn_selection *selection, size_t at) {
+    unsigned found = 0;
+    for (size_t i = 0; i < PDNN_NOTES; i++)
+        if (strstr(pdnn_selection_word(selection, at, notes[i].column), notes[i].word))
+            found |= 1U << i;
+    return found;
+}
+
+unsigned pdnn_plot_pair_notes(const struct pdnn_comparison *comparison, size_t pair) {
+    unsigned found = 0;
+    for (int side = 0; side < PDNN_SIDES; side++)
+        found |= pdnn_plot_notes(pdnn_comparison_side(comparison, side), comparison->at[pair][side]);
+    return found;
+}
+
+void pdnn_plot_tally_add(struct pdnn_plot_tally *tally, unsigned found) {
+    tally->rows++;
+    for (size_t i = 0; i < PDNN_NOTES; i++)
+        tally->noted[i] += found >> i & 1;
+}
+
+void pdnn_plot_tally_put(const struct pdnn_plot_tally *tally, struct pdnn_str *out) {
+    for (size_t i = 0; i < PDNN_NOTES; i++)
+        if (tally->noted[i])
+            pdnn_str_printf(out, ", %zu of %zu %s", tally->noted[i], tally->rows, notes[i].said);
 }
 
 struct pdnn_titles pdnn_plot_titles(struct pdnn_arena *arena, const char *what,
-                                    const struct pdnn_selection *selection) {
+                                    const struct pdnn_selection *selection,
+                                    const struct pdnn_plot_tally *tally) {
     const struct pdnn_results *results = &selection->results;
     const char *end = strrchr(what, ' '), *title = what;
     struct pdnn_str subtitle = {0};
@@ -142,7 +165,10 @@ struct pdnn_titles pdnn_plot_titles(struct pdnn_arena *arena, const char *what,
     pdnn_plot_put_cpu(results->directory, results->n_directories, &subtitle);
     for (size_t i = 0; i < N_COMMON; i++)
         put_common(common[i], common_value(selection, common[i]), &subtitle);
-    pdnn_plot_put_notable(selection, &subtitle);
+    struct pdnn_plot_tally all = {0};
+    for (size_t at = 0; at < selection->count; at++)
+        pdnn_plot_tally_add(&all, pdnn_plot_notes(selection, at));
+    pdnn_plot_tally_put(tally ? tally : &all, &subtitle);
     return (struct pdnn_titles){title, pdnn_plot_keep(arena, &subtitle)};
 }
 
@@ -165,6 +191,10 @@ struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char
     pdnn_plot_put_cpu(comparison->directory, n, &subtitle);
     for (size_t i = 0; i < N_COMMON; i++)
         put_common(common[i], common_of_pairs(comparison, common[i]), &subtitle);
+    struct pdnn_plot_tally all = {0};
+    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
+        pdnn_plot_tally_add(&all, pdnn_plot_pair_notes(comparison, pair));
+    pdnn_plot_tally_put(&all, &subtitle);
     return (struct pdnn_titles){comparison->n_across && strlen(longer) <= TITLE_MOST ? longer : title,
                                 pdnn_plot_keep(arena, &subtitle)};
 }

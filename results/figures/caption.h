@@ -7,23 +7,45 @@
 #include "results/figures/axis.h"
 #include "results/query/selection.h"
 
+/* Why a row is not to be read like the others, as bits. */
+enum {
+    PDNN_NOTE_COMPOSED = 1 << 0,
+    PDNN_NOTE_PREDICTED = 1 << 1,
+    PDNN_NOTE_ABOVE_ROOF = 1 << 2,
+    PDNN_NOTE_UNUSABLE = 1 << 3,
+    PDNN_NOTES = 4,
+    PDNN_NOTES_DOUBT = PDNN_NOTE_ABOVE_ROOF | PDNN_NOTE_UNUSABLE /* its number is not to be trusted */
+};
+extern const char pdnn_plot_doubt[]; /* what a legend says of those */
+
+/* The notes of a chosen row; of a pair, those of both sides. */
+unsigned pdnn_plot_notes(const struct pdnn_selection *selection, size_t at);
+unsigned pdnn_plot_pair_notes(const struct pdnn_comparison *comparison, size_t pair);
+
+/* How many rows have which notes. {0} is empty. */
+struct pdnn_plot_tally {
+    size_t rows, noted[PDNN_NOTES];
+};
+void pdnn_plot_tally_add(struct pdnn_plot_tally *tally, unsigned notes);
+
+/* Appends ", 34 of 90 composed, 1 of 90 above their roof". */
+void pdnn_plot_tally_put(const struct pdnn_plot_tally *tally, struct pdnn_str *out);
+
 /* The title is `what` and, where that ends with "in" or "of", the names of the directories; the subtitle the
- * processor and what all chosen instances have in common. Texts are in the arena. */
+ * processor, what all chosen instances have in common, and a tally, or with NULL that of all of them. Texts
+ * are in the arena. */
 struct pdnn_titles pdnn_plot_titles(struct pdnn_arena *arena, const char *what,
-                                    const struct pdnn_selection *selection);
+                                    const struct pdnn_selection *selection,
+                                    const struct pdnn_plot_tally *tally);
 
 /* The same of a comparison: the title is "<what> of B over A" and, where keys differ and there is room, the
- * directories; the subtitle has what both sides of all pairs have in common. */
+ * directories; the subtitle has what both sides of all pairs have in common, and the pairs' tally. */
 struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char *what,
                                             const struct pdnn_comparison *comparison);
 
 /* What a picture calls one side of a comparison: its label, or of a directory the last part of its path where
  * that tells the two apart. Borrowed, or in the arena. */
 const char *pdnn_plot_side(struct pdnn_arena *arena, const struct pdnn_comparison *comparison, int side);
-
-/* Appends how many chosen instances are not to be read like the others: ", 34 of 90 composed, 1 of 90 above
- * their roof". */
-void pdnn_plot_put_notable(const struct pdnn_selection *selection, struct pdnn_str *out);
 
 /* Appends the processor of the directories, if it is one. */
 void pdnn_plot_put_cpu(const char *const *directory, size_t n, struct pdnn_str *out);

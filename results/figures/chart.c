@@ -1,5 +1,6 @@
 #include "results/figures/chart.h"
 #include "base/memory.h"
+#include "results/figures/caption.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -71,8 +72,8 @@ void pdnn_chart_line_at_1(struct pdnn_chart *chart) {
         "equally fast";
 }
 
-static struct pdnn_mark mark_of(enum pdnn_symbol symbol, int ink, double size, bool dotted) {
-    return (struct pdnn_mark){symbol, mark_radius * size, {ink, PDNN_INK_TEXT, 0.6, 0}, dotted};
+static struct pdnn_mark mark_of(enum pdnn_symbol symbol, int ink, double size, unsigned over) {
+    return (struct pdnn_mark){symbol, mark_radius * size, {ink, PDNN_INK_TEXT, 0.6, 0}, over};
 }
 
 void pdnn_chart_note(struct pdnn_chart *chart, const char *format, ...) {
@@ -86,7 +87,7 @@ void pdnn_chart_note(struct pdnn_chart *chart, const char *format, ...) {
 }
 
 void pdnn_chart_size(struct pdnn_chart *chart, const char *text, double size) {
-    const struct pdnn_mark mark = mark_of(PDNN_CIRCLE, PDNN_INK_OTHERS, size, false);
+    const struct pdnn_mark mark = mark_of(PDNN_CIRCLE, PDNN_INK_OTHERS, size, 0);
     pdnn_entries_add(&chart->more, text, &mark);
 }
 
@@ -96,7 +97,7 @@ struct sheet {
     const struct pdnn_color_key *key;
     struct pdnn_canvas *canvas;
     size_t panel;
-    bool has_dots;
+    bool has_dots, has_crosses;
     struct pdnn_frame frame; /* on the whole canvas */
     double base;             /* of the panel */
     double *name_y;          /* of the names of lines, from the top down */
@@ -116,7 +117,7 @@ static void list_entries(const struct sheet *sheet, size_t n_words, struct pdnn_
     if (key->n_words)
         pdnn_entries_add(entries, chart->color_title, NULL);
     for (size_t i = 0; i < n_words; i++) {
-        struct pdnn_mark mark = mark_of(key->word[i].look.symbol, key->word[i].look.ink, 1, false);
+        struct pdnn_mark mark = mark_of(key->word[i].look.symbol, key->word[i].look.ink, 1, 0);
         pdnn_entries_add(entries, key->word[i].text, &mark);
     }
     if (n_words < key->n_words)
@@ -124,10 +125,17 @@ static void list_entries(const struct sheet *sheet, size_t n_words, struct pdnn_
                          pdnn_arena_printf(chart->arena, "and %zu more",
                                            key->n_words - n_words + (key->n_others ? key->n_others - 1 : 0)),
                          NULL);
+    struct pdnn_mark unknown = mark_of(pdnn_plot_unknown.symbol, pdnn_plot_unknown.ink, 1, 0);
+    if (key->has_unknown)
+        pdnn_entries_add(entries, pdnn_arena_printf(chart->arena, "%s is not known", chart->color_title),
+                         &unknown);
     pdnn_entries_gap(entries);
-    for (int dotted = 0; dotted < 2 && sheet->has_dots; dotted++) {
-        struct pdnn_mark mark = mark_of(PDNN_CIRCLE, PDNN_INK_OTHERS, 1, dotted);
-        pdnn_entries_add(entries, dotted ? chart->dot : chart->no_dot, &mark);
+    for (unsigned over = 0; over < 3; over++) {
+        const char *said[] = {sheet->has_dots ? chart->no_dot : NULL, sheet->has_dots ? chart->dot : NULL,
+                              sheet->has_crosses ? pdnn_plot_doubt : NULL};
+        struct pdnn_mark mark = mark_of(PDNN_CIRCLE, PDNN_INK_OTHERS, 1, over);
+        if (said[over])
+            pdnn_entries_add(entries, said[over], &mark);
     }
     pdnn_entries_gap(entries);
     for (size_t i = 0; i < chart->more.count; i++)
@@ -146,7 +154,7 @@ static void list_entries(const struct sheet *sheet, size_t n_words, struct pdnn_
 /* The title of the colors with their scale below, down to `end`; y: the middle of the title. */
 static void draw_palette(const struct sheet *sheet, double x, double y, double end) {
     static const double most = 260, least = 50;
-    if (sheet->key->n_words)
+    if (!sheet->key->is_scale)
         return;
     struct pdnn_scale scale = sheet->key->scale;
     pdnn_draw_cut(sheet->canvas, x, y, sheet->canvas->width - x - 4, pdnn_small, sheet->chart->color_title);
@@ -161,7 +169,7 @@ static void place_legend(struct sheet *sheet) {
     static const double scale_least = 164, below_name = 30, above_name = 16;
     const struct pdnn_frame *f = &sheet->frame;
     const struct pdnn_color_key *key = sheet->key;
-    const double palette = key->n_words ? 0 : scale_least, x = f->x.to + legend_gap;
+    const double palette = key->is_scale ? scale_least : 0, x = f->x.to + legend_gap;
     struct pdnn_entries entries = {0};
     list_entries(sheet, key->n_words, &entries);
     double needed = pdnn_entries_height(&entries) + palette, room = -INFINITY, y = 0;
@@ -183,7 +191,7 @@ static void place_legend(struct sheet *sheet) {
 static double legend_below(struct sheet *sheet, double y) {
     static const double palette = 150;
     struct pdnn_entries entries = {0};
-    double below = sheet->key->n_words ? 0 : palette;
+    double below = sheet->key->is_scale ? palette : 0;
     list_entries(sheet, sheet->key->n_words, &entries);
     draw_palette(sheet, 16, y + palette - 8, y + 8);
     double height = below + pdnn_entries_draw_below(&entries, y + below, sheet->canvas);
@@ -324,7 +332,7 @@ static struct pdnn_mark mark_of_point(const struct sheet *sheet, const struct pd
     double usual = n > 1000 ? 0.6 : n > 200 ? 0.8 : 1, size = (point->size > 0 ? point->size : 1) * usual;
     struct pdnn_mark mark =
         mark_of(look->symbol, look->ink, round(size * mark_radius * 2) / (2 * mark_radius),
-                point->dotted && sheet->has_dots);
+                (point->dotted && sheet->has_dots ? PDNN_DOTTED : 0) | (point->doubtful ? PDNN_CROSSED : 0));
     mark.pen.width = n > 1000 ? 0.3 : 0.6;
     return mark;
 }
@@ -340,8 +348,7 @@ static int compare_placed(const void *a, const void *b) {
     const struct placed *x = a, *y = b;
     const double differences[] = {y->mark.radius - x->mark.radius, y->mark.pen.fill - x->mark.pen.fill,
                                   (double)x->mark.symbol - y->mark.symbol,
-                                  (double)x->mark.dotted - y->mark.dotted,
-                                  (double)x->point - (double)y->point};
+                                  (double)x->mark.over - y->mark.over, (double)x->point - (double)y->point};
     size_t k = 0;
     while (k < 4 && differences[k] == 0)
         k++;
@@ -410,19 +417,21 @@ static void draw_panel(struct sheet *sheet) {
 }
 
 void pdnn_chart_draw(struct pdnn_chart *chart, size_t first_row, struct pdnn_canvas *canvas) {
-    size_t n = chart->n_points, n_dotted = 0;
+    size_t n = chart->n_points, n_dotted = 0, n_doubtful = 0;
     struct pdnn_color_cell *cells = pdnn_arena_alloc(chart->arena, n + 1, sizeof *cells);
     struct pdnn_look *looks = pdnn_arena_alloc(chart->arena, n + 1, sizeof *looks);
     struct pdnn_color_key key;
     for (size_t i = 0; i < n; i++) {
         cells[i] = chart->point[i].color;
         n_dotted += chart->point[i].dotted;
+        n_doubtful += chart->point[i].doubtful;
     }
     pdnn_plot_color(cells, n, chart->arena, looks, &key);
     pdnn_chart_fit(chart);
     struct sheet sheet = {.chart = chart,
                           .key = &key,
-                          .has_dots = chart->dot && n_dotted && n_dotted < n,
+                          .has_dots = chart->dot && n_dotted && (n_dotted < n || !chart->no_dot),
+                          .has_crosses = n_doubtful > 0,
                           .frame = chart->frame};
     make_room(chart, sheet);
     canvas->width = chart->frame.width;

@@ -32,8 +32,9 @@ void pdnn_frame_place(const struct pdnn_frame *frame, struct pdnn_spot low, stru
 struct pdnn_chart_point {
     struct pdnn_spot spot;
     struct pdnn_color_cell color;
-    double size; /* 0: the usual one, which is 1 */
-    bool dotted; /* has a white dot, in a chart that says what it is */
+    double size;   /* 0: the usual one, which is 1 */
+    bool dotted;   /* has a white dot, in a chart that says what it is */
+    bool doubtful; /* is crossed: its row is not to be trusted (PDNN_NOTES_DOUBT) */
     size_t panel;
 };
 
@@ -57,8 +58,9 @@ struct pdnn_chart {
     size_t n_panels;
     struct pdnn_titles titles[PDNN_CHART_PANELS_MAX];
     const char *x_title, *y_title, *color_title;
-    const char *dot, *no_dot;       /* what the white dot says, where some points have it and others not */
-    const char *caption;            /* below the axis; NULL: none */
+    const char *dot, *no_dot; /* what the white dot says, where some points have it and others not; without
+                               * no_dot also where all have it */
+    const char *caption;      /* below the axis; NULL: none */
     struct pdnn_chart_point *point; /* heap */
     size_t n_points, points_room;
     struct pdnn_chart_line *line; /* heap */

@@ -12,6 +12,8 @@ static const int word_colors[PDNN_PLOT_COLORS] = {0x0072b2, 0xd55e00, 0x009e73, 
 
 enum { WORDS_MAX = PDNN_PLOT_COLORS };
 
+const struct pdnn_look pdnn_plot_unknown = {PDNN_INK_OTHERS, PDNN_CIRCLE};
+
 int pdnn_plot_distinct_color(size_t index) {
     return word_colors[index];
 }
@@ -52,10 +54,12 @@ static void color_by_number(const struct pdnn_color_cell *cells, size_t n, struc
         least = fmin(least, cells[i].number);
         greatest = fmax(greatest, cells[i].number);
     }
+    key->is_scale = true;
     key->scale = pdnn_scale_of(least, greatest);
     for (size_t i = 0; i < n; i++) {
         double part = round(pdnn_scale_at(&key->scale, cells[i].number) * SHADES) / SHADES;
-        looks[i] = (struct pdnn_look){isnan(part) ? PDNN_INK_OTHERS : pdnn_palette(part), PDNN_CIRCLE};
+        if (!isnan(part))
+            looks[i] = (struct pdnn_look){pdnn_palette(part), PDNN_CIRCLE};
     }
     list_values(cells, n, key);
 }
@@ -97,7 +101,7 @@ static void list_words(const struct pdnn_texts *texts, const struct word *words,
         key->word[i].look = (struct pdnn_look){i < shown ? word_colors[look] : PDNN_INK_OTHERS,
                                                (enum pdnn_symbol)(look % PDNN_SYMBOL_COUNT)};
         key->word[i].text = i >= shown ? pdnn_arena_printf(arena, "%zu others", key->n_others)
-                                       : pdnn_arena_strdup(arena, *text ? text : "(none)");
+                                       : pdnn_arena_strdup(arena, text);
     }
 }
 
@@ -107,6 +111,8 @@ static void color_by_word(const struct pdnn_color_cell *cells, size_t n, struct 
     size_t *of = pdnn_alloc(n + 1, sizeof *of), *rank = pdnn_alloc(n + 1, sizeof *rank);
     struct word *words = pdnn_alloc(n + 1, sizeof *words);
     for (size_t i = 0; i < n; i++) {
+        if (!*cells[i].text)
+            continue;
         of[i] = pdnn_texts_add(&texts, cells[i].text);
         words[of[i]].number = of[i];
         words[of[i]].count++;
@@ -116,7 +122,8 @@ static void color_by_word(const struct pdnn_color_cell *cells, size_t n, struct 
     for (size_t k = 0; k < texts.count; k++)
         rank[words[k].number] = k < key->n_words ? k : key->n_words - 1;
     for (size_t i = 0; i < n; i++)
-        looks[i] = key->word[rank[of[i]]].look;
+        if (*cells[i].text)
+            looks[i] = key->word[rank[of[i]]].look;
     pdnn_texts_finish(&texts);
     free(words);
     free(rank);
@@ -126,6 +133,10 @@ static void color_by_word(const struct pdnn_color_cell *cells, size_t n, struct 
 void pdnn_plot_color(const struct pdnn_color_cell *cells, size_t n, struct pdnn_arena *arena,
                      struct pdnn_look *looks, struct pdnn_color_key *key) {
     *key = (struct pdnn_color_key){0};
+    for (size_t i = 0; i < n; i++) {
+        looks[i] = pdnn_plot_unknown;
+        key->has_unknown = key->has_unknown || !*cells[i].text;
+    }
     if (all_numbers(cells, n))
         color_by_number(cells, n, looks, key);
     else

@@ -13,7 +13,7 @@ int pdnn_plot_distinct_color(size_t index);
 enum { PDNN_INK_OTHERS = 0xbdbdbd };
 
 /* What a point is colored by: the text that its cell has in files, and its number; NaN where the column has
- * texts. Borrowed. */
+ * texts, or where it is empty. Borrowed. */
 struct pdnn_color_cell {
     const char *text;
     double number;
@@ -27,8 +27,12 @@ struct pdnn_look {
 
 enum { PDNN_KEY_VALUES = 9 };
 
-/* What the legend says; without words there is a scale. */
+/* Of a cell that is empty. */
+extern const struct pdnn_look pdnn_plot_unknown;
+
+/* What the legend says. */
 struct pdnn_color_key {
+    bool is_scale, has_unknown; /* there is a scale, not words; a cell is empty */
     size_t n_words, n_others; /* n_others: values that share the last word's grey; 0: it is a value itself */
     struct pdnn_color_word {
         const char *text;

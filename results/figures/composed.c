@@ -89,7 +89,8 @@ static void put_notes(struct picture *p) {
 
 static void describe(struct picture *p) {
     struct pdnn_chart *chart = &p->in->chart;
-    chart->titles[0] = pdnn_plot_titles(&p->in->arena, "Composed over measured times in", &p->in->selection);
+    chart->titles[0] =
+        pdnn_plot_titles(&p->in->arena, "Composed over measured times in", &p->in->selection, NULL);
     chart->x_title = "measured time of a step (ms)";
     chart->y_title = "composed over measured";
     chart->caption = "Each point is one model that was both composed of its operators' times and run\n"

@@ -306,7 +306,7 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
         return err->status;
     const char *what = pdnn_arena_printf(
         &picture->arena, "%s in", pdnn_plot_words(pdnn_results_name(&picture->selection.results, p.value)));
-    const struct pdnn_titles titles = pdnn_plot_titles(&picture->arena, what, &picture->selection);
+    const struct pdnn_titles titles = pdnn_plot_titles(&picture->arena, what, &picture->selection, NULL);
     picture->canvas.width = picture->width;
     picture->canvas.height = picture->height;
     pdnn_draw_titles(&picture->canvas, left, picture->height, &titles);

@@ -28,7 +28,7 @@ static enum pdnn_status draw(struct pdnn_picture *p, struct pdnn_err *err) {
                            value);
     }
     p->left_out = p->selection.left_out + p->selection.count - chart->n_points;
-    chart->titles[0] = pdnn_plot_titles(&p->arena, "Waiting for data in", &p->selection);
+    chart->titles[0] = pdnn_plot_titles(&p->arena, "Waiting for data in", &p->selection, NULL);
     chart->x_title = "share of the step that waits for its minibatch (%)";
     chart->y_title = pdnn_plot_axis(&p->arena, results, p->column[VALUE]);
     chart->caption = pdnn_arena_printf(

@@ -27,10 +27,11 @@ static void add_op(struct picture *p, size_t number, const struct pdnn_op_record
     const size_t kind = pdnn_op_kinds_find(&p->kinds, pdnn_family_find(family), a);
     const double ratio = a->time_ns_median / b->time_ns_median;
     pdnn_mean_add(&p->kinds.mean[kind], log(ratio), 0);
-    pdnn_picture_point(p->in,
-                       pdnn_op_point(&p->kinds, kind, (struct pdnn_spot){x, ratio}, fmax(share_a, share_b)),
-                       pdnn_table_text(&c->pairs, number, PDNN_PAIR_ID), family, a->op, a->layer, a->pass, x,
-                       ratio, share_a, share_b);
+    struct pdnn_chart_point point =
+        pdnn_op_point(&p->kinds, kind, (struct pdnn_spot){x, ratio}, fmax(share_a, share_b));
+    point.doubtful = pdnn_plot_pair_notes(c, number) & PDNN_NOTES_DOUBT;
+    pdnn_picture_point(p->in, point, pdnn_table_text(&c->pairs, number, PDNN_PAIR_ID), family, a->op,
+                       a->layer, a->pass, x, ratio, share_a, share_b);
 }
 
 static void add_pair(struct picture *p, size_t pair) {

@@ -1,5 +1,6 @@
 /* `paradnn plot ops`: the measured roofs and one point per op of each model, larger where it takes more of
  * the model's time. */
+#include "results/figures/caption.h"
 #include "results/figures/op_kinds.h"
 #include "results/figures/roofs.h"
 #include "results/query/shares.h"
@@ -25,6 +26,8 @@ static void add_op(struct picture *p, size_t at, const struct pdnn_family_def *f
         return;
     }
     struct pdnn_chart_point point = pdnn_op_point(&p->kinds, kind, spot, share);
+    point.doubtful = op->place.pct_of_roof > PDNN_ABOVE_ROOF_PCT ||
+                     pdnn_plot_notes(&p->in->selection, at) & PDNN_NOTE_UNUSABLE;
     point.panel = p->roofs.panel_of[at];
     pdnn_chart_add_point(&p->in->chart, point);
     const struct pdnn_roof_panel *panel = &p->roofs.panel[point.panel];
@@ -62,7 +65,7 @@ static void describe(struct picture *p) {
         "Each point is one kind of op in one model, with all its executions. Shares below 1 % and ops "
         "without arithmetic are left out.";
     pdnn_op_kinds_legend(&p->kinds, pct, true, &p->in->chart);
-    pdnn_roof_panels_put(&p->roofs, "Ops", "");
+    pdnn_roof_panels_put(&p->roofs, "Ops");
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {

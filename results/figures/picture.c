@@ -1,6 +1,7 @@
 #include "results/figures/picture.h"
 #include "base/paths/target.h"
 #include "base/units.h"
+#include "results/figures/caption.h"
 #include "results/query/shares.h"
 #include "results/table/write.h"
 
@@ -130,6 +131,7 @@ struct pdnn_chart_point pdnn_picture_place(const struct pdnn_picture *picture, s
                                            struct pdnn_spot spot, int color) {
     return (struct pdnn_chart_point){
         .spot = spot,
+        .doubtful = pdnn_plot_notes(&picture->selection, at) & PDNN_NOTES_DOUBT,
         .color = {pdnn_picture_cell(picture, at, color), pdnn_picture_number(picture, at, color)}};
 }
 

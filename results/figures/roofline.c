@@ -46,17 +46,13 @@ static void place_points(struct picture *p) {
 
 static void describe(struct picture *p) {
     struct pdnn_chart *chart = &p->in->chart;
-    const char *left_out = p->in->left_out
-                               ? pdnn_arena_printf(&p->in->arena, "%zu row%s without a rate left out",
-                                                   p->in->left_out, p->in->left_out == 1 ? "" : "s")
-                               : "";
     chart->dot = "train";
     chart->no_dot = "infer";
     chart->caption = "Each point is one model. The lines are the best this machine was measured to do: "
                      "bandwidth of each memory level (slanted), arithmetic (level).\n"
                      "A point on a line uses that resource fully. Left of where a slanted line meets the "
                      "level one, memory sets the limit; right of it, arithmetic.";
-    pdnn_roof_panels_put(&p->roofs, "Roofline", left_out);
+    pdnn_roof_panels_put(&p->roofs, "Roofline");
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {

@@ -184,6 +184,8 @@ enum pdnn_status pdnn_roof_panels_find(struct pdnn_roof_panels *panels, struct p
     const int threads = pdnn_results_setting(&selection->results, PDNN_SETTING_THREADS);
     drawn.n_threads = pdnn_selection_distinct(selection, threads, arena, &drawn.threads, drawn.of);
     *panels = (struct pdnn_roof_panels){.in = picture,
+                                        .at = at,
+                                        .n = n,
                                         .panel_of = pdnn_arena_alloc(arena, n + 1, sizeof *panels->panel_of)};
     for (size_t source = 0; source < selection->results.n_directories; source++)
         if (find_panels(panels, &drawn, source, err) != PDNN_OK)
@@ -313,9 +315,23 @@ static const char *first_start(const struct pdnn_selection *selection, size_t so
     return first;
 }
 
+/* The rows of a panel's directory that stand in none, which its first panel says. */
+static size_t count_left_out(const struct pdnn_roof_panels *panels, const struct pdnn_roof_panel *p) {
+    const struct pdnn_selection *selection = &panels->in->selection;
+    size_t count = 0;
+    if (p > panels->panel && p[-1].source == p->source)
+        return 0;
+    for (size_t at = 0; at < selection->count + selection->left_out; at++)
+        count += pdnn_selection_source(selection, at) == p->source;
+    for (size_t k = 0; k < panels->count; k++)
+        count -= panels->panel[k].source == p->source ? panels->panel[k].count : 0;
+    return count;
+}
+
 /* "Roofline of new.results: 30 models", and what is below. */
 static struct pdnn_titles titles_of(const struct pdnn_roof_panels *panels, const struct pdnn_roof_panel *p,
-                                    const char *what, const char *left_out) {
+                                    const char *what) {
+    const size_t left_out = count_left_out(panels, p);
     const struct pdnn_selection *selection = &panels->in->selection;
     struct pdnn_arena *arena = &panels->in->arena;
     struct pdnn_str below = {0};
@@ -331,15 +347,19 @@ static struct pdnn_titles titles_of(const struct pdnn_roof_panels *panels, const
     }
     if (*first)
         pdnn_str_printf(&below, ", %.10s", first);
-    if (p == panels->panel)
-        pdnn_plot_put_notable(selection, &below);
+    struct pdnn_plot_tally tally = {0};
+    for (size_t i = 0; i < panels->n; i++)
+        if (&panels->panel[panels->panel_of[i]] == p)
+            pdnn_plot_tally_add(&tally, pdnn_plot_notes(selection, panels->at[i]));
+    pdnn_plot_tally_put(&tally, &below);
     if (p->otherwise)
         pdnn_str_printf(&below, "; %zu of the models ran with other threads", p->otherwise);
-    pdnn_str_printf(&below, "%s%s", *left_out ? "; " : "", left_out);
+    if (left_out)
+        pdnn_str_printf(&below, "; %zu row%s without a rate left out", left_out, left_out == 1 ? "" : "s");
     return (struct pdnn_titles){title, pdnn_plot_keep(arena, &below)};
 }
 
-void pdnn_roof_panels_put(const struct pdnn_roof_panels *panels, const char *what, const char *left_out) {
+void pdnn_roof_panels_put(const struct pdnn_roof_panels *panels, const char *what) {
     struct pdnn_chart *chart = &panels->in->chart;
     chart->x_title = "operational intensity (FLOP per byte of compulsory traffic)";
     chart->y_title = "performance (GFLOP/s)";
@@ -347,7 +367,7 @@ void pdnn_roof_panels_put(const struct pdnn_roof_panels *panels, const char *wha
     choose_ranges(panels, chart);
     for (size_t panel = 0; panel < panels->count; panel++) {
         const struct pdnn_roof_panel *p = &panels->panel[panel];
-        chart->titles[panel] = titles_of(panels, p, what, panel ? "" : left_out);
+        chart->titles[panel] = titles_of(panels, p, what);
         put_lines(p, panel, chart);
     }
 }

@@ -29,7 +29,8 @@ struct pdnn_roof_panels {
     struct pdnn_picture *in;
     struct pdnn_roof_panel panel[PDNN_CHART_PANELS_MAX]; /* by directory, then by threads */
     size_t count;
-    size_t *panel_of; /* of each instance, in the order given */
+    const size_t *at; /* the instances, in the order given; n of them */
+    size_t n, *panel_of;
 };
 
 /* Reads ceilings.csv of each directory, finds the roofs for these chosen instances of the picture, and starts
@@ -44,7 +45,8 @@ enum pdnn_status pdnn_roof_panels_find(struct pdnn_roof_panels *panels, struct p
 
 /* Describes the chart when it has its points: its panels and axes, with room for all ridges and the texts
  * along the slanted roofs, and the lines. The titles say "Roofline of new.results: 30 models"; the subtitles
- * the processor, what the roofs are for, the day of the first visit, and, in the first, what was left out. */
-void pdnn_roof_panels_put(const struct pdnn_roof_panels *panels, const char *what, const char *left_out);
+ * the processor, what the roofs are for, the day of the first visit, the tally of the panel's rows, and, in
+ * the first one of a directory, how many of its rows are left out. */
+void pdnn_roof_panels_put(const struct pdnn_roof_panels *panels, const char *what);
 
 #endif

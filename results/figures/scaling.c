@@ -84,6 +84,7 @@ static void add_pair(struct picture *p, size_t alone, size_t among, bool is_weak
     struct pdnn_chart_point point =
         pdnn_picture_place(p->in, among, (struct pdnn_spot){x, x * efficiency}, p->color);
     point.dotted = is_weak;
+    point.doubtful = point.doubtful || pdnn_plot_notes(selection, alone) & PDNN_NOTES_DOUBT;
     if (p->color == p->threads)
         point.color = (struct pdnn_color_cell){
             pdnn_arena_printf(&p->in->arena, "%s %ss", point.color.text, p->one), NAN};
@@ -254,7 +255,7 @@ static void describe(struct picture *p) {
     struct pdnn_arena *arena = &p->in->arena;
     struct pdnn_chart *chart = &p->in->chart;
     chart->titles[0] =
-        pdnn_plot_titles(arena, pdnn_arena_printf(arena, "More %ss in", p->one), &p->in->selection);
+        pdnn_plot_titles(arena, pdnn_arena_printf(arena, "More %ss in", p->one), &p->in->selection, NULL);
     chart->x_title = pdnn_arena_printf(arena, "share of the peak on %.0f %s%s (%%)", p->few, p->one,
                                        p->few > 1 ? "s" : "");
     chart->y_title = pdnn_arena_printf(arena, "the same for each of N %ss (%%)", p->one);

@@ -12,6 +12,7 @@ struct picture {
     const char *x, *color;  /* columns */
     int x_side, color_side; /* which table has them: A's, or B's if only that has */
     int x_column, color_column;
+    size_t without; /* points without an interval */
 };
 
 static enum pdnn_status find_column(const struct picture *p, const char *name, int *side, int *column,
@@ -23,9 +24,16 @@ static enum pdnn_status find_column(const struct picture *p, const char *name, i
     return pdnn_results_ask(&(only_b ? b : a)->results, name, column, err);
 }
 
+static bool has_clear(const struct picture *p) {
+    return pdnn_table_number(&p->groups, 0, PDNN_GROUP_FASTER) +
+               pdnn_table_number(&p->groups, 0, PDNN_GROUP_SLOWER) >
+           0;
+}
+
 static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = p->in->request;
-    size_t best = pdnn_compare_best_axis(&p->axes, "");
+    /* A key explains nothing where no ratio is clear. */
+    const size_t best = has_clear(p) ? pdnn_compare_best_axis(&p->axes, "") : SIZE_MAX;
     p->x = request->x ? request->x : "params";
     p->color = request->color ? request->color
                : best != SIZE_MAX
@@ -48,11 +56,14 @@ static void collect_points(struct picture *p) {
             continue;
         }
         const char *decision = pdnn_table_text(pairs, pair, PDNN_PAIR_DECISION);
+        const bool has_interval = !pdnn_table_is_empty(pairs, pair, PDNN_PAIR_LOW);
+        p->without += !has_interval;
         pdnn_picture_point(
             p->in,
             (struct pdnn_chart_point){
                 .spot = {x, pdnn_pair_ratio(c, pair)},
-                .dotted = strcmp(decision, pdnn_undecided) == 0,
+                .doubtful = pdnn_plot_pair_notes(c, pair) & PDNN_NOTES_DOUBT,
+                .dotted = has_interval && strcmp(decision, pdnn_undecided) == 0,
                 .color = {pdnn_comparison_get(c, pair, p->color_side, p->color_column),
                           pdnn_comparison_number(c, pair, p->color_side, p->color_column)}},
             pdnn_table_text(pairs, pair, PDNN_PAIR_ID), pdnn_table_text(pairs, pair, PDNN_PAIR_FAMILY),
@@ -87,8 +98,13 @@ static void describe(struct picture *p) {
     chart->color_title = p->color;
     chart->caption = "Each point is one model that both ran. Above the line the second platform is faster. "
                      "Intervals: 95 %.";
-    chart->dot = "the interval contains 1";
-    chart->no_dot = "the interval excludes 1";
+    chart->dot = has_clear(p) || p->without ? "the interval contains 1" : "every interval contains 1";
+    chart->no_dot = !has_clear(p) && !p->without ? NULL
+                    : !has_clear(p)              ? "there is no interval"
+                    : p->without                 ? "the interval excludes 1, or there is none"
+                                                 : "the interval excludes 1";
+    if (p->without == chart->n_points)
+        pdnn_chart_note(chart, "no ratio has an interval");
     pdnn_chart_line_at_1(chart);
     put_notes(p);
 }

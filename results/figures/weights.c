@@ -149,7 +149,7 @@ static void describe(struct picture *p) {
     const struct pdnn_titles titles =
         p->value ? pdnn_plot_titles(arena,
                                     pdnn_arena_printf(arena, "What decides %s in", pdnn_plot_words(p->value)),
-                                    p->selection)
+                                    p->selection, NULL)
                  : pdnn_plot_compare_titles(arena, "What decides the speed-up", &p->in->comparison);
     const double beside = (p->x.high - p->x.low) * 0.04;
     p->x.low -= beside;

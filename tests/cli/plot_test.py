@@ -592,6 +592,84 @@ class Data(Case):
             self.assertIn(", 1 of 2 above their roof", self.picture(kind, "flagged"))
             self.assertNotIn("above their roof", self.picture(kind, "pair"))
 
+    def test_panels_count_their_own_rows(self):
+        """Of two directories, each has its own rows above their roof and its own without a rate."""
+        lines = PAIR_RESULTS.splitlines()
+        self.tables("clean", "\n".join(lines[:3]) + "\n", PAIR_OPS)
+        self.tables("flagged", "\n".join(line + flags for line, flags in zip(lines, (",row_flags", ",above_roof", ",unusable", ","))) + "\n", PAIR_OPS)
+        words = re.findall(">(unknown machine[^<]*)<", self.picture("roofline", "clean", "flagged"))
+        self.assertEqual(words, ["unknown machine, 1 thread, f32, 2026-05-01",
+                                 "unknown machine, 1 thread, f32, 2026-05-01, 1 of 2 above their roof, 1 of 2 unusable; 1 row without a rate left out"])
+
+    def test_doubtful_rows_are_crossed(self):
+        """Each by itself, in every picture that has rows as points, and explained only where there is one."""
+        flagged = [line + flags for line, flags in zip(PAIR_RESULTS.splitlines(), (",row_flags", ",above_roof", ",noisy", ","))]
+        self.tables("flagged", "\n".join(flagged) + "\n")
+        self.tables("flagged_ops", OPS_RESULTS, OPS_OPS.replace(",40,2,compute,", ",40,2,compute,150"))
+        pairs = [line + ("row_flags" if line.startswith("id") else "unusable" if "layers=2" in line and "openblas" in line else "")
+                 for line in PAIRS_RESULTS.replace("\n", ",\n").splitlines()]
+        self.tables("flagged_pairs", "\n".join(pairs) + "\n")
+        rows = SCALING_RESULTS.replace("\n", ",\n").replace("peak,", "peak,row_flags").replace("400,25,", "400,25,noisy|unusable")
+        self.tables("flagged_scaling", rows)
+        presets = BOX_RESULTS.replace("\n", ",\n").replace("peak,", "peak,row_flags").replace("25557032,30,", "25557032,30,above_roof")
+        self.tables("flagged_box", presets)
+        for kind, name, plain in (("roofline", "flagged", "pair"), ("speedup", "flagged_pairs", "pairs"), ("scaling", "flagged_scaling", "scaling"),
+                                  ("boxes", "flagged_box", "box"), ("span", "flagged_box", "box"), ("ops", "flagged_ops", "ops")):
+            with self.subTest(kind):
+                picture = self.picture(kind, name)
+                self.assertIn(">above its roof, or unusable<", picture)
+                self.assertEqual(len(re.findall(r'data-rows="\d+" marker-end="url\(#[^)]*-cross\)', picture)), 1)
+                self.assertNotIn("cross", self.picture(kind, plain))
+
+    def test_subtitles_of_ratios_count_pairs(self):
+        rows = [line + (",method,row_flags" if line.startswith("id") else ",composed," if "layers=1," in line and "openblas" in line
+                        else ",direct,above_roof" if "layers=2," in line and "openblas" not in line else ",direct,")
+                for line in PAIRS_RESULTS.splitlines()]
+        self.tables("noted", "\n".join(rows) + "\n")
+        for kind in ("speedup", "boxes", "weights"):
+            self.assertIn(", 1 of 3 composed, 1 of 3 above their roof<", self.picture(kind, "noted", "--across", "backend"), kind)
+
+    def test_speedup_says_what_intervals_say(self):
+        """That all contain 1, or that some pairs have none; such a point has no white dot."""
+        rows = PAIRS_RESULTS.splitlines()
+        within = "\n".join(re.sub(r",\d+,\d+,\d+$", ",1000,900,1100", line) for line in rows) + "\n"
+        self.tables("within", within)
+        picture = self.picture("speedup", "within")
+        self.assertIn(">every interval contains 1<", picture)
+        self.assertNotIn("excludes 1", picture)
+        self.assertIn(">family<", picture)
+        self.assertIn('-dot"', picture)
+        self.tables("without", re.sub(r",900,1100\n", ",,\n", within))
+        picture = self.picture("speedup", "without")
+        self.assertIn(">no ratio has an interval<", picture)
+        self.assertNotIn("contains 1", picture)
+        self.tables("some", "\n".join(re.sub(r",\d+,\d+$", ",,", line) if "layers=2" in line else line for line in rows) + "\n")
+        picture = self.picture("speedup", "some")
+        self.assertNotIn("contains 1", picture)
+
+    def test_an_empty_color_is_not_known(self):
+        """It has neither a place on the scale nor the color of a word, and the legend says so."""
+        rows = [line + end for line, end in zip(PAIR_RESULTS.splitlines(), (",speed_index,host", ",0.5,", ",,here", ",,"))]
+        self.tables("blank", "\n".join(rows) + "\n", PAIR_OPS)
+        for color in ("speed_index", "host"):
+            picture = self.picture("roofline", "blank", "--color", color)
+            self.assertIn(f">{color} is not known<", picture)
+            self.assertEqual(len(set(re.findall(r'data-rows="\d" marker-end="(url[^"]*)"', picture))), 2, color)
+        self.assertNotIn("not known", self.picture("roofline", "pair", "--color", "batch"))
+
+    def test_ridges_that_are_not_known(self):
+        """One side without f32 has no ridge point, two without bandwidths have none."""
+        zen5 = os.path.join(EXAMPLES, "zen5-2-cores")
+        lines = self.read(zen5, "ceilings.csv").splitlines(keepends=True)
+        for name, left_out in (("no_f32", "compute,[^,]*,f32"), ("no_bandwidth", "bandwidth|ladder")):
+            for file_name in ("results.csv", "ops.csv"):
+                self.write(os.path.join(name, file_name), self.read(zen5, file_name))
+            self.write(os.path.join(name, "ceilings.csv"), "".join(line for line in lines if not re.match(left_out, line)))
+        picture = self.picture("projection", zen5, "--onto", "no_f32", "-o", "x.svg")
+        self.assertIn(">   5.18 as measured<", picture)
+        self.assertNotIn("as projected<", picture.replace("bold as projected<", ""))
+        self.assertNotIn("ridge", self.picture("projection", zen5, "--onto", "no_bandwidth", "-o", "x.svg"))
+
     def test_threads_without_roofs(self):
         """Their models stand under the roofs that there are, and the subtitle says so."""
         picture = self.picture("ops", "ops")

@@ -591,6 +591,9 @@ static void test_text_cut_between_letters(void **state) {
         assert_true((text[length - 2] & 0xc0) != 0x80 && strncmp(cut, text, length - 2) == 0);
         assert_true(length == 2 || pdnn_text_width(cut, 10) <= width);
     }
+    char wide[] = "masked-lm"; /* its last letter is wider than what says that it is cut */
+    assert_true(pdnn_text_cut(wide, pdnn_text_width(wide, 10) - 1, 10));
+    assert_string_equal(wide, "masked-..");
     assert_true(fabs(pdnn_text_width("GFLOP/s", 10) - 41.68) < 0.02);
 }
 
