@@ -6,6 +6,7 @@
 #include "results/query/shares.h"
 
 #include <math.h>
+#include <string.h>
 
 struct picture {
     struct pdnn_picture *in;
@@ -38,10 +39,9 @@ static void add_op(struct picture *p, size_t at, const struct pdnn_family_def *f
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
     const size_t count = p->in->selection.count;
-    size_t *all = pdnn_arena_alloc(&p->in->arena, count + 1, sizeof *all);
-    for (size_t at = 0; at < count; at++)
-        all[at] = at;
-    if (pdnn_roof_panels_find(&p->roofs, p->in, all, count, "id layer op_pass #share_pct bound color", err) !=
+    bool *all = pdnn_arena_alloc(&p->in->arena, count + 1, sizeof *all);
+    memset(all, true, count);
+    if (pdnn_roof_panels_find(&p->roofs, p->in, all, "id layer op_pass #share_pct bound color", err) !=
         PDNN_OK)
         return err->status;
     for (size_t at = 0; at < count; at++) {

@@ -17,6 +17,7 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
     struct pdnn_chart *chart = &p->in->chart;
     p->in->left_out = p->in->selection.left_out;
     p->at = pdnn_arena_alloc(&p->in->arena, p->in->selection.count + 1, sizeof *p->at);
+    bool *is_drawn = pdnn_arena_alloc(&p->in->arena, p->in->selection.count + 1, sizeof *is_drawn);
     for (size_t at = 0; at < p->in->selection.count; at++) {
         struct pdnn_spot spot = {pdnn_picture_number(p->in, at, p->in->column[INTENSITY]),
                                  pdnn_picture_number(p->in, at, p->in->column[GFLOPS])};
@@ -24,19 +25,20 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
             p->in->left_out++;
             continue;
         }
+        is_drawn[at] = true;
         p->at[chart->n_points] = at;
         struct pdnn_chart_point point = pdnn_picture_place(p->in, at, spot, p->in->column[COLOR]);
         point.dotted = strcmp(pdnn_picture_cell(p->in, at, p->in->column[MODE]), "train") == 0;
         pdnn_chart_add_point(chart, point);
     }
-    return pdnn_roof_panels_find(&p->roofs, p->in, p->at, chart->n_points, "run_mode color", err);
+    return pdnn_roof_panels_find(&p->roofs, p->in, is_drawn, "run_mode color", err);
 }
 
 /* Each point in its panel, and its row behind those of the roofs. */
 static void place_points(struct picture *p) {
     for (size_t i = 0; i < p->in->chart.n_points; i++) {
         struct pdnn_chart_point *point = &p->in->chart.point[i];
-        point->panel = p->roofs.panel_of[i];
+        point->panel = p->roofs.panel_of[p->at[i]];
         const struct pdnn_roof_panel *panel = &p->roofs.panel[point->panel];
         pdnn_picture_row(p->in, "model", pdnn_picture_id(p->in, p->at[i]), point->spot.x, point->spot.y, NAN,
                          pdnn_picture_cell(p->in, p->at[i], p->in->column[MODE]), point->color.text,

@@ -1,32 +1,15 @@
 #include "results/figures/roofs.h"
 #include "base/units.h"
-#include "results/figures/caption.h"
 #include "results/store/tables.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The instances of a picture: those of one directory with one thread count become a panel. */
-struct drawn {
-    const struct pdnn_selection *selection;
-    const size_t *at;
-    size_t n;
-    const char **threads;  /* the distinct thread counts, ascending; n_threads of them */
-    size_t n_threads, *of; /* by chosen instance, the number of its thread count */
-    int dtype;             /* the column */
-};
-
-/* Those of one directory with one thread count; the dtype is f32 where the table does not say. */
-static void tally(const struct drawn *drawn, size_t number, struct pdnn_roof_panel *p) {
-    for (size_t i = 0; i < drawn->n; i++) {
-        const size_t at = drawn->at[i];
-        if (pdnn_selection_source(drawn->selection, at) != p->source || drawn->of[at] != number)
-            continue;
-        const char *name = pdnn_selection_get(drawn->selection, at, drawn->dtype);
-        for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++)
-            p->has_dtype[d] = p->has_dtype[d] || strcmp(*name ? name : "f32", pdnn_dtype_name(d)) == 0;
-        p->count++;
-    }
+/* The dtype is f32 where the table does not say. */
+static void add_row(struct pdnn_roof_panel *p, const char *dtype, unsigned notes) {
+    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++)
+        p->has_dtype[d] = p->has_dtype[d] || strcmp(*dtype ? dtype : "f32", pdnn_dtype_name(d)) == 0;
+    pdnn_plot_tally_add(&p->rows, notes);
 }
 
 /* Roofs are kept highest first. A name includes the dtype if there are several. */
@@ -67,8 +50,10 @@ static void add_dtype(struct pdnn_roof_panel *p, enum pdnn_dtype dtype, int64_t 
             add_compute(p, best[other], arena);
 }
 
-static enum pdnn_status find_roofs(struct pdnn_roof_panel *p, int64_t threads, struct pdnn_arena *arena,
+static enum pdnn_status find_roofs(struct pdnn_roof_panel *p, struct pdnn_arena *arena,
                                    struct pdnn_err *err) {
+    int64_t threads = 0;
+    pdnn_parse_i64(p->threads, &threads);
     pdnn_roofs_init(&p->roofs, p->ceilings, threads);
     const char *missing = NULL;
     for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
@@ -92,55 +77,60 @@ static enum pdnn_status find_roofs(struct pdnn_roof_panel *p, int64_t threads, s
     return PDNN_OK;
 }
 
-/* The panels of one directory. */
-static enum pdnn_status find_panels(struct pdnn_roof_panels *panels, const struct drawn *drawn, size_t source,
+/* The panels of one directory, one for each of its thread counts that has roofs. */
+static enum pdnn_status find_panels(struct pdnn_roof_panels *panels, const bool *is_drawn, size_t source,
                                     struct pdnn_err *err) {
-    const struct pdnn_results *results = &drawn->selection->results;
+    const struct pdnn_selection *selection = &panels->in->selection;
+    const struct pdnn_results *results = &selection->results;
     struct pdnn_arena *arena = &panels->in->arena;
-    struct pdnn_roof_panel *all = pdnn_arena_alloc(arena, drawn->n_threads + 1, sizeof *all);
-    size_t most = 0, main_panel = 0, first = panels->count;
-    struct pdnn_ceilings *ceilings = NULL;
-    for (size_t k = 0; k < drawn->n_threads; k++) {
-        all[k].source = source;
-        tally(drawn, k, &all[k]);
-        most = all[k].count > all[most].count ? k : most;
-    }
-    if (!drawn->n_threads || !all[most].count)
+    struct pdnn_ceilings *ceilings = pdnn_arena_alloc(arena, 1, sizeof *ceilings);
+    const char **threads;
+    size_t *of = pdnn_arena_alloc(arena, selection->count + 1, sizeof *of), most = 0;
+    const size_t n = pdnn_selection_distinct(selection, pdnn_results_setting(results, PDNN_SETTING_THREADS),
+                                             arena, &threads, of);
+    struct pdnn_roof_panel *all = pdnn_arena_alloc(arena, n + 1, sizeof *all);
+    const struct pdnn_roof_panel **panel = pdnn_arena_alloc(arena, n + 1, sizeof *panel);
+    for (size_t at = 0; at < selection->count; at++)
+        if (is_drawn[at] && pdnn_selection_source(selection, at) == source)
+            add_row(&all[of[at]],
+                    pdnn_selection_get(selection, at, pdnn_results_setting(results, PDNN_SETTING_DTYPE)),
+                    pdnn_plot_notes(selection, at));
+    for (size_t k = 1; k < n; k++)
+        most = all[k].rows.rows > all[most].rows.rows ? k : most;
+    if (!all[most].rows.rows)
         return PDNN_OK;
-    ceilings = pdnn_arena_alloc(arena, 1, sizeof *ceilings);
     if (pdnn_ceilings_read_in(results->directory[source], ceilings, err) != PDNN_OK)
         return err->status;
-    for (size_t k = 0; k < drawn->n_threads; k++) {
+    for (size_t k = 0; k < n; k++) {
         struct pdnn_err missing = {.status = PDNN_OK};
-        int64_t threads = 0;
-        if (!all[k].count)
-            continue;
         all[k].ceilings = ceilings;
+        all[k].source = source;
         all[k].name = results->name[source];
-        all[k].threads = drawn->threads[k];
-        pdnn_parse_i64(all[k].threads, &threads);
-        bool found = find_roofs(&all[k], threads, arena, &missing) == PDNN_OK;
-        if (!found && k == most)
-            return pdnn_fail(err, missing.status, "%s", missing.text);
-        if (found && panels->count == PDNN_CHART_PANELS_MAX)
+        all[k].threads = threads[k];
+        if (!all[k].rows.rows)
+            continue;
+        if (find_roofs(&all[k], arena, k == most ? err : &missing) != PDNN_OK) {
+            if (k == most)
+                return err->status;
+            continue;
+        }
+        if (panels->count == PDNN_CHART_PANELS_MAX)
             return pdnn_fail(err, PDNN_INVALID,
                              "more than %d directories and numbers of threads have roofs: choose some with "
                              "--only",
                              PDNN_CHART_PANELS_MAX);
-        main_panel = found && k == most ? panels->count : main_panel;
-        if (found)
-            panels->panel[panels->count++] = all[k];
+        panels->panel[panels->count] = all[k];
+        panel[k] = &panels->panel[panels->count++];
     }
-    for (size_t i = 0; i < drawn->n; i++) {
-        if (pdnn_selection_source(drawn->selection, drawn->at[i]) != source)
+    for (size_t at = 0; at < selection->count; at++) {
+        if (!is_drawn[at] || pdnn_selection_source(selection, at) != source)
             continue;
-        size_t panel = first;
-        while (panel < panels->count &&
-               panels->panel[panel].threads != drawn->threads[drawn->of[drawn->at[i]]])
-            panel++;
-        panels->panel_of[i] = panel < panels->count ? panel : main_panel;
-        panels->panel[main_panel].otherwise += panel == panels->count;
-        panels->panel[main_panel].count += panel == panels->count;
+        struct pdnn_roof_panel *main_panel = &panels->panel[panel[most] - panels->panel];
+        panels->panel_of[at] = (size_t)((panel[of[at]] ? panel[of[at]] : main_panel) - panels->panel);
+        if (panel[of[at]])
+            continue;
+        main_panel->otherwise++;
+        pdnn_plot_tally_add(&main_panel->rows, pdnn_plot_notes(selection, at));
     }
     return PDNN_OK;
 }
@@ -173,22 +163,13 @@ static void start_table(const struct pdnn_roof_panels *panels, const char *names
 }
 
 enum pdnn_status pdnn_roof_panels_find(struct pdnn_roof_panels *panels, struct pdnn_picture *picture,
-                                       const size_t *at, size_t n, const char *names, struct pdnn_err *err) {
-    const struct pdnn_selection *selection = &picture->selection;
-    struct pdnn_arena *arena = &picture->arena;
-    struct drawn drawn = {.selection = selection,
-                          .at = at,
-                          .n = n,
-                          .of = pdnn_arena_alloc(arena, selection->count + 1, sizeof *drawn.of),
-                          .dtype = pdnn_results_setting(&selection->results, PDNN_SETTING_DTYPE)};
-    const int threads = pdnn_results_setting(&selection->results, PDNN_SETTING_THREADS);
-    drawn.n_threads = pdnn_selection_distinct(selection, threads, arena, &drawn.threads, drawn.of);
-    *panels = (struct pdnn_roof_panels){.in = picture,
-                                        .at = at,
-                                        .n = n,
-                                        .panel_of = pdnn_arena_alloc(arena, n + 1, sizeof *panels->panel_of)};
-    for (size_t source = 0; source < selection->results.n_directories; source++)
-        if (find_panels(panels, &drawn, source, err) != PDNN_OK)
+                                       const bool *is_drawn, const char *names, struct pdnn_err *err) {
+    *panels =
+        (struct pdnn_roof_panels){.in = picture,
+                                  .panel_of = pdnn_arena_alloc(&picture->arena, picture->selection.count + 1,
+                                                               sizeof *panels->panel_of)};
+    for (size_t source = 0; source < picture->selection.results.n_directories; source++)
+        if (find_panels(panels, is_drawn, source, err) != PDNN_OK)
             return err->status;
     start_table(panels, names);
     return PDNN_OK;
@@ -324,7 +305,7 @@ static size_t count_left_out(const struct pdnn_roof_panels *panels, const struct
     for (size_t at = 0; at < selection->count + selection->left_out; at++)
         count += pdnn_selection_source(selection, at) == p->source;
     for (size_t k = 0; k < panels->count; k++)
-        count -= panels->panel[k].source == p->source ? panels->panel[k].count : 0;
+        count -= panels->panel[k].source == p->source ? panels->panel[k].rows.rows : 0;
     return count;
 }
 
@@ -336,8 +317,8 @@ static struct pdnn_titles titles_of(const struct pdnn_roof_panels *panels, const
     struct pdnn_arena *arena = &panels->in->arena;
     struct pdnn_str below = {0};
     const char *first = first_start(selection, p->source),
-               *title = pdnn_arena_printf(arena, "%s of %s: %zu model%s", what, p->name, p->count,
-                                          p->count == 1 ? "" : "s");
+               *title = pdnn_arena_printf(arena, "%s of %s: %zu model%s", what, p->name, p->rows.rows,
+                                          p->rows.rows == 1 ? "" : "s");
     pdnn_plot_put_cpu(&selection->results.directory[p->source], 1, &below);
     if (*p->threads)
         pdnn_str_printf(&below, ", %s thread%s", p->threads, strcmp(p->threads, "1") == 0 ? "" : "s");
@@ -347,11 +328,7 @@ static struct pdnn_titles titles_of(const struct pdnn_roof_panels *panels, const
     }
     if (*first)
         pdnn_str_printf(&below, ", %.10s", first);
-    struct pdnn_plot_tally tally = {0};
-    for (size_t i = 0; i < panels->n; i++)
-        if (&panels->panel[panels->panel_of[i]] == p)
-            pdnn_plot_tally_add(&tally, pdnn_plot_notes(selection, panels->at[i]));
-    pdnn_plot_tally_put(&tally, &below);
+    pdnn_plot_tally_put(&p->rows, &below);
     if (p->otherwise)
         pdnn_str_printf(&below, "; %zu of the models ran with other threads", p->otherwise);
     if (left_out)

@@ -3,6 +3,7 @@
 #ifndef RESULTS_FIGURES_ROOFS_H
 #define RESULTS_FIGURES_ROOFS_H
 
+#include "results/figures/caption.h"
 #include "results/figures/picture.h"
 #include "results/rows/roofline.h"
 
@@ -14,8 +15,8 @@ struct pdnn_roof_panel {
     size_t source;                    /* its directory */
     const char *name, *threads;       /* of the directory; whose roofs these are */
     bool has_dtype[PDNN_DTYPE_COUNT]; /* of the instances with that thread count */
-    size_t count;                     /* instances in the panel */
-    size_t otherwise;                 /* of them with another thread count, for which there are no roofs */
+    struct pdnn_plot_tally rows;
+    size_t otherwise; /* of them with another thread count, for which there are no roofs */
     struct pdnn_roofs roofs;
     double peak_gflops; /* the highest */
     struct pdnn_compute_roof {
@@ -29,11 +30,10 @@ struct pdnn_roof_panels {
     struct pdnn_picture *in;
     struct pdnn_roof_panel panel[PDNN_CHART_PANELS_MAX]; /* by directory, then by threads */
     size_t count;
-    const size_t *at; /* the instances, in the order given; n of them */
-    size_t n, *panel_of;
+    size_t *panel_of; /* by chosen row */
 };
 
-/* Reads ceilings.csv of each directory, finds the roofs for these chosen instances of the picture, and starts
+/* Reads ceilings.csv of each directory, finds the roofs for the chosen rows that are drawn, and starts
  * its table with a row for each roof. Those with a thread count that was not measured stand under the roofs
  * of their directory's most frequent one. PDNN_INVALID if that has none, or if there are more than
  * PDNN_CHART_PANELS_MAX panels.
@@ -41,7 +41,7 @@ struct pdnn_roof_panels {
  * The table's columns are kind, name, intensity_flop_per_byte, gflops and bw_gbs, then those of the given
  * names, which a roof lacks, and, where there are several panels, results and threads. */
 enum pdnn_status pdnn_roof_panels_find(struct pdnn_roof_panels *panels, struct pdnn_picture *picture,
-                                       const size_t *at, size_t n, const char *names, struct pdnn_err *err);
+                                       const bool *is_drawn, const char *names, struct pdnn_err *err);
 
 /* Describes the chart when it has its points: its panels and axes, with room for all ridges and the texts
  * along the slanted roofs, and the lines. The titles say "Roofline of new.results: 30 models"; the subtitles
