@@ -180,10 +180,13 @@ void pdnn_draw_interval(struct pdnn_canvas *canvas, const struct pdnn_scale *sca
         pdnn_draw_line(canvas, end[k], y - cap, end[k], y + cap, line);
 }
 
-int pdnn_palette(double part) {
-    static const int inks[] = {0x440154, 0x46327e, 0x365c8d, 0x277f8e,
-                               0x1fa187, 0x4ac16d, 0xa0da39, 0xe8d21b};
-    enum { LAST = sizeof inks / sizeof *inks - 1 };
+const int pdnn_sequential[PDNN_PALETTE] = {0x440154, 0x46327e, 0x365c8d, 0x277f8e,
+                                           0x1fa187, 0x4ac16d, 0xa0da39, 0xe8d21b},
+          pdnn_diverging[PDNN_PALETTE] = {0xb35806, 0xe08214, 0xfdb863, 0xfee0b6,
+                                          0xd8daeb, 0xb2abd2, 0x8073ac, 0x542788};
+
+int pdnn_palette(const int inks[PDNN_PALETTE], double part) {
+    enum { LAST = PDNN_PALETTE - 1 };
     double at = fmin(fmax(part, 0), 1) * LAST;
     int low = (int)fmin(floor(at), LAST - 1), mixed = 0;
     for (int shift = 0; shift <= 16; shift += 8) {
@@ -194,7 +197,7 @@ int pdnn_palette(double part) {
 }
 
 void pdnn_draw_palette(struct pdnn_canvas *canvas, double left, const struct pdnn_scale *scale,
-                       const double *values, size_t n_values) {
+                       const int inks[PDNN_PALETTE], const double *values, size_t n_values) {
     enum { BANDS = 64 };
     static const double width = 18;
     struct ticks ticks = {.count = 0};
@@ -202,7 +205,7 @@ void pdnn_draw_palette(struct pdnn_canvas *canvas, double left, const struct pdn
         double low = scale->from + (scale->to - scale->from) * i / BANDS;
         pdnn_draw_box(canvas, left, low, left + width,
                       fmin(low + (scale->to - scale->from) / BANDS + 0.5, scale->to),
-                      pdnn_pen_fill(pdnn_palette((i + 0.5) / BANDS)));
+                      pdnn_pen_fill(pdnn_palette(inks, (i + 0.5) / BANDS)));
     }
     for (size_t i = 0; i < n_values; i++)
         add_tick(scale, values[i], NULL, &ticks);

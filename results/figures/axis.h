@@ -34,12 +34,15 @@ void pdnn_draw_level(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x
 void pdnn_draw_interval(struct pdnn_canvas *canvas, const struct pdnn_scale *scale, double low, double high,
                         double y, double width);
 
-/* From purple to yellow, told apart also without color; part: 0 to 1. */
-int pdnn_palette(double part);
+/* From purple to yellow, told apart also without color; and from orange over pale to purple (ColorBrewer's
+ * PuOr), for what may be on either side of 1. */
+enum { PDNN_PALETTE = 8 };
+extern const int pdnn_sequential[PDNN_PALETTE], pdnn_diverging[PDNN_PALETTE];
+int pdnn_palette(const int inks[PDNN_PALETTE], double part); /* part: 0 to 1 */
 
-/* That palette, upright, between from and to of the scale; ticks at these values, or of its own for none. */
+/* A palette, upright, between from and to of the scale; ticks at these values, or of its own for none. */
 void pdnn_draw_palette(struct pdnn_canvas *canvas, double left, const struct pdnn_scale *scale,
-                       const double *values, size_t n_values);
+                       const int inks[PDNN_PALETTE], const double *values, size_t n_values);
 
 struct pdnn_titles {
     const char *title, *subtitle; /* NULL: none */

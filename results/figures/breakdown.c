@@ -184,10 +184,6 @@ static enum pdnn_status find_sets(struct picture *p, const char *across, struct 
     return PDNN_OK;
 }
 
-static bool is_dark(int ink) {
-    return 0.299 * (ink >> 16) + 0.587 * (ink >> 8 & 0xff) + 0.114 * (ink & 0xff) < 140;
-}
-
 /* The parts, with percentages in those that have room for them. A thin white line separates parts of similar
  * color. */
 static void draw_bars(struct picture *p) {
@@ -206,7 +202,7 @@ static void draw_bars(struct picture *p) {
             const double y = pdnn_scale_at(&p->y, low), top = pdnn_scale_at(&p->y, low + pct);
             pdnn_draw_box(&p->in->canvas, pdnn_scale_at(&p->bars.x, center - half), y,
                           pdnn_scale_at(&p->bars.x, center + half), top, pen);
-            font.ink = is_dark(pen.fill) ? PDNN_INK_WHITE : PDNN_INK_TEXT;
+            font.ink = pdnn_ink_on(pen.fill);
             if (fits && top - y >= PDNN_FONT_SMALL + 3)
                 pdnn_draw_text(&p->in->canvas, pdnn_scale_at(&p->bars.x, center), (y + top) / 2, font,
                                pdnn_arena_printf(&p->in->arena, "%.1f", pct));

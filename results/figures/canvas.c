@@ -18,6 +18,11 @@ struct pdnn_pen pdnn_pen_fill(int ink) {
     return (struct pdnn_pen){.fill = ink, .line = PDNN_NO_INK};
 }
 
+int pdnn_ink_on(int ink) {
+    const double luma = 0.299 * (ink >> 16) + 0.587 * (ink >> 8 & 0xff) + 0.114 * (ink & 0xff);
+    return luma < 140 ? PDNN_INK_WHITE : PDNN_INK_TEXT;
+}
+
 bool pdnn_mark_is_same(const struct pdnn_mark *a, const struct pdnn_mark *b) {
     return a->symbol == b->symbol && a->radius == b->radius && a->pen.fill == b->pen.fill &&
            a->pen.line == b->pen.line && a->pen.width == b->pen.width && a->over == b->over;

@@ -95,6 +95,9 @@ void pdnn_canvas_finish(struct pdnn_canvas *canvas);
 struct pdnn_pen pdnn_pen_line(int ink, double width);
 struct pdnn_pen pdnn_pen_fill(int ink);
 
+/* White or the usual ink, whichever is read better on this one. */
+int pdnn_ink_on(int ink);
+
 /* Everything is copied. */
 void pdnn_draw_path(struct pdnn_canvas *canvas, const struct pdnn_spot *spots, size_t count, bool closed,
                     struct pdnn_pen pen);

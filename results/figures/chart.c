@@ -160,7 +160,7 @@ static void draw_palette(const struct sheet *sheet, double x, double y, double e
     pdnn_draw_cut(sheet->canvas, x, y, sheet->canvas->width - x - 4, pdnn_small, sheet->chart->color_title);
     scale.to = y - PDNN_LEGEND_LINE + 4;
     scale.from = scale.to - fmin(most, fmax(least, scale.to - end));
-    pdnn_draw_palette(sheet->canvas, x + 4, &scale, sheet->key->value, sheet->key->n_values);
+    pdnn_draw_palette(sheet->canvas, x + 4, &scale, pdnn_sequential, sheet->key->value, sheet->key->n_values);
 }
 
 /* In the first gap between the names of lines, from the top down, that has room for it; else in the largest,

@@ -59,7 +59,7 @@ static void color_by_number(const struct pdnn_color_cell *cells, size_t n, struc
     for (size_t i = 0; i < n; i++) {
         double part = round(pdnn_scale_at(&key->scale, cells[i].number) * SHADES) / SHADES;
         if (!isnan(part))
-            looks[i] = (struct pdnn_look){pdnn_palette(part), PDNN_CIRCLE};
+            looks[i] = (struct pdnn_look){pdnn_palette(pdnn_sequential, part), PDNN_CIRCLE};
     }
     list_values(cells, n, key);
 }

@@ -13,18 +13,16 @@
 static const double left = 24, right_gap = 120, top_gap = 72, caption_bottom = 8, caption_gap = 10,
                     title_pixels = 30, tick_pixels = 12, panel_gap = 18, line_pixels = 18, corner_pixels = 12;
 
-/* On cells darker than this part of the scale, numbers are white. */
-static const double dark_part = 0.6;
-
 struct picture {
     struct pdnn_picture *in;
     struct pdnn_axes keys; /* of the panels */
     int x, y, value;
     struct pdnn_grid grid;
-    double bottom;         /* of the panels */
-    double cell_x, cell_y; /* pixels */
-    struct pdnn_scale colors;
-    struct pdnn_axes axes; /* x and y */
+    double bottom;               /* of the panels */
+    double cell_x, cell_y;       /* pixels */
+    struct pdnn_scale colors[2]; /* of the value, and of ratios, without their places */
+    const double *ratio;         /* by row of the results; NULL: no sides are compared */
+    struct pdnn_axes axes;       /* x and y */
 };
 
 /* A mean over several directories would say nothing: each has its panels, unless an axis or --by tells them
@@ -62,20 +60,56 @@ static enum pdnn_status find_axes(struct picture *p, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
+/* A ratio stands at the row of side B. Two directories need not have a pair, unless it is said what differs.
+ */
+static enum pdnn_status find_ratios(struct picture *p, struct pdnn_err *err) {
+    const struct pdnn_plot_request *request = p->in->request;
+    const struct pdnn_results *results = &p->in->selection.results;
+    const struct pdnn_comparison *c = &p->in->comparison;
+    if (!request->across && request->n_directories != 2)
+        return PDNN_OK;
+    if (request->n_directories > 2)
+        return pdnn_fail(err, PDNN_INVALID, "a ratio is that of two RESULTS");
+    if (pdnn_picture_compare(p->in, err) != PDNN_OK)
+        return request->across || err->status != PDNN_INVALID ? err->status : PDNN_OK;
+    double *ratio = pdnn_arena_alloc(&p->in->arena, results->table.n_rows + 1, sizeof *ratio);
+    const size_t first = results->first_row[results->n_directories - 1];
+    for (size_t row = 0; row < results->table.n_rows; row++)
+        ratio[row] = NAN;
+    for (size_t pair = 0; pair < c->pairs.n_rows; pair++)
+        ratio[first + pdnn_comparison_side(c, PDNN_SIDE_B)->row[c->at[pair][PDNN_SIDE_B]]] =
+            pdnn_pair_ratio(c, pair);
+    p->ratio = ratio;
+    for (size_t k = 0; k < c->n_across && results->n_directories == 1; k++)
+        if (p->keys.count < PDNN_SELECTION_AXES_MAX)
+            p->keys.column[p->keys.count++] = pdnn_results_named(results, c->across[k].name);
+    return PDNN_OK;
+}
+
 static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_selection *selection = &p->in->selection;
     const struct pdnn_plot_request *request = p->in->request;
     if (find_axes(p, err) != PDNN_OK ||
         pdnn_picture_column(p->in, request->value, pdnn_selection_utilization(selection), &p->value, err) !=
             PDNN_OK ||
-        (request->by && pdnn_axes_parse(selection, request->by, &p->keys, err) != PDNN_OK))
+        (request->by && pdnn_axes_parse(selection, request->by, &p->keys, err) != PDNN_OK) ||
+        find_ratios(p, err) != PDNN_OK)
         return err->status;
     part_directories(p);
     for (size_t k = 0; k < p->keys.count; k++)
         if (p->keys.column[k] == p->x || p->keys.column[k] == p->y)
-            return pdnn_fail(err, PDNN_INVALID, "--by %s is an axis already",
+            return pdnn_fail(err, PDNN_INVALID, "%s is an axis already: name the axes with --x and --y",
                              pdnn_results_name(&selection->results, p->keys.column[k]));
     return PDNN_OK;
+}
+
+/* Whether the sides of a comparison differ in the column. */
+static bool is_side(const struct picture *p, int column) {
+    const struct pdnn_comparison *c = &p->in->comparison;
+    bool found = column == p->in->selection.results.results;
+    for (size_t k = 0; k < c->n_across; k++)
+        found = found || column == pdnn_results_named(&p->in->selection.results, c->across[k].name);
+    return found;
 }
 
 /* "fc, mode=infer"; empty for a single panel without keys. */
@@ -83,8 +117,14 @@ static void panel_name(const struct picture *p, const struct pdnn_grid_panel *pa
     if (p->grid.families > 1)
         pdnn_str_printf(name, "%s",
                         pdnn_results_text(&p->in->selection.results, panel->row, p->in->selection.family));
+    if (panel->is_ratio)
+        pdnn_str_printf(name, "%stime of %s over %s", name->length ? ", " : "",
+                        pdnn_plot_side(&p->in->arena, &p->in->comparison, PDNN_SIDE_A),
+                        pdnn_plot_side(&p->in->arena, &p->in->comparison, PDNN_SIDE_B));
     for (size_t k = 0; k < p->keys.count; k++) {
         int column = p->keys.column[k];
+        if (panel->is_ratio && is_side(p, column))
+            continue;
         const char *value = pdnn_results_text(&p->in->selection.results, panel->row, column);
         pdnn_str_printf(name, "%s%s=%s", name->length ? ", " : "",
                         pdnn_results_name(&p->in->selection.results, column), *value ? value : "-");
@@ -161,17 +201,19 @@ static bool has_room(const struct picture *p, const char *number) {
 }
 
 /* The middle of the cell is at x, y. */
-static void draw_cell(struct picture *p, const struct pdnn_grid_cell *cell, double x, double y, bool fits) {
-    double part = pdnn_scale_at(&p->colors, cell->mean);
+static void draw_cell(struct picture *p, const struct pdnn_grid_cell *cell, bool is_ratio, double x, double y,
+                      bool fits) {
+    const int ink = pdnn_palette(is_ratio ? pdnn_diverging : pdnn_sequential,
+                                 pdnn_scale_at(&p->colors[is_ratio], cell->mean));
     struct pdnn_font font = pdnn_small_middle;
     if (cell->models)
         pdnn_draw_box(&p->in->canvas, x - p->cell_x / 2, y - p->cell_y / 2, x + p->cell_x / 2,
-                      y + p->cell_y / 2, pdnn_pen_fill(pdnn_palette(part)));
+                      y + p->cell_y / 2, pdnn_pen_fill(ink));
     if (cell->failed)
         draw_cross(p, cell, x, y);
     if (!cell->models || !fits || (cell->failed && !has_room(p, name_cell(p, cell))))
         return;
-    font.ink = part < dark_part ? PDNN_INK_WHITE : PDNN_INK_TEXT;
+    font.ink = pdnn_ink_on(ink);
     pdnn_draw_text(&p->in->canvas, x, y, font, name_cell(p, cell));
 }
 
@@ -185,9 +227,12 @@ struct layout {
 };
 
 static struct layout lay_out(struct picture *p) {
-    static const size_t columns_of[PDNN_GRID_PANELS_MAX + 1] = {1, 1, 2, 3, 2, 3, 3, 4, 4, 3, 4, 4, 4};
+    static const size_t columns_of[PDNN_GRID_PANELS_MAX + 1] = {1, 1, 2, 3, 2, 3, 3, 4, 4, 3,
+                                                                4, 4, 4, 5, 5, 5, 6, 6, 6};
     const struct pdnn_grid *grid = &p->grid;
-    size_t columns = columns_of[grid->n_panels], rows = (grid->n_panels + columns - 1) / columns;
+    /* A side is a row of panels where there are several of each. */
+    size_t columns = grid->n_ratios > 1 ? grid->n_ratios : columns_of[grid->n_panels],
+           rows = (grid->n_panels + columns - 1) / columns;
     const double longest = longest_step(&grid->x);
     struct layout l = {.columns = columns,
                        .across = (p->in->width - right_gap - left) / (double)columns,
@@ -235,22 +280,29 @@ static void draw_panels(struct picture *p) {
         pdnn_draw_cut(&p->in->canvas, x, bottom + p->cell_y * (double)grid->y.count + 12,
                       l.across - l.beside - panel_gap, pdnn_small, pdnn_plot_keep(&p->in->arena, &name));
         for (size_t k = 0; k < grid->x.count * grid->y.count; k++)
-            draw_cell(p, &grid->panel[i].cell[k], x + ((double)(k % grid->x.count) + 0.5) * p->cell_x,
+            draw_cell(p, &grid->panel[i].cell[k], grid->panel[i].is_ratio,
+                      x + ((double)(k % grid->x.count) + 0.5) * p->cell_x,
                       bottom + ((double)(k / grid->x.count) + 0.5) * p->cell_y, l.fits);
         draw_axes(p, &l, x, bottom);
     }
 }
 
-/* Beside the middle of the picture, with its title at the edge. */
+/* Beside the middle of the picture, with its title at the edge; above that of the ratios, if there are any.
+ */
 static void draw_colors(struct picture *p) {
-    struct pdnn_scale scale = p->colors;
+    const bool both = p->grid.n_ratios > 0;
     struct pdnn_font font = pdnn_small_middle;
     font.degrees = 90;
-    scale.from = 0.3 * p->in->height;
-    scale.to = 0.7 * p->in->height;
-    pdnn_draw_palette(&p->in->canvas, p->in->width - 102, &scale, NULL, 0);
-    pdnn_draw_text(&p->in->canvas, p->in->width - 14, p->in->height / 2, font,
-                   pdnn_plot_axis(&p->in->arena, &p->in->selection.results, p->value));
+    for (int ratio = 0; ratio <= both; ratio++) {
+        const double low = both ? ratio ? 0.1 : 0.55 : 0.3, high = low + (both ? 0.35 : 0.4);
+        p->colors[ratio].from = low * p->in->height;
+        p->colors[ratio].to = high * p->in->height;
+        pdnn_draw_palette(&p->in->canvas, p->in->width - 102, &p->colors[ratio],
+                          ratio ? pdnn_diverging : pdnn_sequential, NULL, 0);
+        pdnn_draw_text(&p->in->canvas, p->in->width - 14, (low + high) / 2 * p->in->height, font,
+                       ratio ? "ratio of step times"
+                             : pdnn_plot_axis(&p->in->arena, &p->in->selection.results, p->value));
+    }
 }
 
 static void draw_caption(struct picture *p) {
@@ -265,10 +317,21 @@ static void draw_caption(struct picture *p) {
     if (p->grid.predicted)
         pdnn_str_printf(&caption, "; ~: some are predicted, %zu in all", p->grid.predicted);
     pdnn_str_printf(&caption, "; white: nothing was measured");
+    if (p->grid.n_ratios)
+        pdnn_str_printf(&caption, ", of a ratio: no pair; a ratio is the geometric mean of its pairs");
     p->bottom = caption_bottom + caption_gap +
                 pdnn_draw_caption(
                     &p->in->canvas, left, caption_bottom,
                     pdnn_plot_caption(&p->in->arena, &caption, &p->in->selection, &fixed, "for most models"));
+}
+
+/* The panel of ratios that stands beside this one, or NULL. */
+static const struct pdnn_grid_panel *ratios_of(const struct pdnn_grid *grid,
+                                               const struct pdnn_grid_panel *panel) {
+    for (size_t i = grid->n_panels - grid->n_ratios; i < grid->n_panels; i++)
+        if (grid->panel[i].row == panel->row)
+            return &grid->panel[i];
+    return NULL;
 }
 
 /* The family, the keys of panels, both axes, the mean, and how many models it is of. */
@@ -279,11 +342,14 @@ static void fill_data(struct picture *p) {
     for (size_t k = 0; k < p->keys.count; k++)
         names = pdnn_arena_printf(&p->in->arena, "%s%s ", names,
                                   pdnn_key_column(pdnn_results_name(results, p->keys.column[k])));
-    pdnn_picture_table(p->in, pdnn_arena_printf(&p->in->arena, "family %s%s %s #%s +models +failed", names,
-                                                pdnn_key_column(grid->x.name), pdnn_key_column(grid->y.name),
-                                                pdnn_key_column(pdnn_results_name(results, p->value))));
-    for (size_t i = 0; i < grid->n_panels; i++)
+    pdnn_picture_table(p->in,
+                       pdnn_arena_printf(&p->in->arena, "family %s%s %s #%s +models +failed +doubtful%s",
+                                         names, pdnn_key_column(grid->x.name), pdnn_key_column(grid->y.name),
+                                         pdnn_key_column(pdnn_results_name(results, p->value)),
+                                         grid->n_ratios ? " #ratio" : ""));
+    for (size_t i = 0; i < grid->n_panels - grid->n_ratios; i++)
         for (size_t c = 0; c < grid->x.count * grid->y.count; c++) {
+            const struct pdnn_grid_panel *ratios = ratios_of(grid, &grid->panel[i]);
             const struct pdnn_grid_cell *cell = &grid->panel[i].cell[c];
             if (!cell->models && !cell->failed)
                 continue;
@@ -294,14 +360,15 @@ static void fill_data(struct picture *p) {
                 pdnn_table_set_text(&p->in->data, row, 1 + k,
                                     pdnn_results_text(results, panel, p->keys.column[k]));
             pdnn_picture_fill(p->in, 1 + p->keys.count, grid->x.step[c % grid->x.count],
-                              grid->y.step[c / grid->x.count], cell->mean, cell->models, cell->failed);
+                              grid->y.step[c / grid->x.count], cell->mean, cell->models, cell->failed,
+                              cell->doubtful, ratios ? ratios->cell[c].mean : NAN);
         }
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
     if (find_columns(&p, err) != PDNN_OK ||
-        pdnn_grid(&(struct pdnn_grid_request){&picture->selection, p.x, p.y, p.value, &p.keys},
+        pdnn_grid(&(struct pdnn_grid_request){&picture->selection, p.x, p.y, p.value, p.ratio, &p.keys},
                   &picture->arena, &p.grid, err) != PDNN_OK)
         return err->status;
     const char *what = pdnn_arena_printf(
@@ -311,7 +378,9 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     picture->canvas.height = picture->height;
     pdnn_draw_titles(&picture->canvas, left, picture->height, &titles);
     draw_caption(&p);
-    p.colors = pdnn_scale_of(p.grid.least, p.grid.greatest);
+    p.colors[0] = pdnn_scale_of(p.grid.least[0], p.grid.greatest[0]);
+    const double most = fmax(1.01, fmax(p.grid.greatest[1], 1 / p.grid.least[1]));
+    p.colors[1] = (struct pdnn_scale){.low = 1 / most, .high = most, .to = 1, .base = 10};
     draw_panels(&p);
     draw_colors(&p);
     fill_data(&p);
@@ -326,8 +395,9 @@ const struct pdnn_plot_def pdnn_plot_heatmap = {
         "the mean of a column over two axes: --x and --y (default: the minibatch and the key with the most "
         "values), "
         "--value (default: pct_of_peak, or gflops where no model has it), a panel for each family and each "
-        "value of --by, --only",
-    .options = (const char *const[]){"x", "y", "value", "by", "only", NULL},
+        "value of --by, --only; of two RESULTS, or with --across what is to differ in one, also the ratio of "
+        "the step times",
+    .options = (const char *const[]){"x", "y", "value", "by", "across", "only", NULL},
     .drawn = "models",
     .left_out_as = "rows without the axes or the value",
     .of = PDNN_PLOT_ROWS,

@@ -112,21 +112,33 @@ static size_t step_of(const struct pdnn_grid_request *request, size_t row, int c
     return at;
 }
 
-/* Until finish_cells, `mean` of a cell is a sum. */
+/* Until finish_cells, `mean` of a cell is a sum. A panel of ratios has pairs only. */
 static void place_row(const struct pdnn_grid_request *request, size_t row, const struct pdnn_grid *grid,
                       struct pdnn_grid_panel *panel) {
+    const double value = panel->is_ratio ? request->ratio[row] : value_of(request, row);
     const size_t x = step_of(request, row, request->x, &grid->x),
                  y = step_of(request, row, request->y, &grid->y);
-    const int method = request->selection->results.at[PDNN_RESULT_METHOD];
+    const int method = request->selection->results.at[PDNN_RESULT_METHOD],
+              flags = request->selection->results.at[PDNN_RESULT_ROW_FLAGS];
+    if (panel->is_ratio && isnan(value))
+        return;
     struct pdnn_grid_cell *cell = &panel->cell[x + grid->x.count * y];
-    const double value = value_of(request, row);
     if (isnan(value)) {
         cell->failed++;
         return;
     }
-    cell->mean += grid->geometric ? log(value) : value;
+    cell->mean += grid->geometric || panel->is_ratio ? log(value) : value;
     cell->models++;
     cell->predicted += strcmp(get(request, row, method), "predicted") == 0;
+    cell->doubtful +=
+        (pdnn_flags_parse(get(request, row, flags)) & (PDNN_FLAG_ABOVE_ROOF | PDNN_FLAG_UNUSABLE)) != 0;
+}
+
+static bool has_ratio(const struct pdnn_grid_request *request, const struct pdnn_row_list *rows) {
+    size_t i = 0;
+    while (request->ratio && i < rows->count && isnan(request->ratio[rows->at[i]]))
+        i++;
+    return request->ratio && i < rows->count;
 }
 
 /* A panel for each family and combination of the keys. */
@@ -139,16 +151,22 @@ static enum pdnn_status place_rows(const struct pdnn_grid_request *request, cons
     struct pdnn_groups families = pdnn_groups_make(table, rows, keys, 1),
                        panels = pdnn_groups_make(table, rows, keys, 1 + request->keys->count);
     enum pdnn_status status = PDNN_OK;
-    if (panels.count > PDNN_GRID_PANELS_MAX)
-        status = pdnn_fail(err, PDNN_INVALID, "more than %d panels: choose some with --only",
-                           PDNN_GRID_PANELS_MAX);
-    for (size_t p = 0; p < panels.count && status == PDNN_OK; p++) {
-        const struct pdnn_row_list *of = &panels.group[p];
+    for (size_t i = 0; i < 2 * panels.count && status == PDNN_OK; i++) {
+        const struct pdnn_row_list *of = &panels.group[i % panels.count];
+        const bool is_ratio = i >= panels.count;
+        if (is_ratio && !has_ratio(request, of))
+            continue;
+        if (grid->n_panels == PDNN_GRID_PANELS_MAX) {
+            status = pdnn_fail(err, PDNN_INVALID, "more than %d panels: choose some with --only",
+                               PDNN_GRID_PANELS_MAX);
+            break;
+        }
         struct pdnn_grid_panel *panel = &grid->panel[grid->n_panels++];
-        panel->row = of->at[0];
-        panel->cell = pdnn_arena_alloc(arena, grid->x.count * grid->y.count, sizeof *panel->cell);
-        for (size_t i = 0; i < of->count; i++)
-            place_row(request, of->at[i], grid, panel);
+        grid->n_ratios += is_ratio;
+        *panel = (struct pdnn_grid_panel){
+            of->at[0], is_ratio, pdnn_arena_alloc(arena, grid->x.count * grid->y.count, sizeof *panel->cell)};
+        for (size_t k = 0; k < of->count; k++)
+            place_row(request, of->at[k], grid, panel);
     }
     grid->families = families.count;
     pdnn_groups_finish(&families);
@@ -157,18 +175,21 @@ static enum pdnn_status place_rows(const struct pdnn_grid_request *request, cons
 }
 
 static void finish_cells(struct pdnn_grid *grid) {
-    grid->least = INFINITY;
-    grid->greatest = -INFINITY;
+    for (int ratio = 0; ratio < 2; ratio++) {
+        grid->least[ratio] = INFINITY;
+        grid->greatest[ratio] = -INFINITY;
+    }
     for (size_t p = 0; p < grid->n_panels; p++) {
+        const bool ratio = grid->panel[p].is_ratio;
         for (size_t i = 0; i < grid->x.count * grid->y.count; i++) {
             struct pdnn_grid_cell *cell = &grid->panel[p].cell[i];
             double mean = cell->mean / (double)cell->models;
-            cell->mean = !cell->models ? NAN : grid->geometric ? exp(mean) : mean;
-            grid->models += cell->models;
+            cell->mean = !cell->models ? NAN : grid->geometric || ratio ? exp(mean) : mean;
+            grid->models += ratio ? 0 : cell->models;
             grid->failed += cell->failed;
-            grid->predicted += cell->predicted;
-            grid->least = fmin(grid->least, cell->mean);
-            grid->greatest = fmax(grid->greatest, cell->mean);
+            grid->predicted += ratio ? 0 : cell->predicted;
+            grid->least[ratio] = fmin(grid->least[ratio], cell->mean);
+            grid->greatest[ratio] = fmax(grid->greatest[ratio], cell->mean);
         }
     }
 }

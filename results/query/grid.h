@@ -1,13 +1,13 @@
 /* The instances of a result directory over two axes: a cell for each pair of values, with the mean of a
  * column over its instances that ended ok, and how many did not. One panel per family and per value of
- * further keys. Means are geometric (Fleming and Wallace, CACM 29, 1986), or arithmetic if a value is not
- * positive. */
+ * further keys, and of ratios one beside each panel whose rows have some. Means are geometric (Fleming and
+ * Wallace, CACM 29, 1986), or arithmetic if a value is not positive. */
 #ifndef RESULTS_QUERY_GRID_H
 #define RESULTS_QUERY_GRID_H
 
 #include "results/query/selection.h"
 
-enum { PDNN_GRID_STEPS_MAX = 48, PDNN_GRID_EXACT_MAX = 24, PDNN_GRID_PANELS_MAX = 12 };
+enum { PDNN_GRID_STEPS_MAX = 48, PDNN_GRID_EXACT_MAX = 24, PDNN_GRID_PANELS_MAX = 18 };
 
 /* The key for an axis where none was named: for the first (taken: -1) the minibatch if it varies, else, and
  * for the second, the key other than `taken` with the most values; words only if there are at most
@@ -18,6 +18,7 @@ struct pdnn_grid_request {
     const struct pdnn_selection *selection;
     int x, y;                     /* columns of two keys */
     int value;                    /* the column that is averaged */
+    const double *ratio;          /* by row of the results, of times; NaN: none; NULL: no row has one */
     const struct pdnn_axes *keys; /* of the panels besides the family; may be empty */
 };
 
@@ -35,19 +36,21 @@ struct pdnn_grid_cell {
     double mean;           /* NaN without models */
     size_t models, failed; /* instances that ended ok with a value; that were tried and failed */
     size_t predicted;      /* of the models: with predicted times (method) */
+    size_t doubtful;       /* of the models: above their roof, or unusable */
 };
 
 struct pdnn_grid_panel {
-    size_t row;                  /* one of its rows of results.csv */
+    size_t row; /* one of its rows of results.csv */
+    bool is_ratio;
     struct pdnn_grid_cell *cell; /* x + x.count * y */
 };
 
 struct pdnn_grid {
     struct pdnn_grid_axis x, y;
     struct pdnn_grid_panel panel[PDNN_GRID_PANELS_MAX];
-    size_t n_panels;
+    size_t n_panels, n_ratios; /* panels, and those of ratios, which come last */
     bool geometric;
-    double least, greatest; /* means */
+    double least[2], greatest[2]; /* means of the value, and of ratios */
     size_t models, failed, predicted;
     size_t left_out; /* instances that lack an axis or the value, or that were not tried */
     size_t families;

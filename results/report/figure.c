@@ -84,18 +84,23 @@ static void put_rows(struct pdnn_str *out, const struct pdnn_report_page *page,
 }
 
 /* "share of the measured peak (%): highest 87.9 at batch=64; lowest 5.48 at batch=1": of the column that is
- * shown, if its numbers differ, with the texts before it in which the two differ. */
+ * shown, if its numbers differ, with the texts before it in which the two differ; of rows that are not
+ * doubtful. */
 static void put_extremes(struct pdnn_str *out, struct pdnn_picture *picture, const char *name) {
     const struct pdnn_table *data = &picture->data;
-    const size_t column = name ? pdnn_table_find(data, pdnn_key_column(name)) : SIZE_MAX;
+    const size_t column = name ? pdnn_table_find(data, pdnn_key_column(name)) : SIZE_MAX,
+                 doubtful = pdnn_table_find(data, "doubtful");
     size_t end[2] = {0, 0};
+    double best[2] = {-INFINITY, INFINITY};
     struct pdnn_str text = {0};
-    for (size_t row = 1; column != SIZE_MAX && row < data->n_rows; row++) {
+    for (size_t row = 0; column != SIZE_MAX && row < data->n_rows; row++) {
         const double value = pdnn_table_number(data, row, column);
-        for (size_t k = 0; k < 2; k++) {
-            const double best = pdnn_table_number(data, end[k], column);
-            end[k] = isnan(best) || (k ? value < best : value > best) ? row : end[k];
-        }
+        for (size_t k = 0; k < 2; k++)
+            if ((k ? value < best[k] : value > best[k]) &&
+                (doubtful == SIZE_MAX || !pdnn_table_count(data, row, doubtful))) {
+                best[k] = value;
+                end[k] = row;
+            }
     }
     for (size_t k = 0; k < 2 && end[0] != end[1]; k++) {
         const char *before = " at ";

@@ -193,7 +193,7 @@ class Data(Case):
         zen5, zen3 = (os.path.join(EXAMPLES, name) for name in ("zen5-2-cores", "zen3-2-cores"))
         shipped = [[kind, zen5] for kind in ("roofline", "ops", "breakdown", "ceilings", "heatmap", "boxes", "span", "weights")]
         shipped += [["roofline", zen5, "--color", "nodes"], ["speedup", zen3, zen5], ["op_speedup", zen3, zen5], ["projection", zen5, "--compute", "2"],
-                    ["boxes", zen3, zen5]]
+                    ["boxes", zen3, zen5], ["heatmap", zen3, zen5]]
         made_up = [case for case in GOLDEN_CASES if case[0] in ("scaling", "allreduce", "seqpoint", "heatmap-by", "boxes-ratio")]
         return made_up + [("-".join([case[0], *(os.path.basename(word).split("-")[0] for word in case[1:] if word[:2] != "--")]), case) for case in shipped]
 
@@ -331,7 +331,7 @@ class Data(Case):
 
     def test_heatmap_refuses(self):
         for arguments, message in ((["--x", "batch", "--y", "batch"], "both axes are batch"),
-                                   (["--by", "nodes"], "--by nodes is an axis already"),
+                                   (["--by", "nodes"], "nodes is an axis already: name the axes"),
                                    (["--value", "pct_of_peek"], "did you mean 'pct_of_peak'?"),
                                    (["--value", "mode"], "and a number in mode"),
                                    (["--only", "id=a"], "only one hyper-parameter or run setting varies")):
@@ -741,9 +741,36 @@ class Data(Case):
         picture = self.picture("heatmap", "grid", "other", "--only", "family=fc", "--x", "batch", "--y", "nodes")
         for text in ("share of the measured peak in grid and other", "results=grid", "results=other"):
             self.assertTrue(f">{text}<" in picture, text)
+        self.assertEqual({(row["batch"], row["nodes"]): (row["ratio"], row["models"]) for row in rows if row["ratio"]},
+                         {("1", "8"): ("1", "1"), ("1", "64"): ("1", "1"), ("16", "512"): ("1", "1")})
         self.tables("failed", GRID_RESULTS.replace("infer,1,ok", "infer,2,oom").replace("train,1,ok", "train,2,oom"))
         picture = self.picture("heatmap", "grid", "failed", "--only", "family=fc", "--x", "batch", "--y", "nodes")
         self.assertTrue(">unknown machine, fc<" in picture)  # not "1 thread", which those that failed do not share
+
+    def test_heat_map_of_ratios(self):
+        """The times of each cell's pairs, A's over B's, as a geometric mean; of a cell without a pair, nothing."""
+        head = "id,family,layers,batch,nodes,threads,status,time_ns_median,pct_of_peak,row_flags\n"
+        for name, times in (("a", (100, 400, 900, 100)), ("b", (50, 50, 1800, ""))):
+            self.tables(name, head + "".join(
+                f'"fc/layers={layers},nodes={nodes},input=8,output=8,batch={batch},activation=relu,mode=infer,threads=1",fc,{layers},{batch},{nodes},1,'
+                f'{"ok" if time else "oom"},{time},{7 if time else ""},{"unusable" if time == 1800 else ""}\n'
+                for time, (layers, batch, nodes) in zip(times, ((1, 1, 8), (2, 1, 8), (1, 2, 16), (1, 2, 8)))))
+        rows = [(row["results"], row["batch"], row["nodes"], row["ratio"], row["models"], row["failed"], row["doubtful"])
+                for row in self.data("heatmap", "a", "b", "--x", "batch", "--y", "nodes")]
+        self.assertEqual([row for row in rows if row[3]], [("b", "1", "8", "4", "2", "0", "0"), ("b", "2", "16", "0.5", "1", "0", "1")])
+        self.assertEqual(len(rows), 3 + 3)
+        picture = self.picture("heatmap", "a", "b", "--x", "batch", "--y", "nodes")
+        for text in ("results=a", "results=b", "time of a over b", "ratio of step times"):
+            self.assertIn(f">{text}<", picture)
+        both = self.read("a", "results.csv") + "".join(
+            line.replace("threads=1", "threads=2").replace(",1,o", ",2,o") + "\n" for line in self.read("b", "results.csv").splitlines()[1:])
+        self.tables("both", both)
+        rows = self.data("heatmap", "both", "--across", "threads=1:2", "--x", "batch", "--y", "nodes")
+        self.assertEqual([(row["threads"], row["ratio"]) for row in rows if row["ratio"]], [("2", "4"), ("2", "0.5")])
+        self.assertIn("a ratio is that of two", self.plot("heatmap", "a", "b", "both", "--across", "threads", expect=2).stderr)
+        self.assertIn("threads is an axis already", self.plot("heatmap", "both", "--across", "threads=1:2", "--y", "threads", expect=2).stderr)
+        self.tables("other", head + "e,fc,1,4,32,1,ok,100,7,\n")
+        self.assertNotIn("ratio of step times", self.picture("heatmap", "a", "other", "--x", "batch", "--y", "nodes"))
 
     def test_breakdown_of_two_directories(self):
         self.tables("again", PAIR_RESULTS.replace(",1000,", ",4000,"), PAIR_OPS.replace(",900,", ",3600,"))
