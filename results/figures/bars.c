@@ -38,7 +38,7 @@ struct lines {
 static struct lines wrap(const char *text, double pixels) {
     struct lines lines = {.fits = true};
     for (int n = -1; *text && lines.fits; text += strspn(text, ", ")) {
-        const int length = (int)strcspn(text, ",");
+        const int length = (int)strcspn(text, ", ");
         const int longer = n < 0 ? 0 : (int)(text - lines.text[n]) + length;
         if (n < 0 || pdnn_text_part_width(lines.text[n], (size_t)longer, PDNN_FONT_SMALL) > pixels) {
             lines.fits =

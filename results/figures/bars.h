@@ -6,7 +6,7 @@
 #include "results/figures/axis.h"
 
 struct pdnn_bar {
-    const char *text; /* items joined by commas; lines are broken between items */
+    const char *text; /* items joined by commas or spaces, between which lines are broken */
     size_t set;
     double center; /* in slots; filled by pdnn_bars_place */
 };

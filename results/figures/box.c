@@ -51,6 +51,14 @@ static const char *get(const struct picture *p, size_t at, int column) {
     return pdnn_selection_get(p->selection, at, column);
 }
 
+static double value_of(const struct picture *p, size_t at) {
+    return p->request->value[p->selection->row[at]];
+}
+
+static unsigned notes_of(const struct picture *p, size_t at) {
+    return p->request->notes[p->selection->row[at]];
+}
+
 static const char *family_of(const struct picture *p, size_t box) {
     return get(p, p->box[box].at, p->column[0]);
 }
@@ -99,7 +107,7 @@ static void widen(struct picture *p, double value) {
 /* By family, then by each key; values in the order of the file. */
 static enum pdnn_status collect_boxes(struct picture *p, struct pdnn_err *err) {
     for (size_t at = 0; at < p->selection->count; at++) {
-        const double value = p->request->value[at];
+        const double value = value_of(p, at);
         size_t box = 0;
         if (isnan(value))
             continue;
@@ -135,14 +143,14 @@ static void add_measured(struct picture *p) {
         struct pdnn_instance instance;
         struct pdnn_err ignored = {0};
         size_t box = 0;
-        if (isnan(p->request->value[at]) ||
+        if (isnan(value_of(p, at)) ||
             pdnn_instance_parse(get(p, at, p->selection->id), &instance, &ignored) != PDNN_OK)
             continue;
         pdnn_instance_resolve(&instance, instance.setting[PDNN_SETTING_THREADS]);
         const struct pdnn_preset *preset = pdnn_instance_preset(&instance, &presets);
         if (preset && find_box(p, at, &box, &ignored) == PDNN_OK)
-            add_dot(p, (struct dot){box, preset->name, p->request->value[at], true,
-                                    p->request->notes[at] & PDNN_NOTES_DOUBT});
+            add_dot(p, (struct dot){box, preset->name, value_of(p, at), true,
+                                    notes_of(p, at) & PDNN_NOTES_DOUBT});
     }
 }
 
@@ -325,8 +333,8 @@ static void describe(struct picture *p) {
     struct pdnn_canvas *canvas = &p->in->canvas;
     struct pdnn_plot_tally tally = {0};
     for (size_t at = 0; at < p->selection->count; at++)
-        if (!isnan(p->request->value[at]))
-            pdnn_plot_tally_add(&tally, p->request->notes[at]);
+        if (!isnan(value_of(p, at)))
+            pdnn_plot_tally_add(&tally, notes_of(p, at));
     const struct pdnn_titles titles =
         pdnn_plot_titles(&p->in->arena, p->request->title, p->selection, &tally);
     const bool beside = p->n_dots && p->in->width >= PDNN_WIDE_ENOUGH;
@@ -363,17 +371,15 @@ static void describe(struct picture *p) {
     free(entries.entry);
 }
 
-enum pdnn_status pdnn_boxes_select(struct pdnn_box_request *request, struct pdnn_picture *picture,
-                                   struct pdnn_err *err) {
-    if (pdnn_picture_select(picture, err) != PDNN_OK)
-        return err->status;
-    request->value = pdnn_arena_alloc(&picture->arena, picture->selection.count + 1, sizeof *request->value);
-    request->notes = pdnn_arena_alloc(&picture->arena, picture->selection.count + 1, sizeof *request->notes);
-    for (size_t at = 0; at < picture->selection.count; at++) {
-        request->value[at] = NAN;
-        request->notes[at] = pdnn_plot_notes(&picture->selection, at);
+void pdnn_boxes_init(struct pdnn_box_request *request, struct pdnn_picture *picture) {
+    const struct pdnn_selection *selection = &picture->selection;
+    const size_t n_rows = selection->results.table.n_rows;
+    request->value = pdnn_arena_alloc(&picture->arena, n_rows + 1, sizeof *request->value);
+    request->notes = pdnn_arena_alloc(&picture->arena, n_rows + 1, sizeof *request->notes);
+    for (size_t at = 0; at < selection->count; at++) {
+        request->value[selection->row[at]] = NAN;
+        request->notes[selection->row[at]] = pdnn_plot_notes(selection, at);
     }
-    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_boxes_take(struct pdnn_box_request *request, struct pdnn_picture *picture,
@@ -383,8 +389,9 @@ enum pdnn_status pdnn_boxes_take(struct pdnn_box_request *request, struct pdnn_p
         return err->status;
     request->left_out = picture->selection.left_out;
     for (size_t at = 0; at < picture->selection.count; at++) {
-        request->value[at] = pdnn_picture_number(picture, at, column);
-        request->left_out += isnan(request->value[at]) ? 1 : 0;
+        const double value = pdnn_picture_number(picture, at, column);
+        request->value[picture->selection.row[at]] = value;
+        request->left_out += isnan(value) != 0;
     }
     request->title = pdnn_arena_printf(&picture->arena, "%s %s", pdnn_plot_words(name), in);
     request->y_title = pdnn_plot_axis(&picture->arena, &picture->selection.results, column);

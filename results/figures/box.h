@@ -17,8 +17,8 @@ struct pdnn_box_request {
     const char *title; /* "pct_of_peak in" */
     const char *y_title;
     const char *caption;
-    double *value;   /* by chosen instance of the picture, whose family and keys make the boxes; NaN: none */
-    unsigned *notes; /* by chosen instance; the rows' own, unless the picture changes them */
+    double *value;   /* by row of the results, whose family and keys make the boxes; NaN: none */
+    unsigned *notes; /* the same; the rows' own, unless the picture changes them */
     size_t left_out;
     struct pdnn_axes keys;
     struct pdnn_box_style style;
@@ -26,9 +26,8 @@ struct pdnn_box_request {
     bool adds_presets; /* also those that are not in the tables, by their number of parameters */
 };
 
-/* Opens the picture's selection, none of which has a value yet. */
-enum pdnn_status pdnn_boxes_select(struct pdnn_box_request *request, struct pdnn_picture *picture,
-                                   struct pdnn_err *err);
+/* None of the chosen rows has a value yet. */
+void pdnn_boxes_init(struct pdnn_box_request *request, struct pdnn_picture *picture);
 
 /* The values of a column; titles are "<its words> <in>" and its words with their unit. */
 enum pdnn_status pdnn_boxes_take(struct pdnn_box_request *request, struct pdnn_picture *picture,

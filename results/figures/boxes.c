@@ -15,57 +15,38 @@ struct picture {
 };
 
 /* The first is the baseline of a title and of the vertical axis. */
-static void name_ratios(struct picture *p, const struct pdnn_comparison *comparison, size_t n_directories) {
+static void name_ratios(struct picture *p) {
     struct pdnn_arena *arena = &p->in->arena;
-    const bool many = n_directories > 2;
-    const char *a = many ? p->in->selection.results.name[0] : pdnn_plot_side(arena, comparison, PDNN_SIDE_A),
-               *b = pdnn_plot_side(arena, comparison, PDNN_SIDE_B);
-    p->box.title =
-        many ? pdnn_arena_printf(arena, "Speed-up over %s", a)
-             : pdnn_arena_printf(arena, "Speed-up of %s over %s%s", b, a, comparison->n_across ? " in" : "");
+    const struct pdnn_comparison *c = &p->in->comparison;
+    const bool many = p->in->request->n_directories > 2;
+    const char *a = many ? p->in->selection.results.name[0] : pdnn_plot_side(arena, c, PDNN_SIDE_A),
+               *b = pdnn_plot_side(arena, c, PDNN_SIDE_B);
+    p->box.title = many
+                       ? pdnn_arena_printf(arena, "Speed-up over %s", a)
+                       : pdnn_arena_printf(arena, "Speed-up of %s over %s%s", b, a, c->n_across ? " in" : "");
     p->box.y_title = many ? pdnn_arena_printf(arena, "step time of %s over that of the other", a)
-                          : pdnn_plot_ratio_axis(arena, "step time", comparison);
+                          : pdnn_plot_ratio_axis(arena, "step time", c);
 }
 
-/* The ratios of two platforms; of two directories they belong to the second one's rows, which begin at
- * `first` among the chosen ones. */
-static enum pdnn_status add_ratios(struct picture *p, size_t other, size_t first, struct pdnn_err *err) {
-    const struct pdnn_plot_request *request = p->in->request;
-    struct pdnn_comparison comparison;
-    const struct pdnn_compare_request compared = {
-        {request->directory[0], other ? request->directory[other] : NULL},
-        request->across,
-        request->only,
-        request->n_only};
-    if (pdnn_comparison_open(&comparison, &compared, err) != PDNN_OK)
-        return err->status;
-    int side = other ? PDNN_SIDE_B : PDNN_SIDE_A;
-    for (size_t pair = 0; pair < comparison.pairs.n_rows; pair++) {
-        p->box.value[first + comparison.at[pair][side]] = pdnn_pair_ratio(&comparison, pair);
-        p->box.notes[first + comparison.at[pair][side]] = pdnn_plot_pair_notes(&comparison, pair);
-    }
-    p->box.left_out += comparison.unpaired.n_rows;
-    name_ratios(p, &comparison, request->n_directories);
-    pdnn_comparison_close(&comparison);
-    return PDNN_OK;
-}
-
-/* Every directory against the first, or both sides in one. */
+/* Every directory against the first, or both sides in one; a ratio belongs to the row of side B. */
 static enum pdnn_status take_ratios(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = p->in->request;
-    enum pdnn_status status = PDNN_OK;
-    size_t first = 0;
+    const struct pdnn_comparison *c = &p->in->comparison;
     if (request->value)
         return pdnn_fail(err, PDNN_INVALID, "the boxes of --across show ratios of times, not --value");
     p->box.line = 1;
-    if (request->n_directories == 1)
-        return add_ratios(p, 0, 0, err);
-    for (size_t other = 1; status == PDNN_OK && other < request->n_directories; other++) {
-        while (first < p->in->selection.count && pdnn_selection_source(&p->in->selection, first) < other)
-            first++;
-        status = add_ratios(p, other, first, err);
+    for (size_t other = request->n_directories > 1; other < request->n_directories; other++) {
+        if (pdnn_picture_compare(p->in, other, err) != PDNN_OK)
+            return err->status;
+        for (size_t pair = 0; pair < c->pairs.n_rows; pair++) {
+            const size_t row = pdnn_picture_pair_row(p->in, other, pair);
+            p->box.value[row] = pdnn_pair_ratio(c, pair);
+            p->box.notes[row] = pdnn_plot_pair_notes(c, pair);
+        }
+        p->box.left_out += c->unpaired.n_rows;
     }
-    return status;
+    name_ratios(p);
+    return PDNN_OK;
 }
 
 /* Whether instances with a value differ in the column, and all have a cell there unless some may lack it. */
@@ -75,7 +56,7 @@ static bool varies(const struct picture *p, int column, bool may_lack) {
     bool several = false, empty = false;
     for (size_t at = 0; at < selection->count && column >= 0; at++) {
         const char *value = pdnn_selection_get(selection, at, column);
-        if (isnan(p->box.value[at]))
+        if (isnan(p->box.value[selection->row[at]]))
             continue;
         first = first ? first : value;
         several = several || strcmp(value, first) != 0;
@@ -107,8 +88,7 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
                                     "Box: percentiles 9 to 91; bar: median; whiskers: percentiles 2 and 98; "
                                     "circles: beyond; n: models."}};
     const bool is_ratio = request->across || (request->n_directories > 1 && !request->value);
-    if (pdnn_boxes_select(&p.box, picture, err) != PDNN_OK)
-        return err->status;
+    pdnn_boxes_init(&p.box, picture);
     enum pdnn_status status =
         is_ratio ? take_ratios(&p, err)
                  : pdnn_boxes_take(&p.box, picture,
@@ -132,5 +112,6 @@ const struct pdnn_plot_def pdnn_plot_boxes = {
     .options = (const char *const[]){"value", "across", "by", "only", NULL},
     .drawn = "models",
     .left_out_as = "models without a value",
+    .of = PDNN_PLOT_ROWS,
     .draw = draw,
 };

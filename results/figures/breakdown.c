@@ -43,8 +43,9 @@ struct part {
 struct picture {
     struct pdnn_picture *in;
     struct pdnn_by_list by;
-    struct pdnn_axes axes, named;    /* what orders the bars, and what names them */
-    struct pdnn_series *sets, all;   /* series, and all their members in order */
+    struct pdnn_axes axes;         /* what orders the bars */
+    struct pdnn_series *sets, all; /* n_sets series, and all their members in order */
+    size_t n_sets;
     struct pdnn_share_matrix matrix; /* columns are bars */
     struct part *part;               /* by row */
     struct pdnn_bars bars;
@@ -171,12 +172,12 @@ static enum pdnn_status find_sets(struct picture *p, const char *across, struct 
     for (; p->all.count < count; p->all.count++)
         p->all.at[p->all.count] = p->all.count;
     p->sets = &p->all;
-    p->bars.n_sets = 1;
+    p->n_sets = 1;
     if (across)
-        pdnn_selection_series(&p->in->selection, &p->axes, arena, &p->sets, &p->bars.n_sets);
+        pdnn_selection_series(&p->in->selection, &p->axes, arena, &p->sets, &p->n_sets);
     p->bars.bar = pdnn_arena_alloc(arena, count, sizeof *p->bars.bar);
-    p->bars.set = pdnn_arena_alloc(arena, p->bars.n_sets, sizeof *p->bars.set);
-    for (size_t set = 0; set < p->bars.n_sets; set++)
+    p->bars.set = pdnn_arena_alloc(arena, p->n_sets, sizeof *p->bars.set);
+    for (size_t set = 0; set < p->n_sets; set++)
         for (size_t i = 0; i < p->sets[set].count; i++) {
             p->bars.bar[p->bars.n_bars].set = set;
             p->all.at[p->bars.n_bars++] = p->sets[set].at[i];
@@ -234,7 +235,7 @@ static void draw_times(struct picture *p) {
     }
 }
 
-static const char *caption_of(struct picture *p, bool named_by_values) {
+static const char *caption_of(struct picture *p, bool by_axes) {
     bool any = false;
     struct pdnn_str text = {0};
     for (size_t b = 0; b < p->bars.n_bars; b++)
@@ -243,63 +244,32 @@ static const char *caption_of(struct picture *p, bool named_by_values) {
                     "A bar is one step of a model by the time of its ops; above it is the time of the "
                     "step%s; residual: time in no op",
                     any ? " (~ extrapolated)" : "");
-    return named_by_values ? pdnn_plot_keep(&p->in->arena, &text)
-                           : pdnn_plot_caption(&p->in->arena, &text, &p->in->selection, &p->named,
-                                               "unless stated otherwise");
+    return by_axes ? pdnn_plot_caption(&p->in->arena, &text, &p->in->selection, &p->axes,
+                                       "unless stated otherwise")
+                   : pdnn_plot_keep(&p->in->arena, &text);
 }
 
-/* Without axes, bars are named by all keys that differ, unless those are too many. */
-static void choose_names(struct picture *p) {
+/* Bars are named by their values of the axes, and sets by what else differs; or bars by their values of all
+ * that differs. Returns the title of the axis, which says the keys. */
+static const char *name_bars(struct picture *p, bool by_axes) {
     const struct pdnn_selection *selection = &p->in->selection;
-    p->named = p->axes;
-    for (int column = selection->family; column < selection->results.end_key && !p->axes.count; column++) {
-        const struct pdnn_selection_key *key = pdnn_selection_key(selection, column);
-        if (!key->varies || key->follows)
-            continue;
-        if (p->named.count == PDNN_SELECTION_AXES_MAX) {
-            p->named.count = 0;
-            return;
-        }
-        p->named.column[p->named.count++] = column;
-    }
-}
-
-/* Bars are named by the axes, and sets by what else differs; without axes, bars are named by all that
- * differs. Returns the title of the axis. */
-static const char *name_bars(struct picture *p) {
-    const struct pdnn_selection *selection = &p->in->selection;
-    struct pdnn_str text = {0};
-    choose_names(p);
-    for (size_t b = 0; b < p->bars.n_bars; b++) {
-        if (p->named.count)
-            pdnn_selection_values(selection, p->all.at[b], &p->named, &text);
+    const char *title = "";
+    for (size_t b = 0; b <= p->bars.n_bars; b++) {
+        const size_t at = b < p->bars.n_bars ? p->all.at[b] : SIZE_MAX;
+        struct pdnn_str text = {0};
+        if (by_axes)
+            pdnn_selection_values(selection, at, &p->axes, &text);
         else
-            pdnn_selection_where(selection, p->all.at[b], &p->axes, &text);
-        if (!text.length)
-            pdnn_str_printf(&text, "usual");
-        p->bars.bar[b].text = pdnn_plot_keep(&p->in->arena, &text);
+            pdnn_selection_varying(selection, at, &text);
+        *(b < p->bars.n_bars ? &p->bars.bar[b].text : &title) = pdnn_plot_keep(&p->in->arena, &text);
     }
+    p->bars.n_sets = by_axes ? p->n_sets : 0;
     for (size_t set = 0; set < p->bars.n_sets; set++) {
-        if (p->axes.count)
-            pdnn_selection_where(selection, p->sets[set].at[0], &p->axes, &text);
+        struct pdnn_str text = {0};
+        pdnn_selection_where(selection, p->sets[set].at[0], &p->axes, &text);
         p->bars.set[set] = pdnn_plot_keep(&p->in->arena, &text);
     }
-    if (p->named.count)
-        pdnn_selection_values(selection, SIZE_MAX, &p->named, &text);
-    return pdnn_plot_keep(&p->in->arena, &text);
-}
-
-/* Names without their keys, which one line below gives in the same order, where whole ones would be cut. */
-static const char *name_by_values(struct picture *p) {
-    struct pdnn_str text = {0};
-    for (size_t b = 0; b < p->bars.n_bars; b++) {
-        pdnn_selection_varying(&p->in->selection, p->all.at[b], &text);
-        p->bars.bar[b].text = pdnn_plot_keep(&p->in->arena, &text);
-    }
-    pdnn_selection_varying(&p->in->selection, SIZE_MAX, &text);
-    p->bars.n_sets = 0;
-    p->bars.upright_most = values_most;
-    return pdnn_plot_keep(&p->in->arena, &text);
+    return title;
 }
 
 static void describe(struct picture *p) {
@@ -316,11 +286,14 @@ static void describe(struct picture *p) {
     p->bars.part = 0.7;
     pdnn_bars_place(&p->bars, right, slot_least);
     canvas->width = width + p->bars.x.to - right;
-    const char *title = name_bars(p);
-    const bool by_values = pdnn_bars_are_cut(&p->bars);
-    if (by_values)
-        title = name_by_values(p);
-    const double bottom = pdnn_bars_put(&p->bars, 8, caption_of(p, by_values), title),
+    bool by_axes = p->axes.count > 0;
+    const char *title = name_bars(p, by_axes);
+    if (pdnn_bars_are_cut(&p->bars)) {
+        by_axes = false;
+        title = name_bars(p, by_axes);
+        p->bars.upright_most = values_most;
+    }
+    const double bottom = pdnn_bars_put(&p->bars, 8, caption_of(p, by_axes), title),
                  above = PDNN_BARS_ABOVE + (times_fit(p) ? 0 : upright_time_pixels);
     canvas->height = fmax(p->in->height, bottom + bars_least + above);
     p->y = (struct pdnn_scale){.high = most_pct, .from = bottom, .to = canvas->height - above};

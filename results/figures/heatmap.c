@@ -70,15 +70,14 @@ static enum pdnn_status find_ratios(struct picture *p, struct pdnn_err *err) {
         return PDNN_OK;
     if (request->n_directories > 2)
         return pdnn_fail(err, PDNN_INVALID, "a ratio is that of two RESULTS");
-    if (pdnn_picture_compare(p->in, err) != PDNN_OK)
+    const size_t other = request->n_directories > 1;
+    if (pdnn_picture_compare(p->in, other, err) != PDNN_OK)
         return request->across || err->status != PDNN_INVALID ? err->status : PDNN_OK;
     double *ratio = pdnn_arena_alloc(&p->in->arena, results->table.n_rows + 1, sizeof *ratio);
-    const size_t first = results->first_row[results->n_directories - 1];
     for (size_t row = 0; row < results->table.n_rows; row++)
         ratio[row] = NAN;
     for (size_t pair = 0; pair < c->pairs.n_rows; pair++)
-        ratio[first + pdnn_comparison_side(c, PDNN_SIDE_B)->row[c->at[pair][PDNN_SIDE_B]]] =
-            pdnn_pair_ratio(c, pair);
+        ratio[pdnn_picture_pair_row(p->in, other, pair)] = pdnn_pair_ratio(c, pair);
     p->ratio = ratio;
     for (size_t k = 0; k < c->n_across && results->n_directories == 1; k++)
         if (p->keys.count < PDNN_SELECTION_AXES_MAX)

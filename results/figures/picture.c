@@ -40,16 +40,25 @@ enum pdnn_status pdnn_picture_select(struct pdnn_picture *picture, struct pdnn_e
                                    request->only, request->n_only, err);
 }
 
-enum pdnn_status pdnn_picture_compare(struct pdnn_picture *picture, struct pdnn_err *err) {
+enum pdnn_status pdnn_picture_compare(struct pdnn_picture *picture, size_t other, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = picture->request;
     const struct pdnn_compare_request compared = {
-        {request->directory[0], request->n_directories > 1 ? request->directory[1] : NULL},
+        {request->directory[0], other ? request->directory[other] : NULL},
         request->across,
         request->only,
         request->n_only};
-    if (request->comparison)
+    if (request->comparison) {
         picture->comparison = *request->comparison;
-    return request->comparison ? PDNN_OK : pdnn_comparison_open(&picture->comparison, &compared, err);
+        return PDNN_OK;
+    }
+    pdnn_comparison_close(&picture->comparison);
+    return pdnn_comparison_open(&picture->comparison, &compared, err);
+}
+
+size_t pdnn_picture_pair_row(const struct pdnn_picture *picture, size_t other, size_t pair) {
+    const struct pdnn_comparison *c = &picture->comparison;
+    return picture->selection.results.first_row[other] +
+           pdnn_comparison_side(c, PDNN_SIDE_B)->row[c->at[pair][PDNN_SIDE_B]];
 }
 
 /* What the ops are of: a side that has a directory of its own, or the selection. */
@@ -294,9 +303,10 @@ static const char *named(const struct pdnn_plot_request *request, const char *op
 /* What the kind of picture reads; the colors' title is their column. */
 static enum pdnn_status open_source(struct pdnn_picture *picture, const struct pdnn_plot_def *def,
                                     struct pdnn_err *err) {
-    enum pdnn_status status = def->of == PDNN_PLOT_ROWS    ? pdnn_picture_select(picture, err)
-                              : def->of == PDNN_PLOT_PAIRS ? pdnn_picture_compare(picture, err)
-                                                           : PDNN_OK;
+    enum pdnn_status status = def->of == PDNN_PLOT_ROWS ? pdnn_picture_select(picture, err)
+                              : def->of == PDNN_PLOT_PAIRS
+                                  ? pdnn_picture_compare(picture, picture->request->n_directories > 1, err)
+                                  : PDNN_OK;
     for (size_t i = 0; i < PDNN_PLOT_COLUMNS_MAX && def->column[i].usual && status == PDNN_OK; i++) {
         const char *option = def->column[i].option;
         status = pdnn_picture_column(picture, named(picture->request, option), def->column[i].usual,

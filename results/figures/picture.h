@@ -28,8 +28,12 @@ struct pdnn_picture {
 /* The chosen instances of all the request's directories. */
 enum pdnn_status pdnn_picture_select(struct pdnn_picture *picture, struct pdnn_err *err);
 
-/* The comparison that the request asks for, of one or two directories. */
-enum pdnn_status pdnn_picture_compare(struct pdnn_picture *picture, struct pdnn_err *err);
+/* The comparison that the request asks for: of the first directory with that one, or for 0 of the sides in
+ * it. It replaces the one before. */
+enum pdnn_status pdnn_picture_compare(struct pdnn_picture *picture, size_t other, struct pdnn_err *err);
+
+/* Where side B of a pair stands among the rows of the selection's results. */
+size_t pdnn_picture_pair_row(const struct pdnn_picture *picture, size_t other, size_t pair);
 
 /* The index of the column of results.csv with that name, or with the usual one for NULL. PDNN_INVALID names
  * the nearest one. */

@@ -11,8 +11,8 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
                                    .style = {{0, 0, 0.5, 1, 1}, false, false},
                                    .line = NAN,
                                    .adds_presets = strcmp(name, "params") == 0};
-    if (pdnn_boxes_select(&box, picture, err) != PDNN_OK ||
-        pdnn_boxes_take(&box, picture, name, "of", err) != PDNN_OK)
+    pdnn_boxes_init(&box, picture);
+    if (pdnn_boxes_take(&box, picture, name, "of", err) != PDNN_OK)
         return err->status;
     if (picture->selection.results.n_directories > 1)
         box.keys = (struct pdnn_axes){.column = {picture->selection.results.results}, .count = 1};
@@ -27,5 +27,6 @@ const struct pdnn_plot_def pdnn_plot_span = {
     .options = (const char *const[]){"value", "only", NULL},
     .drawn = "models",
     .left_out_as = "models without a value",
+    .of = PDNN_PLOT_ROWS,
     .draw = draw,
 };

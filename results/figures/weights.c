@@ -187,7 +187,7 @@ static enum pdnn_status take_ratios(struct picture *p, struct pdnn_err *err) {
                          "a ratio is that of two RESULTS; of more, give --value, and results is a term");
     if (p->value)
         return pdnn_fail(err, PDNN_INVALID, "a ratio is fitted, so --value cannot be given");
-    if (pdnn_picture_compare(p->in, err) != PDNN_OK)
+    if (pdnn_picture_compare(p->in, p->in->request->n_directories > 1, err) != PDNN_OK)
         return err->status;
     p->selection = pdnn_comparison_side(&p->in->comparison, PDNN_SIDE_A);
     p->in->left_out = p->in->comparison.unpaired.n_rows;
