@@ -235,23 +235,23 @@ static void draw_box(struct picture *p, size_t number) {
 }
 
 /* White where the model is not in the tables. */
-static struct pdnn_mark mark_of(const struct pdnn_look *color, const struct dot *dot) {
+static struct pdnn_mark mark_of(const struct pdnn_look *color, bool measured) {
     return (struct pdnn_mark){color->symbol,
                               6,
-                              {dot->measured ? color->ink : PDNN_INK_WHITE,
-                               dot->measured ? PDNN_INK_TEXT : color->ink, dot->measured ? 0.8 : 1.6, 0},
-                              dot->doubtful ? PDNN_CROSSED : 0};
+                              {measured ? color->ink : PDNN_INK_WHITE, measured ? PDNN_INK_TEXT : color->ink,
+                               measured ? 0.8 : 1.6, 0},
+                              false};
 }
 
 /* Those of one box are spread over its width, so that few cover each other. */
 static void draw_dots(struct picture *p, const struct pdnn_look *colors) {
     for (size_t i = 0; i < p->n_dots; i++) {
         double spread = ((double)(i % 5) - 2) / 5 * box_part * 0.7;
-        pdnn_draw_points(
-            &p->in->canvas,
-            &(struct pdnn_spot){pdnn_scale_at(&p->bars.x, p->bars.bar[p->dot[i].box].center + spread),
-                                pdnn_scale_at(&p->y, p->dot[i].value)},
-            &(size_t){p->n_boxes + i}, 1, mark_of(&colors[i], &p->dot[i]));
+        const struct pdnn_spot spot = {pdnn_scale_at(&p->bars.x, p->bars.bar[p->dot[i].box].center + spread),
+                                       pdnn_scale_at(&p->y, p->dot[i].value)};
+        const struct pdnn_mark marks[] = {mark_of(&colors[i], p->dot[i].measured), pdnn_plot_cross};
+        for (int k = 0; k <= p->dot[i].doubtful; k++)
+            pdnn_draw_points(&p->in->canvas, &spot, &(size_t){p->n_boxes + i}, 1, marks[k]);
     }
 }
 
@@ -268,13 +268,11 @@ static void list_dots(struct picture *p, struct pdnn_look *colors, struct pdnn_e
     if (p->n_dots)
         pdnn_entries_add(entries, "named models", NULL);
     for (size_t i = 0; i < key->n_words && p->n_dots; i++) {
-        struct pdnn_mark mark = mark_of(&key->word[i].look, &(struct dot){.measured = true});
+        struct pdnn_mark mark = mark_of(&key->word[i].look, true);
         pdnn_entries_add(entries, key->word[i].text, &mark);
     }
-    const struct pdnn_mark cross = mark_of(&(struct pdnn_look){PDNN_INK_OTHERS, PDNN_CIRCLE},
-                                           &(struct dot){.measured = true, .doubtful = true});
     if (crossed)
-        pdnn_entries_add(entries, pdnn_plot_doubt, &cross);
+        pdnn_entries_add(entries, pdnn_plot_doubt, &pdnn_plot_cross);
     if (hollow)
         pdnn_entries_add(entries, "white: not in the tables", NULL);
 }

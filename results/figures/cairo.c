@@ -62,9 +62,6 @@ static void put_points(cairo_t *cairo, const struct pdnn_item *item) {
     struct pdnn_spot corner[PDNN_CORNERS_MAX];
     size_t count = pdnn_mark_corners(mark, corner);
     const double full = 8 * atan(1);
-    struct pdnn_spot end[4];
-    struct pdnn_pen pen;
-    pdnn_mark_cross(mark, end, &pen);
     for (size_t i = 0; i < item->count; i++) {
         cairo_save(cairo);
         cairo_translate(cairo, item->spot[i].x, -item->spot[i].y);
@@ -72,13 +69,9 @@ static void put_points(cairo_t *cairo, const struct pdnn_item *item) {
         if (!count)
             cairo_arc(cairo, 0, 0, mark->radius, 0, full);
         use_pen(cairo, &mark->pen);
-        if (mark->over & PDNN_DOTTED)
+        if (mark->dotted)
             cairo_arc(cairo, 0, 0, mark->radius * 0.38, 0, full);
         use_pen(cairo, &(struct pdnn_pen){.fill = PDNN_INK_WHITE, .line = PDNN_NO_INK});
-        for (size_t k = 0; k < 4 && mark->over & PDNN_CROSSED; k += 2) {
-            put_corners(cairo, end + k, 2, false);
-            use_pen(cairo, &pen);
-        }
         cairo_restore(cairo);
     }
 }

@@ -25,7 +25,7 @@ int pdnn_ink_on(int ink) {
 
 bool pdnn_mark_is_same(const struct pdnn_mark *a, const struct pdnn_mark *b) {
     return a->symbol == b->symbol && a->radius == b->radius && a->pen.fill == b->pen.fill &&
-           a->pen.line == b->pen.line && a->pen.width == b->pen.width && a->over == b->over;
+           a->pen.line == b->pen.line && a->pen.width == b->pen.width && a->dotted == b->dotted;
 }
 
 static struct pdnn_item *add_item(struct pdnn_canvas *canvas, enum pdnn_item_kind kind,
@@ -152,6 +152,19 @@ size_t pdnn_mark_corners(const struct pdnn_mark *mark, struct pdnn_spot corners[
         [PDNN_SQUARE] = {4, {{-0.88, -0.88}, {0.88, -0.88}, {0.88, 0.88}, {-0.88, 0.88}}},
         [PDNN_DIAMOND] = {4, {{-1.15, 0}, {0, -1.15}, {1.15, 0}, {0, 1.15}}},
         [PDNN_DOWNWARD] = {3, {{-1.05, 0.8}, {1.05, 0.8}, {0, -1.1}}},
+        [PDNN_CROSS] = {12,
+                        {{-1, -1.25},
+                         {0, -0.25},
+                         {1, -1.25},
+                         {1.25, -1},
+                         {0.25, 0},
+                         {1.25, 1},
+                         {1, 1.25},
+                         {0, 0.25},
+                         {-1, 1.25},
+                         {-1.25, 1},
+                         {-0.25, 0},
+                         {-1.25, -1}}},
         [PDNN_PENTAGON] = {5, {{-0.65, -0.89}, {0.65, -0.89}, {1.05, 0.34}, {0, 1.1}, {-1.05, 0.34}}},
     };
     for (size_t i = 0; i < shapes[mark->symbol].count; i++) {
@@ -159,11 +172,4 @@ size_t pdnn_mark_corners(const struct pdnn_mark *mark, struct pdnn_spot corners[
         corners[i] = (struct pdnn_spot){corner.x * mark->radius, corner.y * mark->radius};
     }
     return shapes[mark->symbol].count;
-}
-
-void pdnn_mark_cross(const struct pdnn_mark *mark, struct pdnn_spot ends[4], struct pdnn_pen *pen) {
-    const double r = mark->radius * 1.3;
-    for (int i = 0; i < 4; i++)
-        ends[i] = (struct pdnn_spot){i % 2 ? r : -r, i % 3 ? r : -r};
-    *pen = pdnn_pen_line(PDNN_INK_TEXT, 1.4);
 }

@@ -49,20 +49,16 @@ enum pdnn_symbol {
     PDNN_DIAMOND,
     PDNN_DOWNWARD,
     PDNN_PENTAGON,
-    PDNN_SYMBOL_COUNT
-};
-
-/* What is drawn over a mark, as bits. */
-enum {
-    PDNN_DOTTED = 1, /* a white dot */
-    PDNN_CROSSED = 2 /* two strokes that are longer than the mark */
+    PDNN_CROSS, /* not one that tells words apart */
+    PDNN_SYMBOL_COUNT,
+    PDNN_WORD_SYMBOLS = PDNN_CROSS
 };
 
 struct pdnn_mark {
     enum pdnn_symbol symbol;
     double radius;
     struct pdnn_pen pen;
-    unsigned over;
+    bool dotted; /* has a white dot */
 };
 
 bool pdnn_mark_is_same(const struct pdnn_mark *a, const struct pdnn_mark *b);
@@ -127,11 +123,8 @@ double pdnn_text_part_width(const char *text, size_t length, double size);
 bool pdnn_text_cut(char *text, double width, double size);
 
 /* The corners of a mark around 0; none of a circle. Returns how many. */
-enum { PDNN_CORNERS_MAX = 5 };
+enum { PDNN_CORNERS_MAX = 12 };
 size_t pdnn_mark_corners(const struct pdnn_mark *mark, struct pdnn_spot corners[PDNN_CORNERS_MAX]);
-
-/* The ends of the two strokes of a crossed mark, and what they are drawn with. */
-void pdnn_mark_cross(const struct pdnn_mark *mark, struct pdnn_spot ends[4], struct pdnn_pen *pen);
 
 /* The picture as a file. `scale`: CSS pixels per unit. */
 void pdnn_canvas_svg(const struct pdnn_canvas *canvas, double scale, struct pdnn_str *out);

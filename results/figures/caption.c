@@ -116,6 +116,7 @@ const char *pdnn_plot_ratio(struct pdnn_arena *arena, double value) {
 }
 
 const char pdnn_plot_doubt[] = "above its roof, or unusable";
+const struct pdnn_mark pdnn_plot_cross = {PDNN_CROSS, 6, {PDNN_INK_TEXT, PDNN_INK_WHITE, 0.5, 0}, false};
 
 /* In the order of their bits. */
 static const struct {

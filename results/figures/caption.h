@@ -16,7 +16,8 @@ enum {
     PDNN_NOTES = 4,
     PDNN_NOTES_DOUBT = PDNN_NOTE_ABOVE_ROOF | PDNN_NOTE_UNUSABLE /* its number is not to be trusted */
 };
-extern const char pdnn_plot_doubt[]; /* what a legend says of those */
+extern const char pdnn_plot_doubt[]; /* what a legend says of those, and what is drawn over them */
+extern const struct pdnn_mark pdnn_plot_cross;
 
 /* The notes of a chosen row; of a pair, those of both sides. */
 unsigned pdnn_plot_notes(const struct pdnn_selection *selection, size_t at);

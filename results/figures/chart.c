@@ -72,8 +72,8 @@ void pdnn_chart_line_at_1(struct pdnn_chart *chart) {
         "equally fast";
 }
 
-static struct pdnn_mark mark_of(enum pdnn_symbol symbol, int ink, double size, unsigned over) {
-    return (struct pdnn_mark){symbol, mark_radius * size, {ink, PDNN_INK_TEXT, 0.6, 0}, over};
+static struct pdnn_mark mark_of(enum pdnn_symbol symbol, int ink, double size, bool dotted) {
+    return (struct pdnn_mark){symbol, mark_radius * size, {ink, PDNN_INK_TEXT, 0.6, 0}, dotted};
 }
 
 void pdnn_chart_note(struct pdnn_chart *chart, const char *format, ...) {
@@ -87,7 +87,7 @@ void pdnn_chart_note(struct pdnn_chart *chart, const char *format, ...) {
 }
 
 void pdnn_chart_size(struct pdnn_chart *chart, const char *text, double size) {
-    const struct pdnn_mark mark = mark_of(PDNN_CIRCLE, PDNN_INK_OTHERS, size, 0);
+    const struct pdnn_mark mark = mark_of(PDNN_CIRCLE, PDNN_INK_OTHERS, size, false);
     pdnn_entries_add(&chart->more, text, &mark);
 }
 
@@ -117,7 +117,7 @@ static void list_entries(const struct sheet *sheet, size_t n_words, struct pdnn_
     if (key->n_words)
         pdnn_entries_add(entries, chart->color_title, NULL);
     for (size_t i = 0; i < n_words; i++) {
-        struct pdnn_mark mark = mark_of(key->word[i].look.symbol, key->word[i].look.ink, 1, 0);
+        struct pdnn_mark mark = mark_of(key->word[i].look.symbol, key->word[i].look.ink, 1, false);
         pdnn_entries_add(entries, key->word[i].text, &mark);
     }
     if (n_words < key->n_words)
@@ -125,18 +125,18 @@ static void list_entries(const struct sheet *sheet, size_t n_words, struct pdnn_
                          pdnn_arena_printf(chart->arena, "and %zu more",
                                            key->n_words - n_words + (key->n_others ? key->n_others - 1 : 0)),
                          NULL);
-    struct pdnn_mark unknown = mark_of(pdnn_plot_unknown.symbol, pdnn_plot_unknown.ink, 1, 0);
+    struct pdnn_mark unknown = mark_of(pdnn_plot_unknown.symbol, pdnn_plot_unknown.ink, 1, false);
     if (key->has_unknown)
         pdnn_entries_add(entries, pdnn_arena_printf(chart->arena, "%s is not known", chart->color_title),
                          &unknown);
     pdnn_entries_gap(entries);
-    for (unsigned over = 0; over < 3; over++) {
-        const char *said[] = {sheet->has_dots ? chart->no_dot : NULL, sheet->has_dots ? chart->dot : NULL,
-                              sheet->has_crosses ? pdnn_plot_doubt : NULL};
-        struct pdnn_mark mark = mark_of(PDNN_CIRCLE, PDNN_INK_OTHERS, 1, over);
-        if (said[over])
-            pdnn_entries_add(entries, said[over], &mark);
+    for (int dotted = 0; dotted < 2 && sheet->has_dots; dotted++) {
+        struct pdnn_mark mark = mark_of(PDNN_CIRCLE, PDNN_INK_OTHERS, 1, dotted);
+        if (dotted || chart->no_dot)
+            pdnn_entries_add(entries, dotted ? chart->dot : chart->no_dot, &mark);
     }
+    if (sheet->has_crosses)
+        pdnn_entries_add(entries, pdnn_plot_doubt, &pdnn_plot_cross);
     pdnn_entries_gap(entries);
     for (size_t i = 0; i < chart->more.count; i++)
         pdnn_entries_add(entries, chart->more.entry[i].text,
@@ -332,7 +332,7 @@ static struct pdnn_mark mark_of_point(const struct sheet *sheet, const struct pd
     double usual = n > 1000 ? 0.6 : n > 200 ? 0.8 : 1, size = (point->size > 0 ? point->size : 1) * usual;
     struct pdnn_mark mark =
         mark_of(look->symbol, look->ink, round(size * mark_radius * 2) / (2 * mark_radius),
-                (point->dotted && sheet->has_dots ? PDNN_DOTTED : 0) | (point->doubtful ? PDNN_CROSSED : 0));
+                point->dotted && sheet->has_dots);
     mark.pen.width = n > 1000 ? 0.3 : 0.6;
     return mark;
 }
@@ -348,7 +348,8 @@ static int compare_placed(const void *a, const void *b) {
     const struct placed *x = a, *y = b;
     const double differences[] = {y->mark.radius - x->mark.radius, y->mark.pen.fill - x->mark.pen.fill,
                                   (double)x->mark.symbol - y->mark.symbol,
-                                  (double)x->mark.over - y->mark.over, (double)x->point - (double)y->point};
+                                  (double)x->mark.dotted - y->mark.dotted,
+                                  (double)x->point - (double)y->point};
     size_t k = 0;
     while (k < 4 && differences[k] == 0)
         k++;
@@ -372,6 +373,14 @@ static void draw_points(const struct sheet *sheet, const struct pdnn_look *looks
             n = 0;
         }
     }
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (chart->point[placed[i].point].doubtful) {
+            spots[n] = pdnn_frame_to_pixels(&sheet->frame, chart->point[placed[i].point].spot);
+            rows[n++] = first_row + placed[i].point;
+        }
+    if (n)
+        pdnn_draw_points(sheet->canvas, spots, rows, n, pdnn_plot_cross);
     free(placed);
     free(spots);
     free(rows);

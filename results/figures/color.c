@@ -99,7 +99,7 @@ static void list_words(const struct pdnn_texts *texts, const struct word *words,
         const char *text = texts->text[words[i].number];
         size_t bound = bound_of(text), look = !has_bound ? i : bound < BOUNDS ? bound : BOUNDS + others++;
         key->word[i].look = (struct pdnn_look){i < shown ? word_colors[look] : PDNN_INK_OTHERS,
-                                               (enum pdnn_symbol)(look % PDNN_SYMBOL_COUNT)};
+                                               (enum pdnn_symbol)(look % PDNN_WORD_SYMBOLS)};
         key->word[i].text = i >= shown ? pdnn_arena_printf(arena, "%zu others", key->n_others)
                                        : pdnn_arena_strdup(arena, text);
     }

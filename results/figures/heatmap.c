@@ -175,21 +175,13 @@ static double longest_mean(struct picture *p) {
     return longest;
 }
 
-/* Two strokes: over the whole cell if every model failed, in its upper right corner if some did. */
+/* In the middle of the cell if every model failed, in its upper right corner if some did. */
 static void draw_cross(struct picture *p, const struct pdnn_grid_cell *cell, double x, double y) {
-    static const double end = 0.42, middle = 0.3;
-    double wide = 2 * middle * p->cell_x, high = 2 * middle * p->cell_y,
-           right = x + (cell->models ? end : middle) * p->cell_x,
-           top = y + (cell->models ? end : middle) * p->cell_y;
-    if (cell->models) {
-        wide = fmin(wide, corner_pixels);
-        high = fmin(high, corner_pixels);
-    }
-    for (int pass = 0; pass < 2; pass++) {
-        struct pdnn_pen pen = pass ? pdnn_pen_line(0xb00020, 1.6) : pdnn_pen_line(PDNN_INK_WHITE, 3.6);
-        pdnn_draw_line(&p->in->canvas, right - wide, top, right, top - high, pen);
-        pdnn_draw_line(&p->in->canvas, right - wide, top - high, right, top, pen);
-    }
+    const double aside = cell->models ? corner_pixels / 2 + 2 : 0,
+                 radius = fmin(corner_pixels / 2, 0.3 * fmin(p->cell_x, p->cell_y));
+    pdnn_draw_point(&p->in->canvas, aside ? x + p->cell_x / 2 - aside : x,
+                    aside ? y + p->cell_y / 2 - aside : y,
+                    (struct pdnn_mark){PDNN_CROSS, radius, {0xb00020, PDNN_INK_WHITE, 0.8, 0}, false});
 }
 
 /* Whether a number in the middle of the cell and a cross in its corner leave each other room. */

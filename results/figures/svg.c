@@ -105,8 +105,7 @@ static void put_mark_name(struct pdnn_str *out, const struct pdnn_mark *mark) {
     put_ink_name(out, mark->pen.fill);
     put_ink_name(out, mark->pen.line);
     pdnn_str_printf(out, "%ld%s", mark->pen.line == PDNN_NO_INK ? 0 : lround(mark->pen.width * 10),
-                    mark->over & PDNN_DOTTED ? "-dot" : "");
-    pdnn_str_printf(out, mark->over & PDNN_CROSSED ? "-cross" : "");
+                    mark->dotted ? "-dot" : "");
 }
 
 static void put_mark(struct pdnn_str *out, const struct pdnn_mark *mark) {
@@ -122,19 +121,8 @@ static void put_mark(struct pdnn_str *out, const struct pdnn_mark *mark) {
     for (size_t i = 0; i < count; i++)
         pdnn_str_printf(out, "%s%.2f %.2f", i ? "L" : " d=\"M", corner[i].x, -corner[i].y);
     pdnn_str_printf(out, count ? "Z\"/>" : "");
-    if (mark->over & PDNN_DOTTED)
+    if (mark->dotted)
         pdnn_str_printf(out, "<circle fill=\"#ffffff\" r=\"%.2f\"/>", mark->radius * 0.38);
-    if (mark->over & PDNN_CROSSED) {
-        struct pdnn_spot end[4];
-        struct pdnn_pen pen;
-        pdnn_mark_cross(mark, end, &pen);
-        pdnn_str_printf(out, "<path");
-        put_pen(out, &pen);
-        pdnn_str_printf(out, " d=\"");
-        for (size_t i = 0; i < 4; i++)
-            pdnn_str_printf(out, "%c%.2f %.2f", i % 2 ? 'L' : 'M', end[i].x, end[i].y);
-        pdnn_str_printf(out, "\"/>");
-    }
     pdnn_str_printf(out, "</marker>\n");
 }
 

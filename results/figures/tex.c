@@ -106,18 +106,10 @@ static void put_points(struct pdnn_str *out, const struct pdnn_item *item, doubl
     if (!count)
         pdnn_str_printf(out, "\\pgfpathcircle{\\pgfpointorigin}{%.2fpt}", mark->radius * points);
     pdnn_str_printf(out, "\\pgfusepath{%s}", use_of(&mark->pen));
-    if (mark->over & PDNN_DOTTED)
+    if (mark->dotted)
         pdnn_str_printf(out,
                         "\\pgfsetfillcolor{white}\\pgfpathcircle{\\pgfpointorigin}{%.2fpt}\\pgfusepath{fill}",
                         mark->radius * 0.38 * points);
-    struct pdnn_spot end[4];
-    struct pdnn_pen pen;
-    pdnn_mark_cross(mark, end, &pen);
-    for (size_t i = 0; i < 4 && mark->over & PDNN_CROSSED; i += 2) {
-        put_pen(out, &pen, points);
-        put_corners(out, end + i, 2, false, points);
-        pdnn_str_printf(out, "\\pgfusepath{stroke}");
-    }
     pdnn_str_printf(out, "\\end{pgfscope}}%%\n");
     for (size_t i = 0; i < item->count; i++)
         pdnn_str_printf(out, "\\m{%.2f}{%.2f}%s", item->spot[i].x * points, item->spot[i].y * points,

@@ -618,8 +618,8 @@ class Data(Case):
             with self.subTest(kind):
                 picture = self.picture(kind, name)
                 self.assertIn(">above its roof, or unusable<", picture)
-                self.assertEqual(len(re.findall(r'data-rows="\d+" marker-end="url\(#[^)]*-cross\)', picture)), 1)
-                self.assertNotIn("cross", self.picture(kind, plain))
+                self.assertEqual(len(re.findall(r'data-rows="\d+" marker-end="url\(#mark-6-600-222222-ffffff-5\)', picture)), 1)
+                self.assertNotIn("mark-6", self.picture(kind, plain))
 
     def test_subtitles_of_ratios_count_pairs(self):
         rows = [line + (",method,row_flags" if line.startswith("id") else ",composed," if "layers=1," in line and "openblas" in line
