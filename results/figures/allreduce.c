@@ -1,6 +1,5 @@
 /* `paradnn plot allreduce`: what a link between ranks carries by the size of the message, measured alone
  * (ceilings.csv), and what the gradients of models reach on it. */
-#include "results/figures/caption.h"
 #include "results/figures/picture.h"
 #include "results/store/tables.h"
 

@@ -3,7 +3,6 @@
 #include "models/cost/cost.h"
 #include "models/instance.h"
 #include "results/figures/bars.h"
-#include "results/figures/caption.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "models/instance.h"
 #include "results/compare/compare.h"
 #include "results/figures/box.h"
-#include "results/figures/caption.h"
 
 #include <math.h>
 #include <stdio.h>

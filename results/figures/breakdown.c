@@ -2,7 +2,6 @@
  * the colors of results/query/op_groups.h. */
 #include "base/units.h"
 #include "results/figures/bars.h"
-#include "results/figures/caption.h"
 #include "results/figures/picture.h"
 #include "results/query/shares.h"
 

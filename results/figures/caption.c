@@ -6,48 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The columns that a subtitle names where all rows have the same value. */
-static const char *const common[] = {"family", "mode", "optimizer", "dtype", "backend", "fuse", "threads"};
-
-enum { N_COMMON = sizeof common / sizeof *common };
-
-/* Appends ", 2 threads" for the value of a column; nothing for NULL or "". */
-static void put_common(const char *name, const char *value, struct pdnn_str *out) {
-    if (!value || !*value)
-        return;
-    pdnn_str_printf(out, ", %s%s", strcmp(name, "fuse") == 0 ? "fuse " : "", value);
-    if (strcmp(name, "threads") == 0)
-        pdnn_str_printf(out, " thread%s", strcmp(value, "1") == 0 ? "" : "s");
-}
-
-/* The column's value if all chosen instances share it, else NULL. Of several directories also those that did
- * not end ok count: one of them may have no others. */
-static const char *common_value(const struct pdnn_selection *selection, const char *name) {
-    int column = pdnn_results_named(&selection->results, name);
-    const char *value = selection->count ? pdnn_selection_get(selection, 0, column) : "";
-    const size_t left_out = selection->results.n_directories > 1 ? selection->left_out : 0;
-    for (size_t at = 1; at < selection->count + left_out; at++) {
-        if (strcmp(pdnn_selection_get(selection, at, column), value) != 0)
-            return NULL;
-    }
-    return value;
-}
-
-/* The column's value if both sides of all pairs share it, else NULL. */
-static const char *common_of_pairs(const struct pdnn_comparison *comparison, const char *name) {
-    const char *value = NULL;
-    for (int side = 0; side < PDNN_SIDES; side++) {
-        int column = pdnn_results_named(&pdnn_comparison_side(comparison, side)->results, name);
-        for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++) {
-            const char *here = pdnn_comparison_get(comparison, pair, side, column);
-            value = value ? value : here;
-            if (strcmp(value, here) != 0)
-                return NULL;
-        }
-    }
-    return value;
-}
-
 const char *pdnn_plot_directory(struct pdnn_arena *arena, const char *directory) {
     int length;
     const char *name = pdnn_directory_name(directory, &length);
@@ -154,23 +112,51 @@ void pdnn_plot_tally_put(const struct pdnn_plot_tally *tally, struct pdnn_str *o
             pdnn_str_printf(out, ", %zu of %zu %s", tally->noted[i], tally->rows, notes[i].said);
 }
 
+/* The processor, the columns in which all chosen rows, or both sides of all pairs, have the same value, and
+ * the tally. Of several directories also rows that did not end ok count: one of them may have no others. */
+static const char *subtitle_of(struct pdnn_arena *arena, const struct pdnn_selection *rows,
+                               const struct pdnn_comparison *pairs, const struct pdnn_plot_tally *tally) {
+    static const char *const common[] = {"family",  "mode", "optimizer", "dtype",
+                                         "backend", "fuse", "threads"};
+    struct pdnn_str text = {0};
+    pdnn_plot_put_cpu(pairs ? pairs->directory : rows->results.directory,
+                      pairs ? pairs->n_directories : rows->results.n_directories, &text);
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
+        const char *value = NULL;
+        bool same = true;
+        for (int side = 0; side < (pairs ? PDNN_SIDES : 1); side++) {
+            const struct pdnn_selection *of = pairs ? pdnn_comparison_side(pairs, side) : rows;
+            const int column = pdnn_results_named(&of->results, common[i]);
+            const size_t failed = of->results.n_directories > 1 ? of->left_out : 0,
+                         n = pairs ? pairs->pairs.n_rows : of->count + failed;
+            for (size_t k = 0; k < n && same; k++) {
+                const char *here = pdnn_selection_get(of, pairs ? pairs->at[k][side] : k, column);
+                value = value ? value : here;
+                same = strcmp(value, here) == 0;
+            }
+        }
+        if (same && value && *value)
+            pdnn_str_printf(&text, ", %s%s%s", strcmp(common[i], "fuse") == 0 ? "fuse " : "", value,
+                            strcmp(common[i], "threads") != 0 ? ""
+                            : strcmp(value, "1") == 0         ? " thread"
+                                                              : " threads");
+    }
+    pdnn_plot_tally_put(tally, &text);
+    return pdnn_plot_keep(arena, &text);
+}
+
 struct pdnn_titles pdnn_plot_titles(struct pdnn_arena *arena, const char *what,
                                     const struct pdnn_selection *selection,
                                     const struct pdnn_plot_tally *tally) {
     const struct pdnn_results *results = &selection->results;
     const char *end = strrchr(what, ' '), *title = what;
-    struct pdnn_str subtitle = {0};
+    struct pdnn_plot_tally all = {0};
     if (end && (strcmp(end, " in") == 0 || strcmp(end, " of") == 0))
         title = pdnn_arena_printf(arena, "%s %s", what,
                                   pdnn_plot_directories(arena, results->directory, results->n_directories));
-    pdnn_plot_put_cpu(results->directory, results->n_directories, &subtitle);
-    for (size_t i = 0; i < N_COMMON; i++)
-        put_common(common[i], common_value(selection, common[i]), &subtitle);
-    struct pdnn_plot_tally all = {0};
     for (size_t at = 0; at < selection->count; at++)
         pdnn_plot_tally_add(&all, pdnn_plot_notes(selection, at));
-    pdnn_plot_tally_put(tally ? tally : &all, &subtitle);
-    return (struct pdnn_titles){title, pdnn_plot_keep(arena, &subtitle)};
+    return (struct pdnn_titles){title, subtitle_of(arena, selection, NULL, tally ? tally : &all)};
 }
 
 const char *pdnn_plot_side(struct pdnn_arena *arena, const struct pdnn_comparison *comparison, int side) {
@@ -182,22 +168,17 @@ const char *pdnn_plot_side(struct pdnn_arena *arena, const struct pdnn_compariso
 
 struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char *what,
                                             const struct pdnn_comparison *comparison) {
-    const size_t n = comparison->n_directories;
-    struct pdnn_str subtitle = {0};
+    struct pdnn_plot_tally all = {0};
     const char *title = pdnn_arena_printf(arena, "%s of %s over %s", what,
                                           pdnn_plot_side(arena, comparison, PDNN_SIDE_B),
                                           pdnn_plot_side(arena, comparison, PDNN_SIDE_A)),
-               *longer = pdnn_arena_printf(arena, "%s in %s", title,
-                                           pdnn_plot_directories(arena, comparison->directory, n));
-    pdnn_plot_put_cpu(comparison->directory, n, &subtitle);
-    for (size_t i = 0; i < N_COMMON; i++)
-        put_common(common[i], common_of_pairs(comparison, common[i]), &subtitle);
-    struct pdnn_plot_tally all = {0};
+               *longer = pdnn_arena_printf(
+                   arena, "%s in %s", title,
+                   pdnn_plot_directories(arena, comparison->directory, comparison->n_directories));
     for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
         pdnn_plot_tally_add(&all, pdnn_plot_pair_notes(comparison, pair));
-    pdnn_plot_tally_put(&all, &subtitle);
     return (struct pdnn_titles){comparison->n_across && strlen(longer) <= TITLE_MOST ? longer : title,
-                                pdnn_plot_keep(arena, &subtitle)};
+                                subtitle_of(arena, NULL, comparison, &all)};
 }
 
 /* What people call the columns that pictures are mostly of. */

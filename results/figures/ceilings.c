@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/texts.h"
 #include "base/units.h"
-#include "results/figures/caption.h"
 #include "results/figures/picture.h"
 #include "results/store/tables.h"
 

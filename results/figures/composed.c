@@ -1,5 +1,4 @@
 /* `paradnn plot composed`: composed over measured times of the models that a directory has both of. */
-#include "results/figures/caption.h"
 #include "results/figures/picture.h"
 #include "results/store/journal.h"
 #include "runtime/protocol/standing.h"

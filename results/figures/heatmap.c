@@ -2,7 +2,6 @@
 #include "results/table/number.h"
 #include "results/query/grid.h"
 #include "base/units.h"
-#include "results/figures/caption.h"
 #include "results/figures/picture.h"
 
 #include <math.h>

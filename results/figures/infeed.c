@@ -1,6 +1,5 @@
 /* `paradnn plot infeed`: how much of the machine a model uses against the share of its step that waits for
  * data. */
-#include "results/figures/caption.h"
 #include "results/figures/picture.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* `paradnn plot op_speedup`: the ratio of two platforms' times for each op of each model, against its
  * operational intensity. */
-#include "results/figures/caption.h"
 #include "results/figures/op_kinds.h"
 #include "results/figures/picture.h"
 #include "results/compare/compare_ops.h"

@@ -1,7 +1,6 @@
 #include "results/figures/picture.h"
 #include "base/paths/target.h"
 #include "base/units.h"
-#include "results/figures/caption.h"
 #include "results/query/shares.h"
 #include "results/table/write.h"
 

@@ -2,7 +2,7 @@
 #ifndef RESULTS_FIGURES_PICTURE_H
 #define RESULTS_FIGURES_PICTURE_H
 
-#include "results/compare/compare.h"
+#include "results/figures/caption.h"
 #include "results/figures/chart.h"
 #include "results/figures/plot.h"
 #include "results/query/selection.h"

@@ -1,6 +1,5 @@
 /* `paradnn plot projection`: how much faster measured models would run on other hardware, against their
  * operational intensity or any other column, with the ridge points of both. */
-#include "results/figures/caption.h"
 #include "results/figures/picture.h"
 #include "results/stats/means.h"
 #include "results/whatif/projection.h"

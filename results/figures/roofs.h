@@ -3,7 +3,6 @@
 #ifndef RESULTS_FIGURES_ROOFS_H
 #define RESULTS_FIGURES_ROOFS_H
 
-#include "results/figures/caption.h"
 #include "results/figures/picture.h"
 #include "results/rows/roofline.h"
 

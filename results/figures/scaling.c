@@ -2,7 +2,6 @@
  * fraction of each model that does not run in parallel. Strong scaling: the same minibatch; weak: a minibatch
  * that grows with the threads. Ranks, or any other key that counts workers, scale in the same way; but the
  * minibatch of ranks is that of one of them, so with the same one they scale weakly. */
-#include "results/figures/caption.h"
 #include "results/figures/picture.h"
 #include "base/memory.h"
 #include "base/texts.h"
@@ -17,8 +16,6 @@ struct picture {
     struct pdnn_picture *in;
     int threads, color;  /* columns */
     bool per_one;        /* the minibatch is that of each of them */
-    int exchange[2];     /* how ranks average gradients, which one alone does not; -1: no such column */
-    int low_ns, high_ns; /* of the interval; -1: none */
     const char *one;     /* "thread" */
     size_t *among, room; /* by point, the chosen row on more threads than the fewest */
     bool *used;          /* by chosen row: a point is about it */
@@ -43,11 +40,6 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     if (status != PDNN_OK)
         return status;
     p->per_one = strcmp(key, "ranks") == 0;
-    p->exchange[0] =
-        p->per_one ? pdnn_results_setting(&p->in->selection.results, PDNN_SETTING_ALLREDUCE) : -1;
-    p->exchange[1] = p->per_one ? pdnn_results_setting(&p->in->selection.results, PDNN_SETTING_BUCKET) : -1;
-    p->low_ns = p->in->selection.results.at[PDNN_RESULT_CI_LOW_NS];
-    p->high_ns = p->in->selection.results.at[PDNN_RESULT_CI_HIGH_NS];
     const char *name = pdnn_results_name(&p->in->selection.results, p->threads);
     const size_t length = strlen(name);
     p->one = pdnn_arena_printf(&p->in->arena, "%.*s", (int)(length - (length > 1 && name[length - 1] == 's')),
@@ -56,14 +48,21 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
 }
 
 static double half_width(const struct picture *p, size_t at) {
-    return pdnn_log_half(number_in(p, at, p->low_ns), number_in(p, at, p->high_ns));
+    return pdnn_log_half(pdnn_selection_value(&p->in->selection, at, PDNN_RESULT_CI_LOW_NS),
+                         pdnn_selection_value(&p->in->selection, at, PDNN_RESULT_CI_HIGH_NS));
+}
+
+/* How ranks average gradients, which one alone does not; -1: no such column. */
+static int exchange_of(const struct picture *p, size_t k) {
+    static const enum pdnn_setting settings[] = {PDNN_SETTING_ALLREDUCE, PDNN_SETTING_BUCKET};
+    return p->per_one ? pdnn_results_setting(&p->in->selection.results, settings[k]) : -1;
 }
 
 /* Ranks that average in other ways are no pair; one that is alone has no way. */
 static bool same_exchange(const struct picture *p, size_t alone, size_t among) {
-    for (size_t k = 0; k < sizeof p->exchange / sizeof *p->exchange; k++) {
-        const char *of = p->exchange[k] < 0 ? "" : pdnn_picture_cell(p->in, alone, p->exchange[k]);
-        if (*of && strcmp(of, pdnn_picture_cell(p->in, among, p->exchange[k])) != 0)
+    for (size_t k = 0; k < 2; k++) {
+        const char *of = pdnn_picture_cell(p->in, alone, exchange_of(p, k));
+        if (*of && strcmp(of, pdnn_picture_cell(p->in, among, exchange_of(p, k))) != 0)
             return false;
     }
     return true;
@@ -121,10 +120,9 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
     struct pdnn_series *series;
     size_t n_series;
     struct pdnn_axes strong = {.column = {p->threads}, .count = 1};
-    for (size_t k = 0; k < sizeof p->exchange / sizeof *p->exchange; k++) {
-        if (p->exchange[k] >= 0)
-            strong.column[strong.count++] = p->exchange[k];
-    }
+    for (size_t k = 0; k < 2; k++)
+        if (exchange_of(p, k) >= 0)
+            strong.column[strong.count++] = exchange_of(p, k);
     p->room = 2 * p->in->selection.count + 1; /* a row is among others once in either way */
     p->among = pdnn_arena_alloc(&p->in->arena, p->room, sizeof *p->among);
     p->used = pdnn_arena_alloc(&p->in->arena, p->room, sizeof *p->used);

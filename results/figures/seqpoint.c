@@ -1,6 +1,5 @@
 /* `paradnn plot seqpoint`: an epoch by length, from seqpoint.csv. Above, the time of an iteration with those
  * marked that stand for others; below, how many iterations there are. */
-#include "results/figures/caption.h"
 #include "results/figures/picture.h"
 #include "base/units.h"
 #include "results/store/seqpoint_table.h"

@@ -1,6 +1,5 @@
 /* `paradnn plot speedup`: the ratios of a comparison (results/compare/compare.h) against a column, with a
  * line where both platforms are equally fast. */
-#include "results/figures/caption.h"
 #include "results/figures/picture.h"
 #include "results/compare/compare_sums.h"
 

@@ -1,7 +1,6 @@
 /* `paradnn plot weights`: what paradnn fit finds, the linear model above the one on logarithms. */
 #include "base/memory.h"
 #include "results/fit/fit.h"
-#include "results/figures/caption.h"
 #include "results/figures/picture.h"
 
 #include <math.h>
