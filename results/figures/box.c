@@ -16,11 +16,11 @@ static const double right_legend = 264, right_alone = 24, caption_bottom = 8, le
 static const double box_part = 0.56;
 
 struct box {
-    size_t at;                                /* one of its chosen rows */
+    struct pdnn_row_list rows;                /* of the results; the group's */
+    size_t at;                                /* the first as a chosen row */
     size_t rank[1 + PDNN_SELECTION_AXES_MAX]; /* its family and keys, by where they come first */
-    double *value;
-    size_t count;
-    double quantile[PDNN_BOX_QUANTILES]; /* lower whisker, box, bar, box, upper whisker */
+    double *value;                            /* of each row, then sorted */
+    double quantile[PDNN_BOX_QUANTILES];      /* lower whisker, box, bar, box, upper whisker */
 };
 
 /* A named model, drawn as a point over its box. */
@@ -37,6 +37,7 @@ struct picture {
     const struct pdnn_box_request *request;
     int column[1 + PDNN_SELECTION_AXES_MAX]; /* the family and the keys */
     size_t n_columns;
+    struct pdnn_groups groups;
     struct box box[BOXES_MAX];
     size_t n_boxes;
     struct pdnn_bars bars;
@@ -50,44 +51,8 @@ static const char *get(const struct picture *p, size_t at, int column) {
     return pdnn_selection_get(p->selection, at, column);
 }
 
-static double value_of(const struct picture *p, size_t at) {
-    return p->request->value[p->selection->row[at]];
-}
-
-static unsigned notes_of(const struct picture *p, size_t at) {
-    return p->request->notes[p->selection->row[at]];
-}
-
 static const char *family_of(const struct picture *p, size_t box) {
     return get(p, p->box[box].at, p->column[0]);
-}
-
-static enum pdnn_status find_box(struct picture *p, size_t at, size_t *box, struct pdnn_err *err) {
-    size_t found = 0, k = 0;
-    for (; found < p->n_boxes; found++) {
-        for (k = 0; k < p->n_columns; k++)
-            if (strcmp(get(p, p->box[found].at, p->column[k]), get(p, at, p->column[k])) != 0)
-                break;
-        if (k == p->n_columns)
-            break;
-    }
-    if (found == BOXES_MAX)
-        return pdnn_fail(err, PDNN_INVALID,
-                         "more than %d boxes: choose some with --only, or other keys with --by", BOXES_MAX);
-    if (found == p->n_boxes) {
-        double *room = pdnn_arena_alloc(&p->in->arena, p->selection->count, sizeof *room);
-        p->box[p->n_boxes++] = (struct box){.at = at, .value = room};
-    }
-    *box = found;
-    return PDNN_OK;
-}
-
-/* The first box, in the order of the file, with the same value in this column. */
-static size_t rank_of(const struct picture *p, size_t box, int column) {
-    size_t first = 0;
-    while (strcmp(get(p, p->box[first].at, column), get(p, p->box[box].at, column)) != 0)
-        first++;
-    return first;
 }
 
 static int compare_boxes(const void *a, const void *b) {
@@ -103,31 +68,43 @@ static void widen(struct picture *p, double value) {
     p->high = fmax(p->high, value);
 }
 
-/* By family, then by each key; values in the order of the file. */
+/* By family, then by each key, in the order of the file. */
 static enum pdnn_status collect_boxes(struct picture *p, struct pdnn_err *err) {
-    for (size_t at = 0; at < p->selection->count; at++) {
-        const double value = value_of(p, at);
-        size_t box = 0;
-        if (isnan(value))
-            continue;
-        if (find_box(p, at, &box, err) != PDNN_OK)
-            return err->status;
-        p->box[box].value[p->box[box].count++] = value;
-        widen(p, value);
-        p->in->drawn++;
-    }
-    if (!p->n_boxes)
+    const struct pdnn_table *table = &p->selection->results.table;
+    struct pdnn_row_list rows = {0};
+    size_t keys[1 + PDNN_SELECTION_AXES_MAX];
+    for (size_t k = 0; k < p->n_columns; k++)
+        keys[k] = (size_t)p->column[k];
+    for (size_t at = 0; at < p->selection->count; at++)
+        if (!isnan(p->request->value[p->selection->row[at]]))
+            pdnn_rows_add(&rows, p->selection->row[at]);
+    p->in->drawn = rows.count;
+    p->groups = pdnn_groups_make(table, &rows, keys, p->n_columns);
+    pdnn_rows_finish(&rows);
+    if (!p->groups.count)
         return pdnn_fail(err, PDNN_INVALID, "no instance that ended ok has a number to draw");
-    for (size_t i = 0; i < p->n_boxes; i++)
+    if (p->groups.count > BOXES_MAX)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "more than %d boxes: choose some with --only, or other keys with --by", BOXES_MAX);
+    for (; p->n_boxes < p->groups.count; p->n_boxes++) {
+        struct box *box = &p->box[p->n_boxes];
+        box->rows = p->groups.group[p->n_boxes];
+        while (p->selection->row[box->at] != box->rows.at[0])
+            box->at++;
         for (size_t k = 0; k < p->n_columns; k++)
-            p->box[i].rank[k] = rank_of(p, i, p->column[k]);
-    qsort(p->box, p->n_boxes, sizeof *p->box, compare_boxes);
-    for (size_t i = 0; i < p->n_boxes; i++) {
-        struct box *box = &p->box[i];
-        pdnn_sort(box->value, box->count);
+            while (strcmp(get(p, p->box[box->rank[k]].at, p->column[k]), get(p, box->at, p->column[k])) != 0)
+                box->rank[k]++;
+        box->value = pdnn_arena_alloc(&p->in->arena, box->rows.count, sizeof *box->value);
+        for (size_t i = 0; i < box->rows.count; i++) {
+            box->value[i] = p->request->value[box->rows.at[i]];
+            widen(p, box->value[i]);
+        }
+        pdnn_sort(box->value, box->rows.count);
         for (size_t k = 0; k < PDNN_BOX_QUANTILES; k++)
-            box->quantile[k] = pdnn_quantile_sorted(box->value, box->count, p->request->style.quantile[k]);
+            box->quantile[k] =
+                pdnn_quantile_sorted(box->value, box->rows.count, p->request->style.quantile[k]);
     }
+    qsort(p->box, p->n_boxes, sizeof *p->box, compare_boxes);
     return PDNN_OK;
 }
 
@@ -136,20 +113,21 @@ static void add_dot(struct picture *p, struct dot dot) {
     widen(p, dot.value);
 }
 
-static void add_measured(struct picture *p) {
+static void add_measured(struct picture *p, size_t number) {
+    const struct box *box = &p->box[number];
     struct pdnn_parsed_presets presets = {0};
-    for (size_t at = 0; at < p->selection->count; at++) {
+    for (size_t i = 0; i < box->rows.count; i++) {
+        const size_t row = box->rows.at[i];
+        const char *id = pdnn_results_text(&p->selection->results, row, p->selection->id);
         struct pdnn_instance instance;
         struct pdnn_err ignored = {0};
-        size_t box = 0;
-        if (isnan(value_of(p, at)) ||
-            pdnn_instance_parse(get(p, at, p->selection->id), &instance, &ignored) != PDNN_OK)
+        if (pdnn_instance_parse(id, &instance, &ignored) != PDNN_OK)
             continue;
         pdnn_instance_resolve(&instance, instance.setting[PDNN_SETTING_THREADS]);
         const struct pdnn_preset *preset = pdnn_instance_preset(&instance, &presets);
-        if (preset && find_box(p, at, &box, &ignored) == PDNN_OK)
-            add_dot(p, (struct dot){box, preset->name, value_of(p, at), true,
-                                    notes_of(p, at) & PDNN_NOTES_DOUBT});
+        if (preset)
+            add_dot(p, (struct dot){number, preset->name, p->request->value[row], true,
+                                    p->request->notes[row] & PDNN_NOTES_DOUBT});
     }
 }
 
@@ -182,7 +160,8 @@ static void collect_dots(struct picture *p) {
         most += family ? family->n_presets : 0;
     }
     p->dot = pdnn_arena_alloc(&p->in->arena, most + 1, sizeof *p->dot);
-    add_measured(p);
+    for (size_t box = 0; box < p->n_boxes; box++)
+        add_measured(p, box);
     if (p->request->adds_presets)
         add_others(p);
 }
@@ -228,7 +207,7 @@ static void draw_box(struct picture *p, size_t number) {
                   (struct pdnn_pen){0x9ecae1, PDNN_INK_TEXT, 1.2, 0});
     if (p->request->style.shows_middle)
         level(p, center, half, y[2], 3);
-    for (size_t k = 0; k < box->count && p->request->style.shows_beyond; k++)
+    for (size_t k = 0; k < box->rows.count && p->request->style.shows_beyond; k++)
         if (box->value[k] < box->quantile[0] || box->value[k] > box->quantile[4])
             pdnn_draw_point(canvas, x, pdnn_scale_at(&p->y, box->value[k]), beyond);
 }
@@ -290,7 +269,7 @@ static void name_boxes(struct picture *p) {
             pdnn_selection_values(p->selection, p->box[i].at, keys, &text);
         else
             pdnn_str_printf(&text, "%s", family_of(p, i));
-        pdnn_str_printf(&text, ", n=%zu", p->box[i].count);
+        pdnn_str_printf(&text, ", n=%zu", p->box[i].rows.count);
         if (i == 0 || strcmp(family_of(p, i), family_of(p, i - 1)) != 0)
             p->bars.set[p->bars.n_sets++] = family_of(p, i);
         p->bars.bar[i] =
@@ -322,16 +301,16 @@ static void fill_data(struct picture *p) {
             pdnn_picture_fill(p->in, p->n_columns, dot->measured ? "measured" : "preset", dot->name,
                               (size_t)1, NAN, NAN, dot->value, NAN, NAN);
         else
-            pdnn_picture_fill(p->in, p->n_columns, "box", "", box->count, q[0], q[1], q[2], q[3], q[4]);
+            pdnn_picture_fill(p->in, p->n_columns, "box", "", box->rows.count, q[0], q[1], q[2], q[3], q[4]);
     }
 }
 
 static void describe(struct picture *p) {
     struct pdnn_canvas *canvas = &p->in->canvas;
     struct pdnn_plot_tally tally = {0};
-    for (size_t at = 0; at < p->selection->count; at++)
-        if (!isnan(value_of(p, at)))
-            pdnn_plot_tally_add(&tally, notes_of(p, at));
+    for (size_t i = 0; i < p->n_boxes; i++)
+        for (size_t k = 0; k < p->box[i].rows.count; k++)
+            pdnn_plot_tally_add(&tally, p->request->notes[p->box[i].rows.at[k]]);
     const struct pdnn_titles titles =
         pdnn_plot_titles(&p->in->arena, p->request->title, p->selection, &tally);
     const bool beside = p->n_dots && p->in->width >= PDNN_WIDE_ENOUGH;
@@ -406,10 +385,12 @@ enum pdnn_status pdnn_boxes_draw(const struct pdnn_box_request *request, struct 
                           .low = INFINITY,
                           .high = -INFINITY};
     memcpy(p->column + 1, request->keys.column, request->keys.count * sizeof *p->column);
-    if (collect_boxes(p, err) != PDNN_OK)
-        return err->status;
-    collect_dots(p);
-    describe(p);
+    const enum pdnn_status status = collect_boxes(p, err);
+    if (status == PDNN_OK) {
+        collect_dots(p);
+        describe(p);
+    }
     picture->left_out = request->left_out;
-    return PDNN_OK;
+    pdnn_groups_finish(&p->groups);
+    return status;
 }
