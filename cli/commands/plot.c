@@ -22,9 +22,8 @@ static const struct pdnn_option_def options[] = {
     {"by", 'b', "KEYS", NULL, false, "what divides a picture into parts: see its kind"},
     {"across", 'a', "KEYS", NULL, false,
      "breakdown: order bars by these hyper-parameters or run settings, one set for each combination of the "
-     "others; scaling: the key that counts workers; speedup, op_speedup, boxes, weights and heatmap: what is to "
-     "differ, "
-     "as in `paradnn compare`"},
+     "others; scaling: the key that counts workers; speedup, op_speedup, boxes, weights and heatmap: what "
+     "differs, as in `paradnn compare`"},
     PDNN_OPTIONS_HARDWARE,
     PDNN_OPTION_ONLY,
     {"output", 'o', "FILE", NULL, false,
