@@ -102,7 +102,7 @@ static size_t find_share(const struct pdnn_share *shares, size_t n, const struct
         size_t by = 0;
         while (by < PDNN_BY_COUNT && strcmp(shares[i].key[by], like->key[by]) == 0)
             by++;
-        if (by == PDNN_BY_COUNT)
+        if (by == PDNN_BY_COUNT && shares[i].is_residual == like->is_residual)
             return i;
     }
     return n;

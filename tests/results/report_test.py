@@ -134,6 +134,8 @@ class Report(unittest.TestCase):
             page = self.report(self.results(rows, f"called{number}", **{"ops.csv": ops}))
             table = re.search(r'<section id="ops".*?</section>', page, re.S).group(0).split("<table")[-1]
             self.assertEqual(re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", table), ["kind", "models", "linear gemm", category, "fc", "4", "75.0", "25.0"])
+        side_by_side = subprocess.run([PARADNN, "breakdown", os.path.join(self.place.name, "called3"), "--across", "batch"], capture_output=True, text=True, check=True)
+        self.assertEqual(re.findall(r"^residual +(\S+)", side_by_side.stdout, re.M), ["10.0", "60.0"])
 
     def test_more_categories_than_columns(self):
         """300 equal ops of a category each: 63 have a column of their own."""
