@@ -373,8 +373,6 @@ static void put_label(struct pdnn_comparison *comparison, int side) {
 static enum pdnn_status find_across(struct pdnn_comparison *comparison, const char *text,
                                     struct pdnn_err *err) {
     enum pdnn_status status = text ? parse(comparison, text, err) : find(comparison, err);
-    if (status == PDNN_OK && comparison->n_directories == 1 && !comparison->n_across)
-        status = pdnn_fail(err, PDNN_INVALID, "--across names nothing that differs within one directory");
     for (int side = 0; status == PDNN_OK && side < PDNN_SIDES; side++)
         put_label(comparison, side);
     return status;
