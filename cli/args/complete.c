@@ -257,6 +257,7 @@ static void add_models(struct completion *completion) {
 
 /* Everything that has an entry in the dictionary. */
 static void add_entries(struct completion *completion) {
+    add_columns(completion);
     for (size_t i = 0; i < PDNN_TABLE_DEFS; i++) {
         const struct pdnn_table_def *def = pdnn_table_defs[i];
         add_candidate(completion, def->name, "", def->help);

@@ -4,7 +4,6 @@
 #include "cli/args/options.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROW_INDENT = 2, EXAMPLE_COLUMN = 6, HELP_COLUMN = 24 };
@@ -74,16 +73,6 @@ void pdnn_page_row(struct pdnn_page *page, const char *macro, const char *name, 
     put_text(page, help, column);
 }
 
-/* "November 22, 2026" of PDNN_DATE, 2026-11-22. */
-static void put_date(struct pdnn_page *page) {
-    static const char *const months[] = {"January",   "February", "March",    "April",
-                                         "May",       "June",     "July",     "August",
-                                         "September", "October",  "November", "December"};
-    const char date[] = PDNN_DATE;
-    long month = strtol(date + 5, NULL, 10), day = strtol(date + 8, NULL, 10);
-    pdnn_str_printf(page->out, ".Dd %s %ld, %.4s\n", months[(month + 11) % 12], day, date);
-}
-
 void pdnn_page_synopsis(struct pdnn_page *page, const struct pdnn_command_def *command) {
     pdnn_str_printf(page->out, ".Nm paradnn\n.Cm %s\n.Op Ar option ...\n", command->name);
     if (*command->operands)
@@ -94,8 +83,7 @@ void pdnn_page_synopsis(struct pdnn_page *page, const struct pdnn_command_def *c
 
 void pdnn_page_begin(struct pdnn_page *page, const struct pdnn_command_def *command, const char *summary) {
     const char *name = command ? command->name : "";
-    put_date(page);
-    pdnn_str_printf(page->out, ".Dt PARADNN%s", *name ? "-" : "");
+    pdnn_str_printf(page->out, ".Dd " PDNN_DATE "\n.Dt PARADNN%s", *name ? "-" : "");
     for (const char *letter = name; *letter; letter++)
         pdnn_str_printf(page->out, "%c", toupper((unsigned char)*letter));
     pdnn_str_printf(page->out, " 1\n.Os paradnn " PDNN_VERSION "\n.Sh NAME\n.Nm paradnn%s%s\n",

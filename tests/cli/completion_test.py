@@ -42,6 +42,7 @@ TYPED = {
     "paradnn columns journal-": {"journal-ops"},
     "paradnn columns preem": {"preempted"},
     "paradnn columns pct_of_p": {"pct_of_peak"},
+    "paradnn columns pool_w": {"pool_window"},
     "paradnn import --model resnet1": {"resnet18", "resnet101", "resnet152"},
     "paradnn import --model fc": {"fc"},
     "paradnn import --map sta": {"state="},
