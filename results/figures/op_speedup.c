@@ -33,12 +33,6 @@ static void add_op(struct picture *p, size_t number, const struct pdnn_op_record
                        a->layer, a->pass, x, ratio, share_a, share_b);
 }
 
-static void add_pair(struct picture *p, size_t pair) {
-    const struct pdnn_pair_ops ops = pdnn_pair_ops(&p->in->comparison, pair, p->in->ops, &p->in->arena);
-    for (size_t i = 0; i < ops.side[PDNN_SIDE_A].count; i++)
-        add_op(p, pair, &ops.side[PDNN_SIDE_A].op[i], ops.other[i]);
-}
-
 static void describe(struct picture *p) {
     const struct pdnn_comparison *c = &p->in->comparison;
     struct pdnn_chart *chart = &p->in->chart;
@@ -58,14 +52,20 @@ static void describe(struct picture *p) {
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
+    struct pdnn_arena arena = {0};
     const enum pdnn_status status = pdnn_op_kinds_parse(&p.kinds, picture->request->by, err);
     pdnn_picture_table(
         picture,
         "id family op layer op_pass #intensity_flop_per_byte #speedup #share_pct_a #share_pct_b kind");
-    for (size_t i = 0; status == PDNN_OK && i < picture->comparison.pairs.n_rows; i++)
-        add_pair(&p, i);
+    for (size_t pair = 0; status == PDNN_OK && pair < picture->comparison.pairs.n_rows; pair++) {
+        pdnn_arena_reset(&arena);
+        const struct pdnn_pair_ops ops = pdnn_pair_ops(&picture->comparison, pair, picture->ops, &arena);
+        for (size_t i = 0; i < ops.side[PDNN_SIDE_A].count; i++)
+            add_op(&p, pair, &ops.side[PDNN_SIDE_A].op[i], ops.other[i]);
+    }
     if (status == PDNN_OK)
         describe(&p);
+    pdnn_arena_finish(&arena);
     pdnn_op_kinds_finish(&p.kinds);
     return status;
 }

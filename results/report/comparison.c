@@ -158,7 +158,7 @@ static enum pdnn_status open_within(struct pdnn_report_page *page, struct pdnn_e
 enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, struct pdnn_err *err) {
     struct pdnn_compare_request request = {.only = page->only, .n_only = page->n_only};
     enum pdnn_status status;
-    if (page->n_sources == 1) {
+    if (page->data.n_sources == 1) {
         status = open_within(page, err);
     } else {
         for (int side = 0; side < PDNN_SIDES; side++)
@@ -171,8 +171,8 @@ enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, stru
         const struct pdnn_comparison *opened = &page->comparison;
         page->data.pairs = opened;
         for (size_t side = 0; side < PDNN_SIDES; side++) {
-            page->data.name[side] = page->n_sources > 1 ? page->source[side].name : opened->label[side];
-            page->data.reader[side] = &page->readers[page->n_sources > 1 ? side : 0];
+            page->data.name[side] = page->data.n_sources > 1 ? page->source[side].name : opened->label[side];
+            page->data.reader[side] = &page->data.readers[page->data.n_sources > 1 ? side : 0];
         }
     }
     return status == PDNN_INVALID ? PDNN_OK : status;
@@ -183,7 +183,7 @@ enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, stru
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     struct pdnn_plot_request request = pdnn_report_plot(page, PDNN_REPORT_ALL);
     struct comparison c = {.of = page->data.pairs, .label = page->data.name};
-    if (!c.of && page->n_sources < 2)
+    if (!c.of && page->data.n_sources < 2)
         return;
     if (!c.of) {
         pdnn_html_say(out, "The two cannot be compared: %s", page->why_no_pairs);

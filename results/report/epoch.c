@@ -25,7 +25,7 @@ static void put_seqpoints(const struct pdnn_table *table, struct pdnn_str *out) 
 
 /* The picture says what is wrong with a table that cannot be read. */
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    for (size_t s = 0; s < page->n_sources; s++) {
+    for (size_t s = 0; s < page->data.n_sources; s++) {
         struct pdnn_table table = {.name = NULL};
         char path[PDNN_FOLDER_TEXT];
         if (!pdnn_path_join(path, page->source[s].directory, "seqpoint.csv") || access(path, F_OK) != 0)

@@ -44,7 +44,7 @@ static void put_caption(struct pdnn_str *out, const char *kind, const struct pdn
 static size_t source_of(const struct pdnn_report_page *page, const struct pdnn_picture *picture, size_t row) {
     const size_t column = pdnn_table_find(&picture->data, PDNN_RESULTS_KEY);
     size_t s = (size_t)(picture->request->directory - page->all.results.directory);
-    while (column != SIZE_MAX && s + 1 < page->n_sources &&
+    while (column != SIZE_MAX && s + 1 < page->data.n_sources &&
            strcmp(page->source[s].name, pdnn_table_text(&picture->data, row, column)) != 0)
         s++;
     return s;
@@ -123,9 +123,9 @@ static void put_extremes(struct pdnn_str *out, struct pdnn_picture *picture, con
 }
 
 struct pdnn_plot_request pdnn_report_plot(const struct pdnn_report_page *page, size_t source) {
-    const bool is_all = source == PDNN_REPORT_ALL || page->n_sources == 1;
+    const bool is_all = source == PDNN_REPORT_ALL || page->data.n_sources == 1;
     return (struct pdnn_plot_request){.directory = page->all.results.directory + (is_all ? 0 : source),
-                                      .n_directories = is_all ? page->n_sources : 1,
+                                      .n_directories = is_all ? page->data.n_sources : 1,
                                       .only = page->only,
                                       .n_only = page->n_only,
                                       .selection = is_all ? &page->all : NULL};

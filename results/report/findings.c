@@ -26,7 +26,7 @@ static void put_findings(const struct pdnn_report_page *page, const struct pdnn_
     pdnn_rows_keep(&rows, findings, is_told, &told);
     pdnn_rows_sort(&rows, findings, &(struct pdnn_sort_key){PDNN_CLAIM_NUMBER, false}, 1);
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
-        if ((columns[c] != PDNN_CLAIM_SOURCE || page->n_sources > 1) &&
+        if ((columns[c] != PDNN_CLAIM_SOURCE || page->data.n_sources > 1) &&
             (columns[c] != PDNN_CLAIM_COMPARED || !told))
             shown[n++] = columns[c];
     if (!told)
@@ -212,7 +212,7 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     double *room = pdnn_alloc(page->all.count + 1, sizeof *room);
     pdnn_str_printf(out, "<ul>");
-    for (size_t s = 0; s < page->n_sources; s++)
+    for (size_t s = 0; s < page->data.n_sources; s++)
         put_summary(out, page, s, room);
     free(room);
     pdnn_str_printf(out, "</ul>\n");

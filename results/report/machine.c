@@ -27,7 +27,7 @@ static void put_details(const char *what, const char *name, struct pdnn_str *out
 }
 
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    for (size_t s = 0; s < page->n_sources; s++) {
+    for (size_t s = 0; s < page->data.n_sources; s++) {
         const struct pdnn_report_source *source = &page->source[s];
         if (source->ceilings->count) {
             put_details("All roofs", source->name, out);

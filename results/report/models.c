@@ -55,10 +55,10 @@ static void put_shared(struct pdnn_str *out, const struct pdnn_report_page *page
 /* One picture, unless a source has no roofs. */
 static void put_rooflines(const struct pdnn_report_page *page, struct pdnn_str *out) {
     size_t n = 0;
-    for (size_t s = 0; s < page->n_sources; s++)
+    for (size_t s = 0; s < page->data.n_sources; s++)
         n += page->source[s].ceilings->count > 0;
-    const bool is_one = n == page->n_sources;
-    for (size_t s = 0; s < (is_one ? 1 : page->n_sources); s++) {
+    const bool is_one = n == page->data.n_sources;
+    for (size_t s = 0; s < (is_one ? 1 : page->data.n_sources); s++) {
         if (page->source[s].ceilings->count)
             pdnn_report_put_figure(page, "roofline", pdnn_report_plot(page, is_one ? PDNN_REPORT_ALL : s),
                                    out);

@@ -57,7 +57,7 @@ static size_t find_category(struct kinds *kinds, const char *category) {
 /* Adds the model's shares, which are of the time of its ops. */
 static void add_model(struct kinds *kinds, const struct pdnn_report_page *page, size_t at,
                       struct pdnn_arena *arena) {
-    const struct pdnn_op_rows rows = pdnn_selection_rows(&page->all, at, page->readers);
+    const struct pdnn_op_rows rows = pdnn_selection_rows(&page->all, at, page->data.readers);
     struct pdnn_table *table = &kinds->table;
     struct pdnn_share *shares;
     double ops_ns = 0;
@@ -94,7 +94,9 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     struct pdnn_arena arena = {0};
     struct kinds kinds = {.names = {0}};
     struct pdnn_plot_request request = pdnn_report_plot(page, PDNN_REPORT_ALL);
-    request.ops = page->readers[0].first && page->readers[page->n_sources - 1].first ? page->readers : NULL;
+    request.ops = page->data.readers[0].first && page->data.readers[page->data.n_sources - 1].first
+                      ? page->data.readers
+                      : NULL;
     pdnn_table_init(&kinds.table, &def);
     for (size_t at = 0; at < page->all.count; at++)
         if (pdnn_selection_is_ok(&page->all, at))

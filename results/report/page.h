@@ -23,11 +23,9 @@ struct pdnn_report_page {
     struct pdnn_selection all; /* of all sources, whether or not they ended ok */
     size_t n_failed;
     struct pdnn_report_source source[2];
-    size_t n_sources;
     const char **family; /* in the order of their letters */
     size_t n_families;
     struct pdnn_selection *of_family;  /* all rows of each */
-    struct pdnn_ops_reader *readers;   /* by source; {0}: it has no ops.csv */
     struct pdnn_comparison comparison; /* if data.pairs */
     const char *across;                /* what its sides differ in; NULL: they are two sources */
     struct pdnn_claim_data data;

@@ -99,13 +99,13 @@ static void choose(struct source *s, const struct pdnn_selection *all) {
 }
 
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    for (size_t i = 0; i < page->n_sources; i++) {
+    for (size_t i = 0; i < page->data.n_sources; i++) {
         struct source s = {.of = &page->source[i]};
         struct pdnn_err why = {0};
-        if (!page->readers[i].table.n_rows || !s.of->ceilings->count || !page->source[i].selection.count)
+        if (!page->data.readers[i].table.n_rows || !s.of->ceilings->count || !page->source[i].selection.count)
             continue;
         choose(&s, &page->source[i].selection);
-        if (project(&s, page->readers, &why) == PDNN_OK) {
+        if (project(&s, page->data.readers, &why) == PDNN_OK) {
             if (page->source[i].selection.count > MODELS_MAX)
                 pdnn_html_say(out, "%s: from %d of %zu models.", s.of->name, MODELS_MAX,
                               page->source[i].selection.count);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 static void put_names(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    for (size_t s = 0; s < page->n_sources; s++) {
+    for (size_t s = 0; s < page->data.n_sources; s++) {
         pdnn_str_printf(out, s ? " and " : "");
         pdnn_html_text(out, page->source[s].name);
     }
@@ -86,13 +86,13 @@ static enum pdnn_status open_source(struct pdnn_report_page *page, size_t s, con
     pdnn_selection_leave_failed(&source->selection);
     page->n_failed += source->selection.left_out;
     page->data.rows[s] = &source->selection;
-    page->data.n_sources = ++page->n_sources;
+    page->data.n_sources++;
     if (pdnn_environment_read(source->directory, &source->environment, err) != PDNN_OK)
         return err->status;
     if (!source->environment)
         source->environment = pdnn_alloc(1, 1);
     if (pdnn_path_has(source->directory, "ops.csv") &&
-        pdnn_ops_reader_open(&page->readers[s], source->directory, err) != PDNN_OK)
+        pdnn_ops_reader_open(&page->data.readers[s], source->directory, err) != PDNN_OK)
         return err->status;
     /* What was imported may have no roofs. */
     return pdnn_path_has(source->directory, "ceilings.csv")
@@ -104,8 +104,7 @@ static enum pdnn_status open_page(struct pdnn_report_page *page, const struct pd
                                   struct pdnn_err *err) {
     const size_t n = request->n_directories;
     struct pdnn_selection *all = &page->all;
-    page->readers = pdnn_alloc(PDNN_REPORT_SOURCES_MAX, sizeof *page->readers);
-    page->data.readers = page->readers;
+    page->data.readers = pdnn_alloc(PDNN_REPORT_SOURCES_MAX, sizeof *page->data.readers);
     enum pdnn_status status =
         pdnn_selection_read(all, request->directories, n, request->only, request->n_only, err);
     if (status == PDNN_OK && !all->count)
@@ -126,13 +125,13 @@ static void close_page(struct pdnn_report_page *page) {
     pdnn_comparison_close(&page->comparison);
     for (size_t f = 0; f < page->n_families; f++)
         pdnn_selection_close(&page->of_family[f]);
-    for (size_t s = 0; s < page->n_sources; s++) {
-        pdnn_ops_reader_close(&page->readers[s]);
+    for (size_t s = 0; s < page->data.n_sources; s++) {
+        pdnn_ops_reader_close(&page->data.readers[s]);
         pdnn_selection_close(&page->source[s].selection);
         free(page->source[s].ceilings);
         free(page->source[s].environment);
     }
-    free(page->readers);
+    free(page->data.readers);
     pdnn_selection_close(&page->all);
     pdnn_arena_finish(&page->arena);
 }

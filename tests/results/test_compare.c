@@ -324,6 +324,50 @@ static void write_ops(int side, const char *implementation) {
     pdnn_table_finish(&ops);
 }
 
+#define OP(layer, op, ns)                                                                                    \
+    "\"net/nodes=8,batch=16,threads=1\"," layer "," op ",any,forward,8x8,1,8," ns ",50\n"
+
+/* Ops are found wherever the other side has them; alike ones in their order, as far as there are as many. */
+static void test_pair_ops_matches(void **state) {
+    (void)state;
+    static const char *const ops[PDNN_SIDES] = {
+        OP("a", "relu", "1") OP("b", "dense", "2") OP("b", "dense", "3") OP("b", "dense", "4")
+            OP("c", "bias", "5"),
+        OP("b", "dense", "20") OP("a", "relu", "10") OP("b", "dense", "30") OP("d", "bias", "50")};
+    static const double times[] = {10, 20, 30, NAN, NAN};
+    struct pdnn_ops_reader reader[PDNN_SIDES];
+    struct pdnn_ops_reader *const readers[PDNN_SIDES] = {&reader[0], &reader[1]};
+    struct pdnn_comparison c;
+    struct pdnn_arena arena = {0};
+    struct pdnn_err err = {0};
+    write_eights();
+    for (int side = 0; side < PDNN_SIDES; side++) {
+        struct pdnn_str text = {0};
+        char path[sizeof directory + 16];
+        pdnn_str_printf(
+            &text,
+            "id,layer,op,category,op_pass,op_shape,executions,byte_count,time_ns_median,pct_of_roof\n%s",
+            ops[side]);
+        snprintf(path, sizeof path, "%s/ops.csv", directory[side]);
+        assert_int_equal(pdnn_file_replace(path, text.text, text.length, &err), PDNN_OK);
+        pdnn_str_finish(&text);
+        assert_int_equal(pdnn_ops_reader_open(readers[side], directory[side], &err), PDNN_OK);
+    }
+    open_comparison(&c, 2, NULL);
+    const struct pdnn_pair_ops found = pdnn_pair_ops(&c, 0, readers, &arena);
+    assert_int_equal(found.side[PDNN_SIDE_A].count, 5);
+    for (size_t i = 0; i < 5; i++)
+        if (isnan(times[i]))
+            assert_null(found.other[i]);
+        else
+            assert_true(found.other[i]->time_ns_median == times[i]);
+    assert_int_equal(pdnn_pair_ops(&c, 1, readers, &arena).side[PDNN_SIDE_A].count, 0);
+    for (int side = 0; side < PDNN_SIDES; side++)
+        pdnn_ops_reader_close(readers[side]);
+    pdnn_comparison_close(&c);
+    pdnn_arena_finish(&arena);
+}
+
 /* Models of which an op ran in another implementation on either side are named; nothing is where none did. */
 static void test_compare_ops_names_implementations(void **state) {
     (void)state;
@@ -368,6 +412,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_comparison_open_refuses, setup, teardown),
         cmocka_unit_test_setup_teardown(test_comparison_open_names_candidates, setup, teardown),
         cmocka_unit_test_setup_teardown(test_compare_sums_known, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_pair_ops_matches, setup, teardown),
         cmocka_unit_test_setup_teardown(test_compare_ops_names_implementations, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
