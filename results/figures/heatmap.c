@@ -70,8 +70,13 @@ static enum pdnn_status find_ratios(struct picture *p, struct pdnn_err *err) {
     if (request->n_directories > 2)
         return pdnn_fail(err, PDNN_INVALID, "a ratio is that of two RESULTS");
     const size_t other = request->n_directories > 1;
-    if (pdnn_picture_compare(p->in, other, err) != PDNN_OK)
-        return request->across || err->status != PDNN_INVALID ? err->status : PDNN_OK;
+    struct pdnn_err why = {.status = PDNN_OK};
+    if (pdnn_picture_compare(p->in, other, &why) != PDNN_OK) {
+        if (!request->across && why.status == PDNN_INVALID)
+            return PDNN_OK;
+        *err = why;
+        return err->status;
+    }
     double *ratio = pdnn_arena_alloc(&p->in->arena, results->table.n_rows + 1, sizeof *ratio);
     for (size_t row = 0; row < results->table.n_rows; row++)
         ratio[row] = NAN;

@@ -187,14 +187,15 @@ class Report(unittest.TestCase):
         """Of every figure: the command that it names, as words, and its picture or why there is none."""
         found = re.findall(r"<figure[^>]*>\n(.*?)<figcaption><code>(.*?)</code>(.*?)</figcaption></figure>", page, re.S)
         self.assertEqual(len(found), page.count("<figure"))
+        self.assertEqual([why for picture, _, why in found if picture and why], [])
         return [(shlex.split(html.unescape(command)), picture or html.unescape(why).removeprefix(": ")) for picture, command, why in found]
 
     def test_figures_are_those_of_plot(self):
         """Byte by byte, or the same reason."""
         several = [row(2, nodes, batch, 1000, 10 + nodes * batch) for nodes in (8, 16) for batch in (1, 2)]
         others = [dict(row(3, 8, batch, 1000, 10), family="rnn", id=f"rnn/cell=lstm,layers=3,batch={batch},mode=infer,threads=1") for batch in (4, 8)]
-        names = ("grid", "it's", "none", "families")
-        for name, rows, files in zip(names, (grid(), grid()[2:], grid(), several + others), ({}, {}, {"ceilings.csv": None}, {})):
+        names = ("grid", "it's", "none", "families", "apart")
+        for name, rows, files in zip(names, (grid(), grid()[2:], grid(), several + others, others), ({}, {}, {"ceilings.csv": None}, {}, {})):
             self.results(rows, name, **files)
         for name in ("zen5-2-cores", "zen3-2-cores"):
             os.symlink(os.path.join(EXAMPLES, name), os.path.join(self.place.name, name))
@@ -203,6 +204,7 @@ class Report(unittest.TestCase):
                  ("grid", "--only", "nodes>8"): ["roofline", "heatmap", "weights", "boxes"],
                  ("grid", "it's"): ["speedup", "roofline", "heatmap", "weights", "weights", "boxes"],
                  ("grid", "none"): ["speedup", "roofline", "heatmap", "weights", "weights", "boxes"],
+                 ("grid", "apart"): ["roofline", "heatmap", "heatmap", "weights", "weights", "boxes"],
                  ("families",): ["roofline", "heatmap", "heatmap", "weights", "boxes"]}
         for arguments, kinds in pages.items():
             with self.subTest(arguments):
