@@ -233,7 +233,7 @@ static void draw_dots(struct picture *p, const struct pdnn_look *colors) {
     }
 }
 
-static void list_dots(struct picture *p, struct pdnn_look *colors, struct pdnn_entries *entries) {
+static void list_dots(struct picture *p, struct pdnn_look *colors) {
     struct pdnn_color_cell *names = pdnn_arena_alloc(&p->in->arena, p->n_dots + 1, sizeof *names);
     struct pdnn_color_key *key = pdnn_arena_alloc(&p->in->arena, 1, sizeof *key);
     bool hollow = false, crossed = false;
@@ -244,15 +244,15 @@ static void list_dots(struct picture *p, struct pdnn_look *colors, struct pdnn_e
     }
     pdnn_plot_color(names, p->n_dots, &p->in->arena, colors, key);
     if (p->n_dots)
-        pdnn_entries_add(entries, "named models", NULL);
+        pdnn_entries_add(&p->in->legend, "named models", NULL);
     for (size_t i = 0; i < key->n_words && p->n_dots; i++) {
         struct pdnn_mark mark = mark_of(&key->word[i].look, true);
-        pdnn_entries_add(entries, key->word[i].text, &mark);
+        pdnn_entries_add(&p->in->legend, key->word[i].text, &mark);
     }
     if (crossed)
-        pdnn_entries_add(entries, pdnn_plot_doubt, &pdnn_plot_cross);
+        pdnn_entries_add(&p->in->legend, pdnn_plot_doubt, &pdnn_plot_cross);
     if (hollow)
-        pdnn_entries_add(entries, "white: not in the tables", NULL);
+        pdnn_entries_add(&p->in->legend, "white: not in the tables", NULL);
 }
 
 /* Boxes are named by their keys, sets by their family. */
@@ -315,12 +315,12 @@ static void describe(struct picture *p) {
         pdnn_plot_titles(&p->in->arena, p->request->title, p->selection, &tally);
     const bool beside = p->n_dots && p->in->width >= PDNN_WIDE_ENOUGH;
     struct pdnn_look *looks = pdnn_arena_alloc(&p->in->arena, p->n_dots + 1, sizeof *looks);
-    struct pdnn_entries entries = {0};
     struct pdnn_str keys = {0};
     const double right = p->in->width - (beside ? right_legend : right_alone);
     canvas->width = p->in->width;
-    list_dots(p, looks, &entries);
-    double foot = caption_bottom + (beside ? 0 : pdnn_entries_draw_below(&entries, caption_bottom, canvas));
+    list_dots(p, looks);
+    double foot =
+        caption_bottom + (beside ? 0 : pdnn_entries_draw_below(&p->in->legend, caption_bottom, canvas));
     canvas->height = p->in->height + foot - caption_bottom;
     choose_range(p);
     name_boxes(p);
@@ -343,8 +343,7 @@ static void describe(struct picture *p) {
     fill_data(p);
     draw_dots(p, looks);
     if (beside)
-        pdnn_entries_draw(&entries, canvas, right + legend_pixels, p->y.to - 10);
-    free(entries.entry);
+        pdnn_entries_draw(&p->in->legend, canvas, right + legend_pixels, p->y.to - 10);
 }
 
 void pdnn_boxes_init(struct pdnn_box_request *request, struct pdnn_picture *picture) {

@@ -140,20 +140,20 @@ static void add_shares(struct picture *p) {
 
 /* From the top part down, as the bars show them; a long legend has the largest parts and the number of the
  * others. */
-static void list_parts(const struct picture *p, struct pdnn_entries *entries) {
+static void list_parts(const struct picture *p) {
     size_t all = 0;
     for (size_t r = 0; r < p->matrix.n_rows; r++)
         all += p->part[r].is_listed;
     for (size_t r = p->matrix.n_rows; r-- > 0;) {
         const struct pdnn_mark mark = pdnn_swatch(p->part[r].ink);
         const bool fits = all <= LEGEND_MOST || count_longer(p, r, true) < LEGEND_MOST - 1;
-        if (p->part[r].is_listed && fits && entries->count < LEGEND_MOST)
-            pdnn_entries_add(entries, p->part[r].name, &mark);
+        if (p->part[r].is_listed && fits && p->in->legend.count < LEGEND_MOST)
+            pdnn_entries_add(&p->in->legend, p->part[r].name, &mark);
     }
     const struct pdnn_mark none = pdnn_swatch(PDNN_INK_WHITE);
-    if (entries->count < all)
-        pdnn_entries_add(entries, pdnn_arena_printf(&p->in->arena, "and %zu more", all - entries->count),
-                         &none);
+    if (p->in->legend.count < all)
+        pdnn_entries_add(&p->in->legend,
+                         pdnn_arena_printf(&p->in->arena, "and %zu more", all - p->in->legend.count), &none);
 }
 
 static enum pdnn_status find_sets(struct picture *p, const char *across, struct pdnn_err *err) {
@@ -273,14 +273,13 @@ static const char *name_bars(struct picture *p, bool by_axes) {
 
 static void describe(struct picture *p) {
     struct pdnn_canvas *canvas = &p->in->canvas;
-    struct pdnn_entries entries = {0};
     choose_parts(p);
     add_shares(p);
-    list_parts(p, &entries);
+    list_parts(p);
     const double width = p->in->width,
-                 right =
-                     fmin(right_most - full_width + width,
-                          width - legend_pixels - fmin(pdnn_entries_width(&entries), legend_part * width));
+                 right = fmin(right_most - full_width + width,
+                              width - legend_pixels -
+                                  fmin(pdnn_entries_width(&p->in->legend), legend_part * width));
     p->bars.canvas = canvas;
     p->bars.part = 0.7;
     pdnn_bars_place(&p->bars, right, slot_least);
@@ -307,13 +306,12 @@ static void describe(struct picture *p) {
                                       .grid = true};
     pdnn_draw_titles(canvas, PDNN_BARS_LEFT, canvas->height, &titles);
     pdnn_draw_frame(canvas, &x, &y);
-    pdnn_entries_draw(&entries, canvas, p->bars.x.to + 28, p->y.to - 6);
+    pdnn_entries_draw(&p->in->legend, canvas, p->bars.x.to + 28, p->y.to - 6);
     pdnn_picture_table(p->in, p->in->request->n_directories > 1 ? PDNN_RESULTS_KEY
                                   " id +set #step_ns part #share_pct"
                                                                 : "id +set #step_ns part #share_pct");
     draw_bars(p);
     draw_times(p);
-    free(entries.entry);
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {

@@ -378,12 +378,11 @@ static void draw_title(struct picture *p) {
 /* The caption, and the patterns above it. Returns their height. */
 static double draw_foot(struct picture *p, double x) {
     struct pdnn_canvas *canvas = &p->in->canvas;
-    struct pdnn_entries entries = {0};
     for (size_t i = 0; i < p->patterns.count; i++) {
         const struct pdnn_pen pen = pen_of(p, p->patterns.text[i]);
         const struct pdnn_mark mark = pdnn_swatch(pen.line);
         pdnn_entries_add(
-            &entries,
+            &p->in->legend,
             pdnn_arena_printf(&p->in->arena, "%s%s", p->patterns.text[i], pen.dash > 0 ? " (dashed)" : ""),
             &mark);
     }
@@ -392,8 +391,7 @@ static double draw_foot(struct picture *p, double x) {
         canvas, x, y,
         "Rings are the roofs. Solid lines: where a level was found to end; dashed: its reported size. "
         "Lines on bars go from the least to the greatest repetition.");
-    y += pdnn_entries_draw_below(&entries, y, canvas);
-    free(entries.entry);
+    y += pdnn_entries_draw_below(&p->in->legend, y, canvas);
     return y;
 }
 

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DECLARE(name) extern const struct pdnn_plot_def pdnn_plot_##name;
@@ -341,6 +342,7 @@ enum pdnn_status pdnn_picture_draw(struct pdnn_picture *picture, const struct pd
 void pdnn_picture_finish(struct pdnn_picture *picture) {
     pdnn_chart_finish(&picture->chart);
     pdnn_canvas_finish(&picture->canvas);
+    free(picture->legend.entry);
     for (size_t side = 0; side < PDNN_SIDES && picture->ops[side] && !picture->request->ops; side++)
         pdnn_selection_ops_close(source_of(picture, side), picture->ops[side]);
     pdnn_selection_close(&picture->selection);

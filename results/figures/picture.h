@@ -18,9 +18,10 @@ struct pdnn_picture {
     struct pdnn_ops_reader *ops[PDNN_SIDES]; /* of the selection, or of the sides */
     int column[PDNN_PLOT_COLUMNS_MAX];       /* those that the kind of picture names, in its order */
     struct pdnn_canvas canvas;
-    struct pdnn_chart chart; /* drawn on the canvas afterwards, where it has points */
-    struct pdnn_table data;  /* what is shown */
-    const size_t *columns;   /* n_columns of its columns, in their order; NULL: all */
+    struct pdnn_entries legend; /* of a picture that is no chart, which draws it */
+    struct pdnn_chart chart;    /* drawn on the canvas afterwards, where it has points */
+    struct pdnn_table data;     /* what is shown */
+    const size_t *columns;      /* n_columns of its columns, in their order; NULL: all */
     size_t n_columns;
     size_t drawn, left_out;
 };

@@ -178,7 +178,7 @@ static void draw_counts(struct picture *p) {
 }
 
 /* What is drawn, from the top. */
-static void list_entries(struct picture *p, struct pdnn_entries *entries) {
+static void list_entries(struct picture *p) {
     struct pdnn_arena *arena = &p->in->arena;
     const size_t seqpoints = p->summary.seqpoints;
     for (size_t m = MARKS; m-- > 0;) {
@@ -186,13 +186,13 @@ static void list_entries(struct picture *p, struct pdnn_entries *entries) {
         for (size_t i = 0; i < p->in->data.n_rows; i++)
             count += has_mark(p, i, &marks[m]);
         if (count)
-            pdnn_entries_add(entries,
+            pdnn_entries_add(&p->in->legend,
                              pdnn_arena_printf(arena, count > 1 ? "%s (%zu)" : "%s", marks[m].name, count),
                              &marks[m].mark);
     }
     if (seqpoints)
         pdnn_entries_add(
-            entries,
+            &p->in->legend,
             pdnn_arena_printf(arena, seqpoints > 1 ? "the %zu SeqPoints" : "the SeqPoint", seqpoints), &stem);
 }
 
@@ -232,11 +232,10 @@ static void draw_frames(struct picture *p) {
 static void describe(struct picture *p) {
     const bool wide = p->in->width >= PDNN_WIDE_ENOUGH;
     struct pdnn_canvas *canvas = &p->in->canvas;
-    struct pdnn_entries entries = {0};
-    list_entries(p, &entries);
+    list_entries(p);
     p->right = p->in->width - (wide ? right_gap : 16);
     canvas->width = p->in->width;
-    p->base = wide ? 0 : pdnn_entries_draw_below(&entries, caption_bottom, canvas);
+    p->base = wide ? 0 : pdnn_entries_draw_below(&p->in->legend, caption_bottom, canvas);
     p->height = canvas->height =
         p->base + (p->summary.timed ? fmax(p->in->height, least_height) : short_height);
     draw_titles(p);
@@ -244,13 +243,12 @@ static void describe(struct picture *p) {
     draw_counts(p);
     draw_times(p);
     if (wide)
-        pdnn_entries_draw(&entries, canvas, p->right + legend_gap, p->height - above - 10);
+        pdnn_entries_draw(&p->in->legend, canvas, p->right + legend_gap, p->height - above - 10);
     pdnn_draw_caption(canvas, left, p->base + caption_bottom,
                       p->summary.timed
                           ? "A SeqPoint stands for all iterations of its bin of lengths; the random "
                             "sample is that of the model-assisted estimate"
                           : "A SeqPoint stands for all iterations of its bin of lengths");
-    free(entries.entry);
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {

@@ -144,7 +144,6 @@ static void draw_lines(struct picture *p, double y) {
 static void describe(struct picture *p) {
     struct pdnn_arena *arena = &p->in->arena;
     struct pdnn_canvas *canvas = &p->in->canvas;
-    struct pdnn_entries entries = {0};
     const struct pdnn_titles titles =
         p->value ? pdnn_plot_titles(arena,
                                     pdnn_arena_printf(arena, "What decides %s in", pdnn_plot_words(p->value)),
@@ -158,14 +157,14 @@ static void describe(struct picture *p) {
     canvas->width = p->in->width;
     for (int m = 0; m < MODELS; m++) {
         const struct pdnn_mark mark = pdnn_swatch(models[m].ink);
-        pdnn_entries_add(&entries, models[m].name, &mark);
+        pdnn_entries_add(&p->in->legend, models[m].name, &mark);
     }
     double y = caption_bottom;
     y += pdnn_draw_caption(
         canvas, margin, y,
         "Bars: weights with their 95 % intervals, for independent errors of equal size; R2: part of the "
         "variance that is explained");
-    y += pdnn_entries_draw_below(&entries, y, canvas) + below;
+    y += pdnn_entries_draw_below(&p->in->legend, y, canvas) + below;
     double top = y;
     for (size_t i = 0; i < p->n_lines; i++)
         top += p->line[i].is_family ? family_pixels : term_pixels;
@@ -176,7 +175,6 @@ static void describe(struct picture *p) {
     pdnn_draw_titles(canvas, margin, canvas->height, &titles);
     pdnn_draw_level(canvas, &x, y, top);
     draw_lines(p, top);
-    free(entries.entry);
 }
 
 /* The ratio of two directories, or of both sides in one. */
