@@ -82,8 +82,7 @@ static enum pdnn_status make_epoch(struct pdnn_seqpoint_run *run, const struct p
                        rules->frames_per_second ? (double)rules->frames_per_second : def->per_second,
                    .plus = def->plus}};
     enum pdnn_status status = pdnn_lengths_make(&wanted, &run->arena, &run->lengths, err);
-    if (status == PDNN_OK && run->lengths.shipped && run->lengths.shipped->is_in_seconds &&
-        !(wanted.frames.per_second > 0))
+    if (status == PDNN_OK && run->lengths.is_in_seconds && !(wanted.frames.per_second > 0))
         status = pdnn_fail(err, PDNN_INVALID,
                            "%s has lengths in seconds, and %s has no frames: give seqpoint.frames_per_second",
                            rules->lengths, model->instance.family->name);

@@ -244,7 +244,7 @@ static enum pdnn_status draw_all(const struct pdnn_lengths_request *request, con
         request->frames.per_second > 0 ? request->frames : (struct pdnn_frames){100, 1};
     struct pdnn_lengths made = {
         .source = request->source,
-        .shipped = from->numbers->name ? from->numbers : NULL,
+        .is_in_seconds = from->numbers->is_in_seconds,
         .count = request->examples ? request->examples : from->numbers->examples,
         .columns = from->numbers->columns,
     };

@@ -61,12 +61,12 @@ struct pdnn_lengths_request {
 
 struct pdnn_lengths {
     const char *source;
-    const struct pdnn_shipped_lengths *shipped; /* NULL: none of these */
-    size_t count;                               /* examples */
-    size_t columns;                             /* 1, or 2: source and target */
-    int64_t *length;                            /* count * columns, each at least 1, in steps of the model */
-    size_t *line;                               /* of the file, by example; NULL: no file */
-    size_t left_out;                            /* longer than `longest` */
+    bool is_in_seconds; /* drawn in seconds, which became steps */
+    size_t count;       /* examples */
+    size_t columns;     /* 1, or 2: source and target */
+    int64_t *length;    /* count * columns, each at least 1, in steps of the model */
+    size_t *line;       /* of the file, by example; NULL: no file */
+    size_t left_out;    /* longer than `longest` */
 };
 
 /* In the arena. PDNN_INVALID with the nearest name for a source that is neither known nor a file, and with
