@@ -145,12 +145,9 @@ static enum pdnn_status take_models(struct parsing *parsing, const char **text, 
 
 static enum pdnn_status parse_all(struct parsing *parsing, const char *const *only, size_t n_only,
                                   struct pdnn_err *err) {
-    size_t room = 1;
-    for (size_t i = 0; i < n_only; i++) {
-        room += 2;
-        for (const char *at = only[i]; (at = strpbrk(at, ",/")); at++)
-            room++;
-    }
+    size_t room = 0; /* a condition takes letters */
+    for (size_t i = 0; i < n_only; i++)
+        room += strlen(only[i]) + 1;
     parsing->condition = pdnn_arena_alloc(parsing->arena, room, sizeof *parsing->condition);
     for (size_t i = 0; i < n_only; i++) {
         const char *text = only[i];
