@@ -7,6 +7,7 @@
 #include "cli/args/operands.h"
 #include "cli/args/registry.h"
 #include "cli/interrupt.h"
+#include "cli/print/output.h"
 #include "runtime/host/host_openmp.h"
 
 #include <fcntl.h>
@@ -38,14 +39,6 @@ static void print_error(const struct pdnn_err *err) {
     fprintf(stderr, "paradnn: %s\n", pdnn_visible(shown, err->text));
 }
 
-static int print(struct pdnn_str *text) {
-    int status = EXIT_FINE;
-    if (fputs(pdnn_str_text(text), stdout) == EOF)
-        status = EXIT_SOME_FAILED;
-    pdnn_str_finish(text);
-    return status;
-}
-
 /* If variables are set that libraries read, says once what becomes of them. */
 static void tell_variables(void) {
     struct pdnn_str text = {0}, shown = {0};
@@ -68,7 +61,7 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
     if (status == PDNN_OK && arguments.help) {
         struct pdnn_str text = {0};
         pdnn_help_format(&text, command);
-        some_failed = print(&text) != EXIT_FINE;
+        pdnn_text_print(&text, true);
     } else if (status == PDNN_OK && !command->prints_nothing &&
                (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY) {
         status = pdnn_fail(&err, PDNN_IO, "cannot write to standard output");
@@ -93,26 +86,22 @@ static int dispatch(int argc, char **argv) {
         pdnn_str_finish(&text);
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--complete") == 0) {
-        pdnn_complete(&text, (const char *const *)argv + 2, (size_t)argc - 2);
-        return print(&text);
-    }
-    const bool is_manual = strcmp(argv[1], "--man") == 0;
-    if (is_manual && argc == 2) {
-        pdnn_manual_format(&text, NULL);
-        return print(&text);
-    }
     static const char *const same[][2] = {
         {"--help", "help"}, {"-h", "help"}, {"--version", "version"}, {"-V", "version"}};
-    const char *name = argv[is_manual ? 2 : 1];
+    const bool is_manual = strcmp(argv[1], "--man") == 0;
+    const char *name = argv[is_manual && argc > 2 ? 2 : 1];
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         name = strcmp(name, same[i][0]) == 0 ? same[i][1] : name;
     const struct pdnn_command_def *command = pdnn_command_find(name);
-    if (command && !is_manual)
-        return run_command(command, argc - 2, argv + 2);
-    if (command) {
+    if (strcmp(argv[1], "--complete") == 0)
+        pdnn_complete(&text, (const char *const *)argv + 2, (size_t)argc - 2);
+    else if (is_manual && (command || argc == 2))
         pdnn_manual_format(&text, command);
-        return print(&text);
+    else if (command)
+        return run_command(command, argc - 2, argv + 2);
+    if (text.length) {
+        pdnn_text_print(&text, true);
+        return EXIT_FINE;
     }
     struct pdnn_err err = {0};
     pdnn_command_unknown(name, &err);

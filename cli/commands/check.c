@@ -96,16 +96,14 @@ static bool same_op(const struct pdnn_check_row *a, const struct pdnn_check_row 
     return length == strcspn(b->op, " ") && strncmp(a->op, b->op, length) == 0;
 }
 
-/* True if another row of the same op is worse, or equally bad and earlier. */
-static bool is_outdone(const struct pdnn_check_row *rows, size_t n_rows, size_t at) {
-    for (size_t i = 0; i < n_rows; i++) {
-        if (i == at || !same_op(&rows[i], &rows[at]))
-            continue;
-        double other = severity(&rows[i]), mine = severity(&rows[at]);
-        if (other > mine || (other == mine && i < at))
-            return true;
-    }
-    return false;
+/* The first of the worst rows of this one's op. */
+static size_t worst_of(const struct pdnn_check_row *rows, size_t n_rows, size_t at) {
+    size_t worst = SIZE_MAX;
+    for (size_t i = 0; i < n_rows; i++)
+        if (same_op(&rows[i], &rows[at]) &&
+            (worst == SIZE_MAX || severity(&rows[i]) > severity(&rows[worst])))
+            worst = i;
+    return worst;
 }
 
 static void report(struct check *check, const char *id, const struct pdnn_check_row *rows, size_t n_rows) {
@@ -116,7 +114,7 @@ static void report(struct check *check, const char *id, const struct pdnn_check_
     for (size_t i = 0; i < n_rows; i++) {
         passes = passes && row_passes(&rows[i]);
         add_row(&check->table, id, &rows[i], row_passes(&rows[i]) ? "pass" : "fail", "");
-        if (!is_outdone(rows, n_rows, i))
+        if (worst_of(rows, n_rows, i) == i)
             pdnn_rows_add(&worst, i);
     }
     check->passed += passes;
