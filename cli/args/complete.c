@@ -122,6 +122,12 @@ static void add_parts(struct completion *completion) {
         add_candidate(completion, pdnn_by_name(by), "", "");
 }
 
+/* What a picture is divided by is either. */
+static void add_parts_and_keys(struct completion *completion) {
+    add_parts(completion);
+    add_key_names(completion);
+}
+
 static void add_lengths(struct completion *completion) {
     for (size_t i = 0; i < pdnn_n_shipped_lengths; i++)
         add_candidate(completion, pdnn_shipped_lengths[i].name, "", pdnn_shipped_lengths[i].help);
@@ -303,6 +309,7 @@ static const struct {
     {"KEY", "none", ",", add_key_names, NULL},
     {"KEYS", "none", ",", add_key_names, NULL},
     {"PARTS", "none", ",", add_parts, NULL},
+    {"PARTS|KEYS", "none", ",", add_parts_and_keys, NULL},
     {"TOPIC", "none", "", add_commands, (const char *const[]){"spec", NULL}},
     {"TABLE", "none", "", add_entries, (const char *const[]){"tables", "words", "brief", NULL}},
     {"COLUMN", "none", ",", add_columns, NULL},

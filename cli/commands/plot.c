@@ -19,7 +19,7 @@ static const struct pdnn_option_def options[] = {
     {"y", 'y', "KEY", NULL, false, "what the vertical axis is: a hyper-parameter or a run setting"},
     {"value", 'v', "COLUMN", NULL, false, "the column of results.csv that is shown"},
     {"color", 'c', "COLUMN", NULL, false, "color the points by this column of results.csv"},
-    {"by", 'b', "KEYS", NULL, false, "what divides a picture into parts: see its kind"},
+    {"by", 'b', "PARTS|KEYS", NULL, false, "what divides a picture into parts: see its kind"},
     {"across", 'a', "KEYS", NULL, false,
      "breakdown: order bars by these hyper-parameters or run settings, one set for each combination of the "
      "others; scaling: the key that counts workers; speedup, op_speedup, boxes, weights and heatmap: what "

@@ -39,6 +39,8 @@ TYPED = {
     "paradnn fit one.results --only mode=train,bidir": {"mode=train,bidirectional="},
     "paradnn families gn": {"gnmt"},
     "paradnn families alexn": {"alexnet"},
+    "paradnn plot breakdown one.results --by categ": {"category"},
+    "paradnn plot heatmap one.results --by thr": {"threads"},
     "paradnn columns journal-": {"journal-ops"},
     "paradnn columns preem": {"preempted"},
     "paradnn columns pct_of_p": {"pct_of_peak"},
