@@ -19,6 +19,7 @@ enum { BEFORE = PDNN_HARDWARE_MEASURED, AFTER = PDNN_HARDWARE_PROJECTED };
 /* A step with a larger share of one kind consists of nothing else: there is no limit. */
 #define WHOLE_STEP 0.999
 
+#define N(columns) (sizeof columns / sizeof *columns)
 #define COUNT      PDNN_KIND_COUNT, PDNN_SHOW_PLAIN
 #define TIME       PDNN_KIND_NUMBER, PDNN_SHOW_TIME
 #define RATIO      PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 2
@@ -43,7 +44,7 @@ enum { BEFORE = PDNN_HARDWARE_MEASURED, AFTER = PDNN_HARDWARE_PROJECTED };
             .help = of "of the measured time of all ops: of those that get another bound"                    \
     }
 
-static const struct pdnn_column_def model_columns[PDNN_PROJECTED_COLUMNS] = {
+static const struct pdnn_column_def model_columns[] = {
     {"id", "instance", NULL, PDNN_KIND_TEXT, PDNN_SHOW_PLAIN, PDNN_ALIGN_WRAP, .help = "the instance"},
     {"family", NULL, NULL, UNSHOWN(TEXT), .help = "model family"},
     METHOD,
@@ -55,9 +56,9 @@ static const struct pdnn_column_def model_columns[PDNN_PROJECTED_COLUMNS] = {
      .help = "of the measured time of all ops: of those without a roof, whose time stays"},
 };
 const struct pdnn_table_def pdnn_projected_def = {"projection", "models on other hardware", model_columns,
-                                                  PDNN_PROJECTED_COLUMNS};
+                                                  N(model_columns)};
 
-static const struct pdnn_column_def op_columns[PDNN_PROJECTED_OP_COLUMNS] = {
+static const struct pdnn_column_def op_columns[] = {
     {"id", "instance", NULL, PDNN_KIND_TEXT, PDNN_SHOW_PLAIN, PDNN_ALIGN_GROUP, .help = "the instance"},
     {"op_index", NULL, NULL, UNSHOWN(COUNT), .help = "as in ops.csv"},
     {"layer", NULL, NULL, PDNN_KIND_TEXT, PDNN_SHOW_PLAIN, PDNN_ALIGN_WRAP, .help = "as in ops.csv"},
@@ -77,9 +78,9 @@ static const struct pdnn_column_def op_columns[PDNN_PROJECTED_OP_COLUMNS] = {
     {"moves", NULL, NULL, UNSHOWN(WHOLE), .help = "1: it gets another bound"},
 };
 const struct pdnn_table_def pdnn_projected_ops_def = {"projection-ops", "ops on other hardware", op_columns,
-                                                      PDNN_PROJECTED_OP_COLUMNS};
+                                                      N(op_columns)};
 
-static const struct pdnn_column_def move_columns[PDNN_PROJECTED_MOVE_COLUMNS] = {
+static const struct pdnn_column_def move_columns[] = {
     FAMILY,
     {"op", NULL, NULL, WORD, .help = "registered op, or reorder"},
     {"op_pass", "pass", NULL, WORD, .help = "as in ops.csv"},
@@ -90,11 +91,10 @@ static const struct pdnn_column_def move_columns[PDNN_PROJECTED_MOVE_COLUMNS] = 
     {"share_pct", "% of step", "%", SHARE, .help = "share of those ops in the measured steps, mean"},
     {"speedup", "speed-up", NULL, RATIO, .help = "of those ops, geometric mean"},
 };
-const struct pdnn_table_def pdnn_projected_moves_def = {"projection-moves",
-                                                        "ops that get another bound on other hardware",
-                                                        move_columns, PDNN_PROJECTED_MOVE_COLUMNS};
+const struct pdnn_table_def pdnn_projected_moves_def = {
+    "projection-moves", "ops that get another bound on other hardware", move_columns, N(move_columns)};
 
-static const struct pdnn_column_def limit_columns[PDNN_PROJECTED_LIMIT_COLUMNS] = {
+static const struct pdnn_column_def limit_columns[] = {
     FAMILY,
     {"kind", NULL, NULL, PDNN_KIND_TEXT, PDNN_SHOW_PLAIN, PDNN_ALIGN_WRAP, .help = "ops summed up: --by"},
     METHOD,
@@ -107,11 +107,10 @@ static const struct pdnn_column_def limit_columns[PDNN_PROJECTED_LIMIT_COLUMNS] 
     {"projected_share_pct", "projected %", "%", SHARE, .help = "share of the projected step, mean"},
     {"projected_limit", "limit then", NULL, RATIO, .help = "the limit of the projected step"},
 };
-const struct pdnn_table_def pdnn_projected_limits_def = {"projection-limits",
-                                                         "what kinds of op would give if they took no time",
-                                                         limit_columns, PDNN_PROJECTED_LIMIT_COLUMNS};
+const struct pdnn_table_def pdnn_projected_limits_def = {
+    "projection-limits", "what kinds of op would give if they took no time", limit_columns, N(limit_columns)};
 
-static const struct pdnn_column_def family_columns[PDNN_PROJECTED_FAMILY_COLUMNS] = {
+static const struct pdnn_column_def family_columns[] = {
     FAMILY,
     METHOD,
     {"instances", NULL, NULL, COUNT, .help = "instances that were projected"},
@@ -121,7 +120,7 @@ static const struct pdnn_column_def family_columns[PDNN_PROJECTED_FAMILY_COLUMNS
     BOUND_PCT("mean over instances: "),
 };
 const struct pdnn_table_def pdnn_projected_families_def = {
-    "projection-families", "families on other hardware", family_columns, PDNN_PROJECTED_FAMILY_COLUMNS};
+    "projection-families", "families on other hardware", family_columns, N(family_columns)};
 
 /* The arithmetic at the rate of the libraries' products; infinite where that was not measured. */
 static double product_ns(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input) {
