@@ -21,7 +21,6 @@ struct picture {
     double cell_x, cell_y;       /* pixels */
     struct pdnn_scale colors[2]; /* of the value, and of ratios, without their places */
     const double *ratio;         /* by row of the results; NULL: no sides are compared */
-    struct pdnn_axes axes;       /* x and y */
 };
 
 /* A mean over several directories would say nothing: each has its panels, unless an axis or --by tells them
@@ -55,7 +54,6 @@ static enum pdnn_status find_axes(struct picture *p, struct pdnn_err *err) {
     }
     if (p->x == p->y)
         return pdnn_fail(err, PDNN_INVALID, "both axes are %s", pdnn_results_name(results, p->x));
-    p->axes = (struct pdnn_axes){.column = {p->x, p->y}, .count = 2};
     return PDNN_OK;
 }
 
@@ -302,7 +300,7 @@ static void draw_colors(struct picture *p) {
 
 static void draw_caption(struct picture *p) {
     struct pdnn_str caption = {0};
-    struct pdnn_axes fixed = p->axes;
+    struct pdnn_axes fixed = {.column = {p->x, p->y}, .count = 2};
     for (size_t k = 0; k < p->keys.count && fixed.count < PDNN_SELECTION_AXES_MAX; k++)
         fixed.column[fixed.count++] = p->keys.column[k];
     pdnn_str_printf(&caption, "A cell is the %s mean of its models, %zu in all",

@@ -89,7 +89,7 @@ static enum pdnn_status find_panels(struct pdnn_roof_panels *panels, const bool 
     const size_t n = pdnn_selection_distinct(selection, pdnn_results_setting(results, PDNN_SETTING_THREADS),
                                              arena, &threads, of);
     struct pdnn_roof_panel *all = pdnn_arena_alloc(arena, n + 1, sizeof *all);
-    const struct pdnn_roof_panel **panel = pdnn_arena_alloc(arena, n + 1, sizeof *panel);
+    struct pdnn_roof_panel **panel = pdnn_arena_alloc(arena, n + 1, sizeof *panel);
     for (size_t at = 0; at < selection->count; at++)
         if (is_drawn[at] && pdnn_selection_source(selection, at) == source)
             add_row(&all[of[at]],
@@ -125,12 +125,12 @@ static enum pdnn_status find_panels(struct pdnn_roof_panels *panels, const bool 
     for (size_t at = 0; at < selection->count; at++) {
         if (!is_drawn[at] || pdnn_selection_source(selection, at) != source)
             continue;
-        struct pdnn_roof_panel *main_panel = &panels->panel[panel[most] - panels->panel];
-        panels->panel_of[at] = (size_t)((panel[of[at]] ? panel[of[at]] : main_panel) - panels->panel);
-        if (panel[of[at]])
-            continue;
-        main_panel->otherwise++;
-        pdnn_plot_tally_add(&main_panel->rows, pdnn_plot_notes(selection, at));
+        const bool has_own = panel[of[at]] != NULL;
+        struct pdnn_roof_panel *its = panel[has_own ? of[at] : most];
+        panels->panel_of[at] = (size_t)(its - panels->panel);
+        its->otherwise += !has_own;
+        if (!has_own)
+            pdnn_plot_tally_add(&its->rows, pdnn_plot_notes(selection, at));
     }
     return PDNN_OK;
 }

@@ -67,9 +67,11 @@ static size_t count(const struct pdnn_selection *rows, enum pdnn_result_column c
     return n;
 }
 
-static const char above[] = "above_roof";
+/* Of such rows nothing is said. */
+static const char *const doubtful[] = {"above_roof", "unusable"};
 
-/* The values of rows that are not above their roof, sorted, and the rows with the least and the greatest. */
+/* The values of the other rows, sorted, and the rows with the least and the greatest. Intervals are also
+ * those of unusable rows. */
 struct values {
     double *value;
     size_t n, least, greatest;
@@ -86,7 +88,9 @@ static struct values collect(const struct pdnn_selection *rows, enum pdnn_result
     struct values found = {.value = room};
     for (size_t at = 0; at < rows->count; at++) {
         double value = value_of(rows, at, column);
-        if (!isfinite(value) || strstr(pdnn_selection_word(rows, at, PDNN_RESULT_ROW_FLAGS), above))
+        const char *flags = pdnn_selection_word(rows, at, PDNN_RESULT_ROW_FLAGS);
+        if (!isfinite(value) || strstr(flags, doubtful[0]) ||
+            (column != PDNN_RESULT_TIME_NS_MEDIAN && strstr(flags, doubtful[1])))
             continue;
         if (!found.n || value < value_of(rows, found.least, column))
             found.least = at;
@@ -171,8 +175,7 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
     const size_t compute = count(rows, PDNN_RESULT_BOUND, "compute"),
                  memory = count(rows, PDNN_RESULT_BOUND, "memory"),
                  overhead = count(rows, PDNN_RESULT_BOUND, "overhead");
-    const size_t n = rows->count + rows->left_out, n_above = count(rows, PDNN_RESULT_ROW_FLAGS, above),
-                 n_noisy = count(rows, PDNN_RESULT_ROW_FLAGS, "noisy");
+    const size_t n = rows->count + rows->left_out, n_noisy = count(rows, PDNN_RESULT_ROW_FLAGS, "noisy");
     pdnn_str_printf(out, "<ul><li>%zu of %zu %s ended ok", rows->count, n, n == 1 ? "model" : "models");
     if (compute + memory + overhead)
         pdnn_str_printf(out, ": %zu %s bound by compute, %zu by memory, %zu by overhead", compute,
@@ -197,9 +200,13 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
         pdnn_report_put_model(out, page, rows, ranges[i].names_greatest ? found.greatest : found.least);
         pdnn_str_printf(out, ".</li>\n");
     }
-    if (n_above)
-        pdnn_str_printf(out, "<li>%zu %s roof and left out here.</li>\n", n_above,
-                        n_above == 1 ? "model is above its" : "models are above their");
+    for (size_t k = 0; k < 2; k++) {
+        const size_t found = count(rows, PDNN_RESULT_ROW_FLAGS, doubtful[k]);
+        const char *what = k ? "unusable" : found == 1 ? "above its roof" : "above their roof";
+        if (found)
+            pdnn_str_printf(out, "<li>%zu %s %s and left out here.</li>\n", found,
+                            found == 1 ? "model is" : "models are", what);
+    }
     struct values found = collect(rows, PDNN_RESULT_TIME_NS_MEDIAN, room);
     if (found.n) {
         pdnn_str_printf(out, "<li>Half of the 95 %% intervals of step times are within \xc2\xb1 ");

@@ -85,6 +85,10 @@ class Report(unittest.TestCase):
         self.assertIn("<li>1 model is above its roof and left out here.</li>", page)
         two = self.report(self.results(grid() + [above, dict(row(1, 98, 8, 1000, 500), row_flags="above_roof noisy")], "two"))
         self.assertIn("<li>2 models are above their roof and left out here.</li>", two)
+        rows = [dict(r, row_flags="noisy|unusable" if i == 0 else "", pct_of_peak=99.5 if i == 0 else r["pct_of_peak"]) for i, r in enumerate(grid())]
+        page = self.report(self.results(rows, "busy"))
+        self.assertIn("<li>1 model is unusable and left out here.</li>", page)
+        self.assertNotIn(" to 99.5 %", page)
         self.assertIn("; 1 model is noisy.</li>", two)
         lines = html.unescape(re.sub(r"<[^>]*>", "", re.search(r'<section id="findings".*?</section>', page, re.S).group(0)))
         self.assertIn("of the measured peak; most: layers=1 nodes=16 batch=8.", lines)
