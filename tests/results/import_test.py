@@ -119,7 +119,7 @@ class Import(unittest.TestCase):
         """Nothing of an import is missing; a directory that merely lacks a journal is still refused."""
         self.write("gpu_fc.json", GOOD)
         self.paradnn("import", "gpu_fc.json", "-o", "gpu.results")
-        told = dict(line.split(",") for line in self.paradnn("status", "gpu.results", "--format", "csv").stdout.splitlines())
+        (told,) = csv.DictReader(self.paradnn("status", "gpu.results", "--format", "csv").stdout.splitlines())
         self.assertEqual([told[key] for key in ("instances", "done", "open", "ok", "oom", "interrupted", "visits")], ["14", "14", "0", "8", "1", "2", "0"])
         os.remove(self.path("gpu.results", "environment.yaml"))
         self.assertIn("has neither journal.csv nor parts, so there are no visits", self.paradnn("status", "gpu.results", expect=2).stderr)
