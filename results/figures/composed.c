@@ -10,41 +10,37 @@
 
 static const double band = 0.1;
 
-struct picture {
-    struct pdnn_picture *in;
-    struct pdnn_visits visits;
-};
-
-static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
-    const struct pdnn_selection *selection = &p->in->selection;
-    pdnn_picture_table(p->in, "id #direct_ns #composed_ns #ratio method color");
-    if (pdnn_journal_read(p->in->request->directory[0], NULL, NULL, &p->visits, err) != PDNN_OK)
-        return err->status;
-    double *scratch = pdnn_arena_alloc(&p->in->arena, pdnn_visits_most(&p->visits), sizeof *scratch);
-    for (size_t i = 0; i < selection->count; i++) {
-        const char *id = pdnn_picture_id(p->in, i);
-        const size_t number = pdnn_texts_find(&p->visits.ids, id);
+static enum pdnn_status collect_points(struct pdnn_picture *p, struct pdnn_err *err) {
+    struct pdnn_visits visits = {0};
+    const struct pdnn_selection *selection = &p->selection;
+    pdnn_picture_table(p, "id #direct_ns #composed_ns #ratio method color");
+    const enum pdnn_status status = pdnn_journal_read(p->request->directory[0], NULL, NULL, &visits, err);
+    double *scratch = pdnn_arena_alloc(&p->arena, pdnn_visits_most(&visits), sizeof *scratch);
+    for (size_t i = 0; i < selection->count && status == PDNN_OK; i++) {
+        const char *id = pdnn_picture_id(p, i);
+        const size_t number = pdnn_texts_find(&visits.ids, id);
         if (number == SIZE_MAX)
             continue;
-        const struct pdnn_visit *visit = p->visits.of[number].visit;
-        const size_t n = p->visits.of[number].count;
+        const struct pdnn_visit *visit = visits.of[number].visit;
+        const size_t n = visits.of[number].count;
         const struct pdnn_standing standing = pdnn_standing_of(visit, n);
         const double composed_ns = pdnn_visits_median_ns(visit, n, PDNN_VISITS_COMPOSED, scratch),
                      direct_ns = pdnn_visits_median_ns(visit, n, PDNN_VISITS_DIRECT, scratch),
                      ratio = composed_ns / direct_ns;
         struct pdnn_chart_point point =
-            pdnn_picture_place(p->in, i, (struct pdnn_spot){direct_ns * 1e-6, ratio}, p->in->column[0]);
+            pdnn_picture_place(p, i, (struct pdnn_spot){direct_ns * 1e-6, ratio}, p->column[0]);
         point.dotted = pdnn_standing_composed(&standing) == PDNN_METHOD_PREDICTED;
         if (!isnan(ratio))
-            pdnn_picture_point(p->in, point, id, direct_ns, composed_ns, ratio,
+            pdnn_picture_point(p, point, id, direct_ns, composed_ns, ratio,
                                point.dotted ? "predicted" : "composed");
     }
-    p->in->left_out = selection->left_out + selection->count - p->in->chart.n_points;
-    return PDNN_OK;
+    p->left_out = selection->left_out + selection->count - p->chart.n_points;
+    pdnn_visits_finish(&visits);
+    return status;
 }
 
-static void put_lines(struct picture *p) {
-    struct pdnn_chart *chart = &p->in->chart;
+static void put_lines(struct pdnn_picture *p) {
+    struct pdnn_chart *chart = &p->chart;
     chart->frame.y.low = 1 - 2 * band;
     chart->frame.y.high = 1 + 2 * band;
     for (int side = 1; side >= -1; side--) {
@@ -56,40 +52,39 @@ static void put_lines(struct picture *p) {
 }
 
 /* Of the points of one color, or with NULL of all. */
-static void note_errors(struct picture *p, const char *color, double *error, double *absolute) {
+static void note_errors(struct pdnn_picture *p, const char *color, double *error, double *absolute) {
     size_t count = 0, within = 0;
-    for (size_t i = 0; i < p->in->chart.n_points; i++) {
-        if (color && strcmp(p->in->chart.point[i].color.text, color) != 0)
+    for (size_t i = 0; i < p->chart.n_points; i++) {
+        if (color && strcmp(p->chart.point[i].color.text, color) != 0)
             continue;
-        error[count] = p->in->chart.point[i].spot.y - 1;
+        error[count] = p->chart.point[i].spot.y - 1;
         within += fabs(error[count]) <= band;
         absolute[count] = fabs(error[count]);
         count++;
     }
     double bias = pdnn_median(error, count), median = pdnn_median(absolute, count);
-    pdnn_chart_note(&p->in->chart, "%s: %+.1f %%, %.1f %%, %.0f %%", color ? color : "all", 100 * bias,
+    pdnn_chart_note(&p->chart, "%s: %+.1f %%, %.1f %%, %.0f %%", color ? color : "all", 100 * bias,
                     100 * median, 100 * (double)within / (double)count);
 }
 
-static void put_notes(struct picture *p) {
+static void put_notes(struct pdnn_picture *p) {
     enum { COLORS_MAX = 12 };
-    double *error = pdnn_arena_alloc(&p->in->arena, p->in->chart.n_points, sizeof *error);
-    double *absolute = pdnn_arena_alloc(&p->in->arena, p->in->chart.n_points, sizeof *absolute);
+    double *error = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *error);
+    double *absolute = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *absolute);
     struct pdnn_texts colors = {0};
-    for (size_t i = 0; i < p->in->chart.n_points; i++)
-        pdnn_texts_add(&colors, p->in->chart.point[i].color.text);
-    pdnn_chart_note(&p->in->chart, "median error, median |error|,");
-    pdnn_chart_note(&p->in->chart, "share within 10 %%:");
+    for (size_t i = 0; i < p->chart.n_points; i++)
+        pdnn_texts_add(&colors, p->chart.point[i].color.text);
+    pdnn_chart_note(&p->chart, "median error, median |error|,");
+    pdnn_chart_note(&p->chart, "share within 10 %%:");
     for (size_t i = 0; i < colors.count && colors.count > 1 && colors.count <= COLORS_MAX; i++)
         note_errors(p, colors.text[i], error, absolute);
     note_errors(p, NULL, error, absolute);
     pdnn_texts_finish(&colors);
 }
 
-static void describe(struct picture *p) {
-    struct pdnn_chart *chart = &p->in->chart;
-    chart->titles[0] =
-        pdnn_plot_titles(&p->in->arena, "Composed over measured times in", &p->in->selection, NULL);
+static void describe(struct pdnn_picture *p) {
+    struct pdnn_chart *chart = &p->chart;
+    chart->titles[0] = pdnn_plot_titles(&p->arena, "Composed over measured times in", &p->selection, NULL);
     chart->x_title = "measured time of a step (ms)";
     chart->y_title = "composed over measured";
     chart->caption = "Each point is one model that was both composed of its operators' times and run\n"
@@ -100,12 +95,10 @@ static void describe(struct picture *p) {
     put_notes(p);
 }
 
-static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
-    struct picture p = {.in = picture};
-    const enum pdnn_status status = collect_points(&p, err);
-    if (status == PDNN_OK && picture->chart.n_points)
-        describe(&p);
-    pdnn_visits_finish(&p.visits);
+static enum pdnn_status draw(struct pdnn_picture *p, struct pdnn_err *err) {
+    const enum pdnn_status status = collect_points(p, err);
+    if (status == PDNN_OK && p->chart.n_points)
+        describe(p);
     return status;
 }
 
