@@ -1,41 +1,32 @@
-#define _POSIX_C_SOURCE 200809L /* fstat */
 #include "results/store/journal.h"
 
 #include "base/memory.h"
 #include "results/store/journal_scan.h"
 #include "results/store/journal_table.h"
-#include "results/store/log_file.h"
 #include "results/table/write.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct pdnn_journal {
     struct pdnn_log_file visits, ops;
     struct pdnn_visits known;
 };
 
-/* Adds a visit and its ops; false if these are not the next rows of theirs. */
+/* Adds a visit and its ops, which are the next rows of theirs; false if there are fewer. */
 static bool add_visit(const struct pdnn_table *visits, size_t row, const struct pdnn_table *ops,
                       size_t *next_op, struct pdnn_visits *known) {
     struct pdnn_visit visit = pdnn_journal_visit(visits, row);
-    const char *id = pdnn_table_text(visits, row, PDNN_JOURNAL_ID);
-    const uint64_t number = pdnn_table_count(visits, row, PDNN_JOURNAL_VISIT);
     char today[PDNN_ID_TEXT];
-    bool are_its_own = visit.n_ops <= ops->n_rows - *next_op;
-    visit.ops = pdnn_alloc(are_its_own ? visit.n_ops : 0, sizeof *visit.ops);
-    for (size_t i = 0; are_its_own && i < visit.n_ops; i++, ++*next_op) {
-        are_its_own = strcmp(pdnn_table_text(ops, *next_op, PDNN_JOURNAL_OPS_ID), id) == 0 &&
-                      pdnn_table_count(ops, *next_op, PDNN_JOURNAL_OPS_VISIT) == number;
-        visit.ops[i] = pdnn_journal_op(ops, *next_op);
-    }
-    if (are_its_own)
-        pdnn_visits_add(known, pdnn_instance_reprint(id, today), &visit);
+    if (visit.n_ops > ops->n_rows - *next_op)
+        return false;
+    visit.ops = pdnn_alloc(visit.n_ops, sizeof *visit.ops);
+    for (size_t i = 0; i < visit.n_ops; i++)
+        visit.ops[i] = pdnn_journal_op(ops, (*next_op)++);
+    pdnn_visits_add(known, pdnn_instance_reprint(pdnn_table_text(visits, row, PDNN_JOURNAL_ID), today),
+                    &visit);
     free(visit.ops);
-    return are_its_own;
+    return true;
 }
 
 enum pdnn_status pdnn_journal_parse(const char *visits_path, struct pdnn_str *visits_text,
@@ -45,7 +36,6 @@ enum pdnn_status pdnn_journal_parse(const char *visits_path, struct pdnn_str *vi
                            ops_file = {.path = ops_path, .check = pdnn_journal_check_op};
     struct pdnn_table visits = {0}, ops = {0};
     size_t next_op = 0;
-    char today[PDNN_ID_TEXT];
     enum pdnn_status status = pdnn_table_read_text(&visits_file, visits_text->text, visits_text->length,
                                                    &pdnn_journal_def, &visits, err);
     if (status == PDNN_OK)
@@ -55,13 +45,6 @@ enum pdnn_status pdnn_journal_parse(const char *visits_path, struct pdnn_str *vi
         if (!add_visit(&visits, row, &ops, &next_op, known))
             status = pdnn_fail(err, PDNN_INVALID, "%s: lacks the ops of line %zu of %s", ops_path, row + 2,
                                visits_path);
-    /* What is left are ops of instances that a killed prune has dropped, or the file was edited. */
-    for (; status == PDNN_OK && next_op < ops.n_rows; next_op++) {
-        const char *id = pdnn_instance_reprint(pdnn_table_text(&ops, next_op, PDNN_JOURNAL_OPS_ID), today);
-        if (pdnn_texts_find(&known->ids, id) != SIZE_MAX)
-            status = pdnn_fail(err, PDNN_INVALID, "%s: has ops of %s that belong to none of its visits",
-                               ops_path, id);
-    }
     pdnn_table_finish(&visits);
     pdnn_table_finish(&ops);
     return status;
@@ -106,39 +89,41 @@ enum pdnn_status pdnn_journal_read(const char *directory, bool (*wants)(const vo
     return status;
 }
 
-/* The file as scanned is kept up to this length; nothing of it without its header. */
-static void note_length(struct pdnn_log_file *file, const struct pdnn_scan_file *scanned, uint64_t length) {
-    struct stat info;
-    file->length = scanned->line ? length : 0;
-    file->torn = scanned->fd >= 0 && fstat(scanned->fd, &info) == 0 && (uint64_t)info.st_size > file->length;
+/* Strays are ops of instances that a killed prune has dropped, or the file was edited. */
+static enum pdnn_status check_strays(const struct pdnn_journal *journal, const struct pdnn_journal_scan *scan,
+                                     struct pdnn_err *err) {
+    for (size_t i = 0; i < scan->stray_ids.count; i++)
+        if (pdnn_texts_find(&journal->known.ids, scan->stray_ids.text[i]) != SIZE_MAX)
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: an op of %s that belongs to none of its visits",
+                             scan->ops.path, scan->stray_lines.at[i], scan->stray_ids.text[i]);
+    return PDNN_OK;
 }
 
 /* Completes what a killed prune left: journal-ops.csv without the ops of instances that are gone. */
 static enum pdnn_status load(struct pdnn_journal *journal, struct pdnn_err *err) {
     struct pdnn_log_file *file = &journal->ops;
-    struct pdnn_str rows = {0}, ops = {0}, strays = {0}, kept = {0};
+    struct pdnn_str rows = {0}, ops = {0}, kept = {0};
     struct pdnn_journal_scan scan;
     pdnn_table_csv_header(&ops, &pdnn_journal_ops_def);
     enum pdnn_status status = pdnn_journal_scan_open(&scan, journal->visits.folder->path, err);
     scan.ops_rows = &ops;
-    scan.strays = &strays;
     if (status == PDNN_OK)
         status = copy_rows(&scan, NULL, NULL, true, &rows, err);
-    if (strays.length)
+    pdnn_log_file_keep(&journal->visits, &scan.visits, rows.length);
+    pdnn_log_file_keep(file, &scan.ops, scan.ops.offset + scan.ops.at);
+    if (scan.stray_ids.count)
         pdnn_str_append(&kept, ops.text, ops.length);
-    pdnn_str_append(&ops, pdnn_str_text(&strays), strays.length);
-    note_length(&journal->visits, &scan.visits, rows.length);
-    note_length(file, &scan.ops, ops.length);
-    pdnn_journal_scan_close(&scan);
     if (status == PDNN_OK)
         status = pdnn_journal_parse(journal->visits.path, &rows, file->path, &ops, &journal->known, err);
-    if (status == PDNN_OK && strays.length) {
+    if (status == PDNN_OK)
+        status = check_strays(journal, &scan, err);
+    if (status == PDNN_OK && kept.length) {
         status = pdnn_folder_replace(file->folder, file->name, kept.text, kept.length, err);
         file->length = kept.length;
     }
+    pdnn_journal_scan_close(&scan);
     pdnn_str_finish(&rows);
     pdnn_str_finish(&ops);
-    pdnn_str_finish(&strays);
     pdnn_str_finish(&kept);
     return status;
 }

@@ -4,34 +4,22 @@
 #ifndef RESULTS_STORE_JOURNAL_SCAN_H
 #define RESULTS_STORE_JOURNAL_SCAN_H
 
-#include "base/err.h"
-#include "base/paths/folder.h"
-#include "base/str.h"
 #include "models/instance.h"
 #include "results/store/journal_table.h"
-#include "results/table/csv.h"
+#include "results/store/log_file.h"
+#include "results/table/rows.h"
 #include "runtime/protocol/visit.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* One of the two files, and the block of it in memory. */
-struct pdnn_scan_file {
-    int fd; /* -1: not open */
-    char path[PDNN_FOLDER_TEXT];
-    char *block;
-    size_t at, used, room; /* in the block */
-    uint64_t offset;       /* of the block in the file */
-    uint64_t line;         /* lines taken so far */
-};
-
 struct pdnn_journal_scan {
-    struct pdnn_scan_file visits, ops;
-    bool torn; /* the last line of journal.csv was incomplete and was left out */
-    /* Get the rows of journal-ops.csv: those of the visits, and those between them, which a killed prune
-     * left; NULL: not wanted. To be set once it is open. */
-    struct pdnn_str *ops_rows, *strays;
+    struct pdnn_log_scan visits, ops;
+    struct pdnn_str *ops_rows; /* gets the visits' rows of journal-ops.csv, NULL: not wanted; set once open */
+    /* Instances of the rows between those, which a killed prune left, and the line of the first of each. */
+    struct pdnn_texts stray_ids;
+    struct pdnn_row_list stray_lines;
 };
 
 /* Of the fields of a row of journal.csv, as they stand in the file. The id in today's form, in `today`; "" if

@@ -2,11 +2,13 @@
 #include "results/store/log_file.h"
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "results/store/results.h"
 #include "results/table/write.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +16,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOG_LIMIT_BYTES ((size_t)1 << 36)
+/* Rows are far shorter: a longer line is no row. */
+enum { BLOCK_BYTES = 1 << 20, LINE_MAX_BYTES = 1 << 24 };
 
-enum pdnn_status pdnn_header_check(const struct pdnn_table_def *def, const char *path, const char *text,
-                                   size_t length, bool *is_whole, struct pdnn_err *err) {
+/* A file that was killed before its header was complete ends within it. */
+static enum pdnn_status check_header(const struct pdnn_table_def *def, const char *path, const char *text,
+                                     size_t length, struct pdnn_err *err) {
     struct pdnn_str header = {0};
     pdnn_table_csv_header(&header, def);
-    *is_whole = length >= header.length;
-    bool matches = memcmp(text, header.text, *is_whole ? header.length : length) == 0;
+    bool matches = memcmp(text, header.text, length < header.length ? length : header.length) == 0;
     pdnn_str_finish(&header);
     if (matches)
         return PDNN_OK;
@@ -36,6 +39,127 @@ enum pdnn_status pdnn_header_check(const struct pdnn_table_def *def, const char 
     return pdnn_fail(err, PDNN_INVALID,
                      "%s:1: not a %s.csv of this version of paradnn (schema %d); use another directory", path,
                      def->name, PDNN_SCHEMA);
+}
+
+/* Moves what is left to the front of the block and reads on. *more is false at the end of the file. */
+static enum pdnn_status fill(struct pdnn_log_scan *scan, bool *more, struct pdnn_err *err) {
+    memmove(scan->block, scan->block + scan->at, scan->used - scan->at);
+    scan->offset += scan->at;
+    scan->used -= scan->at;
+    scan->at = 0;
+    if (scan->used == scan->room) {
+        char *larger = scan->room < LINE_MAX_BYTES ? pdnn_resize(scan->block, 2, scan->room) : NULL;
+        if (!larger)
+            return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": a line too long for a row", scan->path,
+                             scan->line + 1);
+        scan->block = larger;
+        scan->room *= 2;
+    }
+    for (;;) {
+        ssize_t got = pread(scan->fd, scan->block + scan->used, scan->room - scan->used,
+                            (off_t)(scan->offset + scan->used));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return pdnn_fail(err, PDNN_IO, "%s: cannot be read: %s", scan->path, strerror(errno));
+        scan->used += (size_t)got;
+        *more = got > 0;
+        return PDNN_OK;
+    }
+}
+
+enum pdnn_status pdnn_log_scan_line(struct pdnn_log_scan *scan, struct pdnn_piece *line,
+                                    struct pdnn_err *err) {
+    size_t searched = 0;
+    *line = (struct pdnn_piece){NULL, 0};
+    if (scan->fd < 0)
+        return PDNN_OK;
+    /* Blocks are there only while a scan is under way: a merge keeps the files of many directories open. */
+    if (!scan->block) {
+        scan->block = pdnn_alloc(BLOCK_BYTES, 1);
+        scan->room = BLOCK_BYTES;
+    }
+    for (bool more = true; more;) {
+        const char *from = scan->block + scan->at;
+        const char *end = memchr(from + searched, '\n', scan->used - scan->at - searched);
+        if (end) {
+            *line = (struct pdnn_piece){from, (size_t)(end - from) + 1};
+            scan->at += line->length;
+            scan->line++;
+            return PDNN_OK;
+        }
+        searched = scan->used - scan->at;
+        if (fill(scan, &more, err) != PDNN_OK)
+            return err->status;
+    }
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_log_scan_open(struct pdnn_log_scan *scan, const char *directory,
+                                    const struct pdnn_table_def *def, struct pdnn_err *err) {
+    char name[PDNN_LOG_FILE_TEXT];
+    struct stat info;
+    struct pdnn_piece header;
+    *scan = (struct pdnn_log_scan){.def = def, .fd = -1};
+    snprintf(name, sizeof name, "%s.csv", def->name);
+    if (!pdnn_path_join(scan->path, directory, name))
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
+    scan->fd = open(scan->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (scan->fd < 0 && errno == ENOENT)
+        return PDNN_OK;
+    if (scan->fd < 0)
+        return pdnn_fail(err, PDNN_INVALID, "%s: cannot be read: %s", scan->path, strerror(errno));
+    if (fstat(scan->fd, &info) != 0 || !S_ISREG(info.st_mode))
+        return pdnn_fail(err, PDNN_INVALID, "%s: is not a file", scan->path);
+    enum pdnn_status status = pdnn_log_scan_line(scan, &header, err);
+    return status == PDNN_OK ? check_header(def, scan->path, scan->block, scan->used, err) : status;
+}
+
+/* Whether nothing but an incomplete line follows. */
+static bool is_last(struct pdnn_log_scan *scan) {
+    struct pdnn_piece line;
+    struct pdnn_err ignored = {0};
+    return pdnn_log_scan_line(scan, &line, &ignored) == PDNN_OK && !line.text;
+}
+
+enum pdnn_status pdnn_log_scan_row(struct pdnn_log_scan *scan, struct pdnn_piece *line,
+                                   struct pdnn_piece *fields, size_t room, struct pdnn_err *err) {
+    if (pdnn_log_scan_line(scan, line, err) != PDNN_OK)
+        return err->status;
+    if (!line->text) {
+        scan->torn = scan->used > scan->at;
+        return PDNN_OK;
+    }
+    const size_t number = scan->line, count = pdnn_csv_split(line->text, line->length - 1, fields, room);
+    if (count == scan->def->count)
+        return PDNN_OK;
+    *line = (struct pdnn_piece){NULL, 0};
+    scan->torn = is_last(scan);
+    return scan->torn ? PDNN_OK
+           : count    ? pdnn_csv_fail_count(scan->path, number, count, scan->def->count, err)
+                      : pdnn_fail(err, PDNN_INVALID, "%s:%zu: a NUL byte, or a quote that is never closed",
+                                  scan->path, number);
+}
+
+void pdnn_log_scan_rewind(struct pdnn_log_scan *scan) {
+    struct pdnn_piece header;
+    struct pdnn_err ignored = {0};
+    scan->at = scan->used = 0;
+    scan->offset = scan->line = 0;
+    scan->torn = false;
+    pdnn_log_scan_line(scan, &header, &ignored);
+}
+
+void pdnn_log_scan_rest(struct pdnn_log_scan *scan) {
+    free(scan->block);
+    scan->block = NULL;
+}
+
+void pdnn_log_scan_close(struct pdnn_log_scan *scan) {
+    if (scan->fd >= 0)
+        close(scan->fd);
+    scan->fd = -1;
+    pdnn_log_scan_rest(scan);
 }
 
 void pdnn_log_row_flatten(struct pdnn_table *table, size_t row) {
@@ -80,15 +204,10 @@ enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, 
                          : "");
 }
 
-/* Without a last line that a crash cut short: it has no newline, or not all fields. */
-static size_t complete_length(const struct pdnn_table_def *def, const char *text, size_t length) {
-    size_t complete = length;
-    while (text[complete - 1] != '\n')
-        complete--;
-    size_t start = complete - 1;
-    while (start && text[start - 1] != '\n')
-        start--;
-    return pdnn_csv_split(text + start, complete - 1 - start, NULL, 0) == def->count ? complete : start;
+void pdnn_log_file_keep(struct pdnn_log_file *file, const struct pdnn_log_scan *scan, uint64_t length) {
+    struct stat info;
+    file->length = scan->line ? length : 0;
+    file->torn = scan->fd >= 0 && fstat(scan->fd, &info) == 0 && (uint64_t)info.st_size > file->length;
 }
 
 enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file,
@@ -96,31 +215,20 @@ enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file,
                                                               struct pdnn_err *err),
                                     struct pdnn_table *table, struct pdnn_err *err) {
     struct pdnn_table_file read = {.path = file->path, .check = check};
-    char *text;
-    size_t length;
-    pdnn_table_init(table, file->def);
-    if (access(file->path, F_OK) != 0)
-        return PDNN_OK;
-    enum pdnn_status status = pdnn_file_read(file->path, LOG_LIMIT_BYTES, &text, &length, err);
-    if (status != PDNN_OK)
-        return status;
-    bool is_whole = false;
-    status = pdnn_header_check(file->def, file->path, text, length, &is_whole, err);
-    if (status != PDNN_OK || !is_whole) {
-        free(text);
-        file->torn = status == PDNN_OK && length > 0;
-        return status;
+    struct pdnn_log_scan scan;
+    struct pdnn_str rows = {0};
+    pdnn_table_csv_header(&rows, file->def);
+    enum pdnn_status status = pdnn_log_scan_open(&scan, file->folder->path, file->def, err);
+    for (struct pdnn_piece line = {"", 0}; status == PDNN_OK && line.text;) {
+        status = pdnn_log_scan_row(&scan, &line, NULL, 0, err);
+        if (status == PDNN_OK && line.text)
+            pdnn_str_append(&rows, line.text, line.length);
     }
-    struct pdnn_table rows;
-    file->length = complete_length(file->def, text, length);
-    file->torn = file->length < length;
-    text[file->length] = 0;
-    status = pdnn_table_read_text(&read, text, file->length, file->def, &rows, err);
-    free(text);
-    if (status == PDNN_OK) {
-        pdnn_table_finish(table);
-        *table = rows;
-    }
+    pdnn_log_file_keep(file, &scan, rows.length);
+    if (status == PDNN_OK)
+        status = pdnn_table_read_text(&read, rows.text, rows.length, file->def, table, err);
+    pdnn_log_scan_close(&scan);
+    pdnn_str_finish(&rows);
     return status;
 }
 

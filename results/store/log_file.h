@@ -1,5 +1,5 @@
-/* A CSV file that only grows at its end, with every write synced. A last line cut short by a crash is
- * removed; nothing else is ever removed or rewritten. The meaning of its rows is not known here. */
+/* A CSV file that only grows at its end, with every write synced, and its reader. A last line cut short by a
+ * crash is removed; nothing else is ever removed or rewritten. The meaning of its rows is not known here. */
 #ifndef RESULTS_STORE_LOG_FILE_H
 #define RESULTS_STORE_LOG_FILE_H
 
@@ -9,10 +9,40 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether the file, which begins like the text, begins with the whole of the table's header; it may also end
- * within it. PDNN_INVALID: it has another one; says so if an older version of the program wrote it. */
-enum pdnn_status pdnn_header_check(const struct pdnn_table_def *def, const char *path, const char *text,
-                                   size_t length, bool *is_whole, struct pdnn_err *err);
+/* The file read from front to back in blocks: it may be too large for memory, and somebody may still be
+ * writing it. Takes no lock and changes nothing. */
+struct pdnn_log_scan {
+    const struct pdnn_table_def *def;
+    int fd; /* -1: there is no such file, or it is not open */
+    char path[PDNN_FOLDER_TEXT];
+    char *block;
+    size_t at, used, room; /* in the block */
+    uint64_t offset;       /* of the block in the file */
+    uint64_t line;         /* lines taken so far */
+    bool torn;             /* the last line was incomplete and was left out */
+};
+
+/* Opens the file in the directory that is named like its table, and takes its header. PDNN_INVALID if it has
+ * another one than this version writes, and says so if an older version wrote it. Release with
+ * pdnn_log_scan_close, after a failure too. */
+enum pdnn_status pdnn_log_scan_open(struct pdnn_log_scan *scan, const char *directory,
+                                    const struct pdnn_table_def *def, struct pdnn_err *err);
+
+/* The next line, with its newline; text NULL if there is none. Valid until the next call. */
+enum pdnn_status pdnn_log_scan_line(struct pdnn_log_scan *scan, struct pdnn_piece *line,
+                                    struct pdnn_err *err);
+
+/* The same of a row with as many fields as the table has columns, the first of which, up to `room`, are set.
+ * PDNN_INVALID for any other row than the last. */
+enum pdnn_status pdnn_log_scan_row(struct pdnn_log_scan *scan, struct pdnn_piece *line,
+                                   struct pdnn_piece *fields, size_t room, struct pdnn_err *err);
+
+/* Starts at the first row again. */
+void pdnn_log_scan_rewind(struct pdnn_log_scan *scan);
+
+/* Frees the memory; the file stays open, for reading rows where they are and for a rewind. */
+void pdnn_log_scan_rest(struct pdnn_log_scan *scan);
+void pdnn_log_scan_close(struct pdnn_log_scan *scan);
 
 /* Makes the row one line, whatever its texts hold: control characters become blanks. */
 void pdnn_log_row_flatten(struct pdnn_table *table, size_t row);
@@ -36,9 +66,11 @@ void pdnn_log_file_init(struct pdnn_log_file *file, const struct pdnn_folder *fo
  * or if the file cannot be opened for writing. */
 enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, struct pdnn_err *err);
 
+/* What was scanned is kept up to this length; nothing of it without its header. */
+void pdnn_log_file_keep(struct pdnn_log_file *file, const struct pdnn_log_scan *scan, uint64_t length);
+
 /* Reads the complete rows, which are checked as in struct pdnn_table_file; none if the file does not exist or
- * ends within its header. PDNN_INVALID if it has another header; the file stays as it is. Release *table with
- * pdnn_table_finish, after a failure too. */
+ * ends within its header. The file stays as it is. *table is written on success only. */
 enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file,
                                     enum pdnn_status (*check)(const struct pdnn_table *table, size_t row,
                                                               struct pdnn_err *err),

@@ -144,7 +144,7 @@ enum pdnn_status pdnn_merge_find_visits(struct pdnn_merge_job *job, struct pdnn_
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < job->n_sources && status == PDNN_OK; i++) {
         status = scan(job, i, err);
-        if (status == PDNN_OK && job->source[i].scan.torn)
+        if (status == PDNN_OK && job->source[i].scan.visits.torn)
             pdnn_session_warn(&job->session, "%s/journal.csv: an incomplete last row was left out",
                               job->source[i].path);
         if (status == PDNN_OK)
@@ -162,7 +162,7 @@ enum pdnn_status pdnn_merge_find_visits(struct pdnn_merge_job *job, struct pdnn_
 }
 
 /* A part of a source's file, which is there. The caller frees *bytes, also after a failure. */
-static enum pdnn_status read_part(const struct pdnn_scan_file *file, uint64_t offset, size_t length,
+static enum pdnn_status read_part(const struct pdnn_log_scan *file, uint64_t offset, size_t length,
                                   char **bytes, struct pdnn_err *err) {
     size_t used = 0;
     *bytes = pdnn_alloc(length + 1, 1);
@@ -189,7 +189,7 @@ static void append_row(struct pdnn_str *out, const char *line, size_t length, si
 static enum pdnn_status append_visit(const struct pdnn_merge_source *source,
                                      const struct pdnn_merge_visit *visit, size_t number,
                                      struct pdnn_str *rows, struct pdnn_str *ops, struct pdnn_err *err) {
-    const struct pdnn_scan_file *file = &source->scan.visits;
+    const struct pdnn_log_scan *file = &source->scan.visits;
     struct pdnn_piece field[PDNN_JOURNAL_COLUMNS], old = {NULL, 0};
     char *line, *of_ops = NULL;
     enum pdnn_status status = read_part(file, visit->offset, visit->length, &line, err);

@@ -251,7 +251,9 @@ static void test_journal_open_misses_ops(void **state) {
     assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_INVALID);
     assert_non_null(strstr(err.text, "journal-ops.csv: ends before visit 2 of fc/a=1,b=2 has its 2 ops"));
     unlink(place->ops);
+    err = (struct pdnn_err){0};
     assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_INVALID);
+    assert_non_null(strstr(err.text, place->ops));
     assert_int_equal(access(place->ops, F_OK), -1);
     /* The first op of the second visit twice, instead of both ops. */
     struct pdnn_str text = {0};
@@ -265,6 +267,31 @@ static void test_journal_open_misses_ops(void **state) {
     assert_file_is(place->journal, &rows);
     pdnn_str_finish(&text);
     free(rows.bytes);
+    free(ops.bytes);
+}
+
+/* An op that is there twice, before those of another instance, is no leftover of a prune. */
+static void test_journal_open_names_the_line_of_an_op_too_many(void **state) {
+    const struct place *place = *state;
+    struct pdnn_journal *journal;
+    struct pdnn_err err = {0};
+    struct pdnn_str text = {0};
+    struct pdnn_visit first = make_visit(1), other = make_visit(2);
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
+    assert_int_equal(pdnn_journal_append(journal, "fc/a=1", &first, &err), PDNN_OK);
+    assert_int_equal(pdnn_journal_append(journal, "fc/a=2", &other, &err), PDNN_OK);
+    pdnn_journal_close(journal);
+    const struct text ops = read_text(place->ops);
+    const size_t twice = last_lines(&ops, 3), after = last_lines(&ops, 2);
+    pdnn_str_append(&text, ops.bytes, after);
+    pdnn_str_append(&text, ops.bytes + twice, ops.length - twice);
+    const struct text edited = {text.text, text.length};
+    write_file(place->ops, edited.bytes, edited.length);
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_INVALID);
+    assert_non_null(
+        strstr(err.text, "journal-ops.csv:4: an op of fc/a=1 that belongs to none of its visits"));
+    assert_file_is(place->ops, &edited);
+    pdnn_str_finish(&text);
     free(ops.bytes);
 }
 
@@ -489,6 +516,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_journal_append_reads_back, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_torn_at_every_byte, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_misses_ops, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_open_names_the_line_of_an_op_too_many, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_refuses_older, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_torn_header, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_refuses_others, setup, teardown),
