@@ -14,6 +14,7 @@
 #include "results/table/number.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,13 +91,14 @@ struct mapped {
     enum role role;
     const char *key, *name; /* KEY: of the hyper-parameter or setting; the column's */
     double factor;          /* into the unit of imported.csv */
+    size_t at;              /* the column's number in the file */
 };
 
 /* Columns whose rows belong together. */
 struct group {
+    const struct pdnn_table *rows; /* the file's */
     struct mapped *column;
-    size_t n;
-    struct pdnn_table rows;
+    size_t n, n_rows;
 };
 
 enum { GROUPS_MOST = 2 };
@@ -109,7 +111,8 @@ struct import {
     const char *host;
     struct pdnn_ceilings *ceilings;
     struct pdnn_roofs roofs;
-    int64_t roofs_threads; /* whose roofs these are; -1: none yet */
+    struct pdnn_texts given; /* roofs, one each */
+    int64_t roofs_threads;   /* whose roofs these are; -1: none yet */
     struct pdnn_tables tables;
     struct pdnn_arena arena, graph;
     struct pdnn_texts ids;
@@ -128,8 +131,8 @@ static size_t find(const struct group *group, enum role role) {
 }
 
 static const char *text_of(const struct group *group, size_t row, enum role role) {
-    const size_t column = find(group, role);
-    return column == SIZE_MAX ? "" : pdnn_table_text(&group->rows, row, column);
+    const size_t i = find(group, role);
+    return i == SIZE_MAX ? "" : pdnn_table_text(group->rows, row, group->column[i].at);
 }
 
 /* "KEY=COLUMN:UNIT" */
@@ -153,7 +156,23 @@ static enum pdnn_status parse_mapped(struct import *im, const char *text, struct
                               pdnn_arena_printf(&im->arena, "%.*s",
                                                 (int)((has_unit ? colon : text + strlen(text)) - equals - 1),
                                                 equals + 1),
-                              has_unit ? units[unit].factor : 1};
+                              has_unit ? units[unit].factor : 1, 0};
+    return PDNN_OK;
+}
+
+/* The group's columns in the file, which are as long as the first. */
+static enum pdnn_status find_columns(struct import *im, struct group *group, struct pdnn_err *err) {
+    const size_t *length = im->source.length;
+    group->rows = &im->source.rows;
+    for (struct mapped *column = group->column, *first = column; column < first + group->n; column++) {
+        if (pdnn_import_source_find(&im->source, column->name, &column->at, err) != PDNN_OK)
+            return err->status;
+        if (length[column->at] != length[first->at])
+            return pdnn_fail(err, PDNN_INVALID, "%.512s: '%.64s' has %zu values, '%.64s' %zu",
+                             im->source.path, column->name, length[column->at], first->name,
+                             length[first->at]);
+    }
+    group->n_rows = length[group->column->at];
     return PDNN_OK;
 }
 
@@ -178,9 +197,6 @@ static enum pdnn_status map_columns(struct import *im, struct pdnn_err *err) {
         group->n++;
     }
     for (struct group *g = im->group; g <= group; g++) {
-        const char **names = pdnn_arena_alloc(&im->arena, g->n, sizeof *names);
-        for (size_t i = 0; i < g->n; i++)
-            names[i] = g->column[i].name;
         im->n_groups++;
         needs_model = needs_model || (find(g, LABEL) == SIZE_MAX && find(g, MODEL) == SIZE_MAX);
         has_flop = has_flop || find(g, FLOP) != SIZE_MAX || find(g, GFLOPS) != SIZE_MAX;
@@ -192,10 +208,10 @@ static enum pdnn_status map_columns(struct import *im, struct pdnn_err *err) {
             return pdnn_fail(err, PDNN_INVALID,
                              "no column says the time: give --map time=COLUMN:UNIT, "
                              "steps_per_s=COLUMN or examples_per_s=COLUMN");
-        if (pdnn_import_source_columns(&im->source, names, g->n, &g->rows, err) != PDNN_OK)
+        if (find_columns(im, g, err) != PDNN_OK)
             return is_paradnn ? pdnn_wrap(err, "not as ParaDnn shipped, and --map names no columns")
                               : err->status;
-        im->n_rows += g->rows.n_rows;
+        im->n_rows += g->n_rows;
     }
     if (im->request->model && !needs_model)
         return pdnn_fail(err, PDNN_INVALID, "--model does nothing here: %s says the models",
@@ -216,7 +232,7 @@ static enum pdnn_status choose_host(struct import *im, struct pdnn_err *err) {
     const char *found = NULL;
     im->host = im->request->host;
     for (const struct group *g = im->group; g < im->group + im->n_groups; g++) {
-        for (size_t row = 0; row < g->rows.n_rows && find(g, HOST) != SIZE_MAX; row++) {
+        for (size_t row = 0; row < g->n_rows && find(g, HOST) != SIZE_MAX; row++) {
             const char *host = text_of(g, row, HOST);
             if (!im->host && found && strcmp(found, host) != 0)
                 return pdnn_fail(err, PDNN_INVALID,
@@ -246,7 +262,7 @@ static enum pdnn_status read_instance(const struct import *im, const struct grou
     else
         pdnn_str_printf(&id, "%s", find(group, MODEL) == SIZE_MAX ? request->model : model);
     for (size_t i = 0; i < group->n; i++) {
-        const char *value = pdnn_table_text(&group->rows, row, i);
+        const char *value = pdnn_table_text(group->rows, row, group->column[i].at);
         if (group->column[i].role == KEY && *value)
             pdnn_str_printf(&id, ",%s=%s", group->column[i].key, value);
     }
@@ -260,6 +276,21 @@ static enum pdnn_status read_instance(const struct import *im, const struct grou
     return status;
 }
 
+/* "; no --map names batch, notes": the columns that no group has. */
+static const char *unread(struct import *im) {
+    const char *list = "";
+    for (size_t c = 0; im->request->n_map && c < im->source.rows.n_columns; c++) {
+        bool is_read = false;
+        for (const struct group *g = im->group; g < im->group + im->n_groups; g++)
+            for (size_t i = 0; i < g->n; i++)
+                is_read = is_read || g->column[i].at == c;
+        if (!is_read)
+            list = pdnn_arena_printf(&im->arena, "%s%s%s", list, *list ? ", " : "; no --map names ",
+                                     im->source.rows.column[c].def.name);
+    }
+    return list;
+}
+
 /* The file's numbers of one instance, NaN before; those that follow from others must. */
 static enum pdnn_status read_numbers(const struct import *im, const struct group *group, size_t row,
                                      int64_t batch, double number[NUMBERS], struct pdnn_err *err) {
@@ -270,7 +301,7 @@ static enum pdnn_status read_numbers(const struct import *im, const struct group
         if (i == SIZE_MAX)
             continue;
         name[role] = group->column[i].name;
-        if (!pdnn_parse_double(pdnn_table_text(&group->rows, row, i), &number[role]))
+        if (!pdnn_parse_double(pdnn_table_text(group->rows, row, group->column[i].at), &number[role]))
             return pdnn_fail(err, PDNN_INVALID, "%s is not a number", name[role]);
         if (!(number[role] >= 0))
             return pdnn_fail(err, PDNN_INVALID, "%s is %.10g", name[role], number[role]);
@@ -288,8 +319,8 @@ static enum pdnn_status read_numbers(const struct import *im, const struct group
 }
 
 /* Adds what a platform's data sheet or its owner says, unless it is there. */
-static void add_roof(struct import *im, const struct pdnn_instance *instance, const char *kind,
-                     double value) {
+static enum pdnn_status add_roof(struct import *im, const struct pdnn_instance *instance, const char *kind,
+                                 double value, struct pdnn_err *err) {
     const bool is_compute = strcmp(kind, "compute") == 0;
     struct pdnn_ceiling roof = {.threads = instance->setting[PDNN_SETTING_THREADS],
                                 .value = value,
@@ -301,11 +332,31 @@ static void add_roof(struct import *im, const struct pdnn_instance *instance, co
     snprintf(roof.pattern, sizeof roof.pattern, "%s", is_compute ? "given" : "read");
     snprintf(is_compute ? roof.dtype : roof.level, sizeof roof.dtype, "%s",
              is_compute ? pdnn_dtype_name((enum pdnn_dtype)instance->setting[PDNN_SETTING_DTYPE]) : "DRAM");
-    for (size_t i = 0; i < im->ceilings->count; i++)
-        if (memcmp(&im->ceilings->row[i], &roof, sizeof roof) == 0)
-            return;
-    if (value > 0 && im->ceilings->count < PDNN_CEILINGS_MAX)
-        im->ceilings->row[im->ceilings->count++] = roof;
+    const char *name = pdnn_arena_printf(&im->arena, "%" PRIi64 " %s %s", roof.threads, kind, roof.dtype);
+    const size_t count = im->ceilings->count;
+    if (!(value > 0) || pdnn_texts_add(&im->given, name) < count)
+        return PDNN_OK;
+    if (count == PDNN_CEILINGS_MAX)
+        return pdnn_fail(
+            err, PDNN_INVALID,
+            "%.512s: --peak and --bandwidth are a roof for each dtype and number of threads in it, "
+            "and more than %d are too many",
+            im->request->path, PDNN_CEILINGS_MAX);
+    im->ceilings->row[im->ceilings->count++] = roof;
+    return PDNN_OK;
+}
+
+/* Which numbers of threads there are roofs for: "1, 2". */
+static const char *roofs_of(struct import *im) {
+    const char *list = "";
+    for (size_t i = 0; i < im->ceilings->count; i++) {
+        char number[24];
+        snprintf(number, sizeof number, "%" PRIi64, im->ceilings->row[i].threads);
+        if (strcmp(im->ceilings->row[i].kind, "bandwidth") == 0 &&
+            !pdnn_parts_have(list, ", ", number, strlen(number)))
+            list = pdnn_arena_printf(&im->arena, "%s%s%s", list, *list ? ", " : "", number);
+    }
+    return list;
 }
 
 /* The families of all rows that can be read, whose hyper-parameters are columns, and their roofs. */
@@ -318,7 +369,7 @@ static enum pdnn_status begin_tables(struct import *im, struct pdnn_err *err) {
     im->params_ratio = pdnn_arena_alloc(&im->arena, im->n_rows, sizeof *im->params_ratio);
     im->flop_ratio = pdnn_arena_alloc(&im->arena, im->n_rows, sizeof *im->flop_ratio);
     for (const struct group *g = im->group; g < im->group + im->n_groups; g++) {
-        for (size_t row = 0; row < g->rows.n_rows; row++) {
+        for (size_t row = 0; row < g->n_rows; row++) {
             struct pdnn_instance instance;
             size_t k = 0;
             if (is_elsewhere(im, g, row) ||
@@ -328,8 +379,9 @@ static enum pdnn_status begin_tables(struct import *im, struct pdnn_err *err) {
                 k++;
             if (k == n_families)
                 families[n_families++] = instance.family;
-            add_roof(im, &instance, "compute", request->peak_gflops);
-            add_roof(im, &instance, "bandwidth", request->bandwidth_gbs);
+            if (add_roof(im, &instance, "compute", request->peak_gflops, err) != PDNN_OK ||
+                add_roof(im, &instance, "bandwidth", request->bandwidth_gbs, err) != PDNN_OK)
+                return err->status;
         }
     }
     pdnn_table_init(&im->imported, &pdnn_imported_def);
@@ -420,7 +472,7 @@ static enum pdnn_status add_instance(struct import *im, const struct group *grou
         pdnn_state_outcome(made.state, &outcome, err) != PDNN_OK)
         return err->status;
     if (pdnn_texts_find(&im->ids, pdnn_instance_format(&made.instance, id)) != SIZE_MAX)
-        return pdnn_fail(err, PDNN_INVALID, "is there twice");
+        return pdnn_fail(err, PDNN_INVALID, "is there twice%s", unread(im));
     const bool has_totals =
         pdnn_cost_instance(&made.instance, &im->graph, true, &made.totals, err) == PDNN_OK;
     if (!has_totals && (outcome == PDNN_OUTCOME_OK || err->status == PDNN_INTERNAL))
@@ -435,8 +487,11 @@ static enum pdnn_status add_instance(struct import *im, const struct group *grou
         pdnn_roofs_init(&im->roofs, im->ceilings, threads);
     im->roofs_threads = threads;
     if (im->request->ceilings && !im->roofs.n_levels)
-        return pdnn_fail(err, PDNN_INVALID, "%.512s has no roofs for %s threads: give --set threads=N",
-                         im->request->ceilings, threads ? "so many" : "an unknown number of");
+        return pdnn_fail(
+            err, PDNN_INVALID, "%.512s has no roofs for %s threads, only for %s: give --set threads=N",
+            im->request->ceilings,
+            threads ? pdnn_arena_printf(&im->arena, "%" PRIi64, threads) : "an unknown number of",
+            roofs_of(im));
     if (read_numbers(im, group, row, batch, made.number, err) != PDNN_OK)
         return err->status;
     while (source + 1 < sizeof times / sizeof *times && isnan(made.number[times[source]]))
@@ -468,7 +523,7 @@ static void leave_out(struct import *im, const struct pdnn_err *err) {
 static enum pdnn_status make_tables(struct import *im, struct pdnn_err *err) {
     struct pdnn_err first = {0};
     for (const struct group *g = im->group; g < im->group + im->n_groups; g++) {
-        for (size_t row = 0; row < g->rows.n_rows; row++) {
+        for (size_t row = 0; row < g->n_rows; row++) {
             struct pdnn_err cause = {0};
             if (is_elsewhere(im, g, row)) {
                 im->result.elsewhere++;
@@ -573,11 +628,10 @@ enum pdnn_status pdnn_import(const struct pdnn_import_request *request, struct p
         *result = im.result;
     else
         pdnn_str_finish(&im.result.reasons);
-    pdnn_import_source_close(&im.source);
-    for (size_t g = 0; g < GROUPS_MOST; g++)
-        pdnn_table_finish(&im.group[g].rows);
+    pdnn_table_finish(&im.source.rows);
     pdnn_tables_finish(&im.tables);
     pdnn_texts_finish(&im.ids);
+    pdnn_texts_finish(&im.given);
     pdnn_table_finish(&im.imported);
     pdnn_arena_finish(&im.graph);
     pdnn_arena_finish(&im.arena);

@@ -235,7 +235,7 @@ class Import(unittest.TestCase):
         self.refused("7", "'[' or '{' expected near '7'")
         self.refused({}, "there is no list 'labels'")
         self.refused(shipped([]), "no instances")
-        self.refused({**GOOD, "labels": {}}, "there must be a list of values in 'labels'")
+        self.refused({**GOOD, "labels": {}}, "there is no list 'labels'")
         self.refused({**{key: value for key, value in GOOD.items() if key != "labels"}, "lables": []},
                      "there is no list 'labels', did you mean 'lables'?")
         self.refused({key: value for key, value in GOOD.items() if key != "fl"}, "there is no list 'fl'")
@@ -389,6 +389,34 @@ class Import(unittest.TestCase):
         self.assertEqual({row["row_flags"] for row in self.rows("slow", "results.csv")[:3]}, {"above_roof"})
         self.assertEqual({row["threads"] for row in self.rows("slow", "ceilings.csv")}, {"4"})
         self.assertEqual({row["row_flags"] for row in rows}, {""})
+
+    def test_roofs_of_other_threads(self):
+        """What lacks is named, and what is there."""
+        self.write_table()
+        for threads in ("2", "4"):
+            self.paradnn("import", "t.csv", "-o", threads, *self.MAPPED, "--set", "threads=" + threads, "--peak", "8100", "--bandwidth", "300")
+        with open(self.path("2", "ceilings.csv"), encoding="utf-8") as two, open(self.path("4", "ceilings.csv"), encoding="utf-8") as four:
+            self.write("both.csv", two.read() + "".join(four.readlines()[1:]))
+        for lacks, settings in (("for 8 threads", ["--set", "threads=8"]), ("for an unknown number of threads", [])):
+            done = self.paradnn("import", "t.csv", "-o", "out", *self.MAPPED, *settings, "--ceilings", "both.csv", expect=1)
+            self.assertIn(f"row 1: both.csv has no roofs {lacks}, only for 2, 4: give --set threads=N\n", done.stderr)
+            shutil.rmtree(self.path("out"))
+
+    def test_too_many_roofs(self):
+        """Each number of threads and dtype has a roof of its own, and there is a limit."""
+        rows = [f"{threads},{dtype},{threads}" for dtype in ("f32", "bf16", "f16", "int8") for threads in range(1, 4097)]
+        self.write("many.csv", "t,d,ms\n" + "\n".join(rows) + "\n")
+        done = self.paradnn("import", "many.csv", "-o", "out", "--model", "fc", "--set", "layers=1,nodes=8,mode=infer", "--map", "threads=t", "--map", "dtype=d",
+                            "--map", "time=ms:ms", "--peak", "8100", "--bandwidth", "300", expect=2)
+        self.assertIn("many.csv: --peak and --bandwidth are a roof for each dtype and number of threads in it, and more than 18432 are too many", done.stderr)
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_rows_that_differ_in_what_nobody_reads(self):
+        self.write("x.csv", "layers,batch,nodes,t,notes\n2,8,16,1,a\n2,16,16,2,b\n")
+        mapped = ["--model", "fc", "--map", "layers=layers", "--map", "nodes=nodes", "--map", "time=t:ms"]
+        self.assertIn("row 2: is there twice; no --map names batch, notes\n", self.paradnn("import", "x.csv", "-o", "one", *mapped, expect=1).stderr)
+        self.paradnn("import", "x.csv", "-o", "two", *mapped, "--map", "batch=batch")
+        self.assertEqual([row["batch"] for row in self.rows("two", "results.csv")], ["8", "16"])
 
     def test_published_forms_of_other_families(self):
         """Labels as the run scripts of ParaDnn make them, lists as get_perf.py does, of a few rows each."""
