@@ -396,7 +396,7 @@ enum pdnn_status pdnn_method_estimates_make(const struct pdnn_method_estimates_r
 #define AT(member) .field = PDNN_FIELD(pdnn_method_estimate, member)
 
 static const struct pdnn_column_def method_columns[] = {
-    {"method", .field = PDNN_FIELD_POINTER(pdnn_method_estimate, method),
+    {"method", .field = PDNN_FIELD_AS(BORROWED, pdnn_method_estimate, method),
      .help = "what chose the iterations"},
     {"iterations", NULL, NULL, COUNT, AT(iterations), .help = "iterations that it runs"},
     {"lengths", NULL, NULL, COUNT, AT(lengths), .help = "distinct lengths, or pairs of lengths, among them"},

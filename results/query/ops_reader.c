@@ -2,6 +2,7 @@
 #include "base/memory.h"
 #include "base/paths/folder.h"
 #include "results/table/read.h"
+#include "results/table/record.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char
     struct pdnn_ops_reader opened = {.room = 0};
     if (!pdnn_path_join(path, directory, "ops.csv"))
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-    struct pdnn_table_file file = {.path = path, .limit_bytes = OPS_LIMIT_BYTES, .check = pdnn_ops_check};
+    struct pdnn_table_file file = {.path = path, .limit_bytes = OPS_LIMIT_BYTES, .check = pdnn_record_check};
     enum pdnn_status status = pdnn_table_read(&file, &pdnn_ops_def, &opened.table, err);
     if (status != PDNN_OK)
         return status;

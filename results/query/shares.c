@@ -313,7 +313,7 @@ struct pdnn_share_matrix pdnn_share_matrix(const struct pdnn_selection *selectio
 
 #define SHARE_COLUMN(word, ...) {__VA_ARGS__},
 static const struct pdnn_column_def columns[] = {
-    {"id", .field = PDNN_FIELD_POINTER(pdnn_share, id), .help = "the instance"},
+    {"id", .field = PDNN_FIELD_AS(BORROWED, pdnn_share, id), .help = "the instance"},
     PDNN_BY_COLUMNS,
 #include "results/query/columns/breakdown.inc"
 };

@@ -4,6 +4,7 @@
 #include "models/attributes.h"
 #include "models/cost/group.h"
 #include "models/op.h"
+#include "results/table/record.h"
 #include "runtime/protocol/standing.h"
 
 #include <math.h>
@@ -578,7 +579,7 @@ static void add_ops(const struct analysis *a, struct pdnn_table *ops) {
         place.time_ns = time_ns;
         place.speed = a->whole.speed;
         pdnn_place(&a->roofs, &place, &op.place);
-        pdnn_ops_put(ops, pdnn_table_add_row(ops), &op);
+        pdnn_record_put(ops, pdnn_table_add_row(ops), &op);
     }
 }
 

@@ -12,8 +12,9 @@
 
 enum { CEILINGS_LIMIT_BYTES = 256 << 20 }; /* all rows there may be of many hosts, with all digits */
 
-#define AT(member) .field = PDNN_FIELD(pdnn_ceiling, member)
-#define MEASURED   "by kind", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, .digits = PDNN_DIGITS_EXACT
+#define AT(member)       .field = PDNN_FIELD(pdnn_ceiling, member)
+#define AS(form, member) .field = PDNN_FIELD_AS(form, pdnn_ceiling, member)
+#define MEASURED         "by kind", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, .digits = PDNN_DIGITS_EXACT
 
 #define CEILING_COLUMN(word, ...) {__VA_ARGS__},
 static const struct pdnn_column_def columns[] = {
@@ -23,17 +24,8 @@ static const struct pdnn_column_def columns[] = {
 const struct pdnn_table_def pdnn_ceilings_def = {"ceilings", "the machine's measured roofs", columns,
                                                  PDNN_CEILINGS_COLUMNS};
 
-static void put_time(struct pdnn_table *table, size_t row, size_t column, int64_t unix_ms) {
-    char text[PDNN_UTC_TEXT];
-    if (unix_ms)
-        pdnn_table_set_text(table, row, column, pdnn_utc_format(unix_ms, text));
-}
-
 void pdnn_ceilings_add(const struct pdnn_ceiling *roof, struct pdnn_table *table) {
-    size_t row = pdnn_table_add_row(table);
-    pdnn_record_put(table, row, roof);
-    put_time(table, row, PDNN_CEILING_MEASURED, roof->measured_unix_ms);
-    put_time(table, row, PDNN_CEILING_CHECKED, roof->checked_unix_ms);
+    pdnn_record_put(table, pdnn_table_add_row(table), roof);
 }
 
 /* The reverse. */
@@ -41,8 +33,6 @@ static void take(const struct pdnn_table *table, size_t row, struct pdnn_ceiling
     *roof = (struct pdnn_ceiling){
         .capacity_bytes = PDNN_ABSENT, .reported_bytes = PDNN_ABSENT, .low = NAN, .high = NAN, .median = NAN};
     pdnn_record_take(table, row, roof);
-    pdnn_utc_parse(pdnn_table_text(table, row, PDNN_CEILING_MEASURED), &roof->measured_unix_ms);
-    pdnn_utc_parse(pdnn_table_text(table, row, PDNN_CEILING_CHECKED), &roof->checked_unix_ms);
 }
 
 void pdnn_ceilings_format(const struct pdnn_ceilings *ceilings, struct pdnn_str *out) {
@@ -69,7 +59,6 @@ static bool is_pattern(const char *text) {
 /* Whether the column may hold the cell. */
 static bool takes(const struct pdnn_table *table, size_t row, enum pdnn_ceiling_column column) {
     const char *text = columns[column].kind == PDNN_KIND_TEXT ? pdnn_table_text(table, row, column) : NULL;
-    int64_t unix_ms;
     switch (column) {
     case PDNN_CEILING_KIND:
         return pdnn_parts_have("compute|bandwidth|ladder|overhead|probe|link", "|", text, strlen(text));
@@ -82,9 +71,6 @@ static bool takes(const struct pdnn_table *table, size_t row, enum pdnn_ceiling_
     case PDNN_CEILING_THREADS:
     case PDNN_CEILING_REPETITIONS:
         return !pdnn_table_is_empty(table, row, column);
-    case PDNN_CEILING_MEASURED:
-    case PDNN_CEILING_CHECKED:
-        return !*text || pdnn_utc_parse(text, &unix_ms);
     default:
         return true;
     }

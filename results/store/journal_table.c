@@ -13,8 +13,9 @@
 #define COUNT  .kind = PDNN_KIND_COUNT
 #define NUMBER .kind = PDNN_KIND_NUMBER, .digits = PDNN_DIGITS_EXACT
 
-#define AT(member)    .field = PDNN_FIELD(pdnn_visit, member)
-#define OP_AT(member) .field = PDNN_FIELD(pdnn_visit_op, member)
+#define AT(member)       .field = PDNN_FIELD(pdnn_visit, member)
+#define AS(form, member) .field = PDNN_FIELD_AS(form, pdnn_visit, member)
+#define OP_AT(member)    .field = PDNN_FIELD(pdnn_visit_op, member)
 
 #define JOURNAL_COLUMN(word, ...) [PDNN_JOURNAL_##word] = {__VA_ARGS__},
 static const struct pdnn_column_def columns[] = {
@@ -43,7 +44,6 @@ static bool is_measured(const struct pdnn_table *journal, size_t row, size_t col
 
 void pdnn_journal_add(struct pdnn_table *journal, const char *id, uint64_t number,
                       const struct pdnn_visit *visit) {
-    char started[PDNN_UTC_TEXT], flags[PDNN_FLAGS_TEXT];
     const size_t row = pdnn_table_add_row(journal);
     pdnn_record_put(journal, row, visit);
     for (size_t column = PDNN_JOURNAL_PREPARE_NS; column <= PDNN_JOURNAL_LOADER_BYTES; column++)
@@ -52,12 +52,8 @@ void pdnn_journal_add(struct pdnn_table *journal, const char *id, uint64_t numbe
     pdnn_table_set_count(journal, row, PDNN_JOURNAL_SCHEMA, PDNN_SCHEMA);
     pdnn_table_set_text(journal, row, PDNN_JOURNAL_ID, id);
     pdnn_table_set_count(journal, row, PDNN_JOURNAL_VISIT, number);
-    pdnn_table_set_text(journal, row, PDNN_JOURNAL_STATUS, pdnn_outcome_name(visit->outcome));
-    pdnn_table_set_text(journal, row, PDNN_JOURNAL_STARTED_UTC,
-                        pdnn_utc_format(visit->started_unix_ms, started));
-    if (visit->samples)
-        pdnn_table_set_text(journal, row, PDNN_JOURNAL_STOP_REASON, pdnn_stop_name(visit->stop));
-    pdnn_table_set_text(journal, row, PDNN_JOURNAL_ROW_FLAGS, pdnn_flags_format(visit->flags, flags));
+    if (!visit->samples)
+        pdnn_table_set_empty(journal, row, PDNN_JOURNAL_STOP_REASON);
     pdnn_table_set_count(journal, row, PDNN_JOURNAL_OPS, visit->n_ops);
     pdnn_log_row_flatten(journal, row);
 }
@@ -83,15 +79,8 @@ void pdnn_journal_add_op(struct pdnn_table *ops, const char *id, uint64_t number
 }
 
 struct pdnn_visit pdnn_journal_visit(const struct pdnn_table *journal, size_t row) {
-    const char *stop = pdnn_table_text(journal, row, PDNN_JOURNAL_STOP_REASON);
-    struct pdnn_visit visit = {
-        .outcome = pdnn_outcome_find(pdnn_table_text(journal, row, PDNN_JOURNAL_STATUS)),
-        .stop = *stop ? pdnn_stop_find(stop) : (enum pdnn_stop)0,
-        .flags = pdnn_flags_parse(pdnn_table_text(journal, row, PDNN_JOURNAL_ROW_FLAGS)),
-        .n_ops = (size_t)pdnn_table_count(journal, row, PDNN_JOURNAL_OPS),
-    };
+    struct pdnn_visit visit = {.n_ops = (size_t)pdnn_table_count(journal, row, PDNN_JOURNAL_OPS)};
     pdnn_record_take(journal, row, &visit);
-    pdnn_utc_parse(pdnn_table_text(journal, row, PDNN_JOURNAL_STARTED_UTC), &visit.started_unix_ms);
     return visit;
 }
 
@@ -113,18 +102,10 @@ struct pdnn_visit_op pdnn_journal_op(const struct pdnn_table *ops, size_t row) {
 enum pdnn_status pdnn_journal_check_visit(const struct pdnn_table *journal, size_t row,
                                           struct pdnn_err *err) {
     const uint64_t schema = pdnn_table_count(journal, row, PDNN_JOURNAL_SCHEMA);
-    const char *stop = pdnn_table_text(journal, row, PDNN_JOURNAL_STOP_REASON);
-    int64_t started;
     if (schema != PDNN_SCHEMA)
         return pdnn_fail(err, PDNN_INVALID, "schema %" PRIu64 ", this program reads %d", schema, PDNN_SCHEMA);
     if (strlen(pdnn_table_text(journal, row, PDNN_JOURNAL_ID)) >= PDNN_ID_TEXT)
         return pdnn_table_refuse(journal, row, PDNN_JOURNAL_ID, err);
-    if (pdnn_outcome_find(pdnn_table_text(journal, row, PDNN_JOURNAL_STATUS)) == PDNN_OUTCOME_COUNT)
-        return pdnn_table_refuse(journal, row, PDNN_JOURNAL_STATUS, err);
-    if (!pdnn_utc_parse(pdnn_table_text(journal, row, PDNN_JOURNAL_STARTED_UTC), &started))
-        return pdnn_table_refuse(journal, row, PDNN_JOURNAL_STARTED_UTC, err);
-    if (*stop && pdnn_stop_find(stop) == PDNN_STOP_COUNT)
-        return pdnn_table_refuse(journal, row, PDNN_JOURNAL_STOP_REASON, err);
     return pdnn_record_check(journal, row, err);
 }
 

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/texts.h"
 #include "results/store/log_file.h"
-#include "results/store/utc.h"
 #include "results/table/number.h"
 #include "results/table/record.h"
 #include "results/table/write.h"
@@ -20,7 +19,8 @@
 #define COUNT  .kind = PDNN_KIND_COUNT
 #define NUMBER .kind = PDNN_KIND_NUMBER, .digits = PDNN_DIGITS_EXACT
 
-#define AT(member) .field = PDNN_FIELD(pdnn_visit, member)
+#define AT(member)       .field = PDNN_FIELD(pdnn_visit, member)
+#define AS(form, member) .field = PDNN_FIELD_AS(form, pdnn_visit, member)
 
 #define LIBRARY_COLUMN(word, ...) [PDNN_LIBRARY_##word] = {__VA_ARGS__},
 static const struct pdnn_column_def columns[] = {
@@ -106,45 +106,35 @@ static void remember(struct pdnn_library *library, const struct pdnn_table *tabl
     struct entry *entry = entry_of(library, pdnn_table_text(table, row, PDNN_LIBRARY_CONTEXT),
                                    pdnn_table_text(table, row, PDNN_LIBRARY_OPERATOR));
     struct last *last = last_of(library, entry, pdnn_table_text(table, row, PDNN_LIBRARY_HOST));
-    const enum pdnn_outcome outcome = pdnn_outcome_find(pdnn_table_text(table, row, PDNN_LIBRARY_STATUS));
-    int64_t started_unix_ms = 0;
-    pdnn_utc_parse(pdnn_table_text(table, row, PDNN_LIBRARY_STARTED_UTC), &started_unix_ms);
-    if (started_unix_ms >= last->started_unix_ms) {
-        last->started_unix_ms = started_unix_ms;
-        last->outcome = outcome;
-        last->reason = pdnn_arena_strdup(&library->arena, pdnn_table_text(table, row, PDNN_LIBRARY_REASON));
+    struct pdnn_visit visit = {0};
+    pdnn_record_take(table, row, &visit);
+    if (visit.started_unix_ms >= last->started_unix_ms) {
+        last->started_unix_ms = visit.started_unix_ms;
+        last->outcome = visit.outcome;
+        last->reason = pdnn_arena_strdup(&library->arena, visit.reason);
     }
-    if (outcome != PDNN_OUTCOME_OK)
+    if (visit.outcome != PDNN_OUTCOME_OK)
         return;
     entry->ns = pdnn_grow(entry->ns, &entry->room, entry->count, sizeof *entry->ns);
-    entry->ns[entry->count++] = pdnn_table_number(table, row, PDNN_LIBRARY_TIME_NS_MEDIAN);
+    entry->ns[entry->count++] = visit.median_ns;
 }
 
 static void add_row(struct pdnn_table *table, const struct pdnn_library_row *measured) {
-    const struct pdnn_visit *visit = measured->visit;
-    char started[PDNN_UTC_TEXT], flags[PDNN_FLAGS_TEXT];
     const size_t row = pdnn_table_add_row(table);
-    pdnn_record_put(table, row, visit);
+    pdnn_record_put(table, row, measured->visit);
     pdnn_table_set_text(table, row, PDNN_LIBRARY_CONTEXT, measured->context);
     pdnn_table_set_text(table, row, PDNN_LIBRARY_HOST, measured->host);
     pdnn_table_set_text(table, row, PDNN_LIBRARY_SOFTWARE, measured->software);
-    pdnn_table_set_text(table, row, PDNN_LIBRARY_STARTED_UTC,
-                        pdnn_utc_format(visit->started_unix_ms, started));
     pdnn_table_set_text(table, row, PDNN_LIBRARY_OPERATOR, measured->key);
-    pdnn_table_set_text(table, row, PDNN_LIBRARY_STATUS, pdnn_outcome_name(visit->outcome));
-    pdnn_table_set_text(table, row, PDNN_LIBRARY_ROW_FLAGS, pdnn_flags_format(visit->flags, flags));
     pdnn_log_row_flatten(table, row);
 }
 
 static enum pdnn_status check_row(const struct pdnn_table *table, size_t row, struct pdnn_err *err) {
-    const enum pdnn_outcome outcome = pdnn_outcome_find(pdnn_table_text(table, row, PDNN_LIBRARY_STATUS));
-    const double median_ns = pdnn_table_number(table, row, PDNN_LIBRARY_TIME_NS_MEDIAN);
-    int64_t started_unix_ms;
-    if (outcome == PDNN_OUTCOME_COUNT)
-        return pdnn_table_refuse(table, row, PDNN_LIBRARY_STATUS, err);
-    if (!pdnn_utc_parse(pdnn_table_text(table, row, PDNN_LIBRARY_STARTED_UTC), &started_unix_ms))
-        return pdnn_table_refuse(table, row, PDNN_LIBRARY_STARTED_UTC, err);
-    if (outcome == PDNN_OUTCOME_OK && !(isfinite(median_ns) && median_ns > 0))
+    struct pdnn_visit visit = {0};
+    if (pdnn_record_check(table, row, err) != PDNN_OK)
+        return err->status;
+    pdnn_record_take(table, row, &visit);
+    if (visit.outcome == PDNN_OUTCOME_OK && !(isfinite(visit.median_ns) && visit.median_ns > 0))
         return pdnn_fail(err, PDNN_INVALID, "a row that is ok needs a time_ns_median above 0");
     return PDNN_OK;
 }

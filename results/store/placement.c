@@ -1,7 +1,6 @@
 #include "results/store/placement.h"
 
 #include <math.h>
-#include <string.h>
 
 const struct pdnn_word pdnn_bound_words[PDNN_BOUND_COUNT] = {
     {"compute", "its arithmetic at the measured peak takes longer than its memory traffic",
@@ -15,13 +14,6 @@ const struct pdnn_word pdnn_bound_words[PDNN_BOUND_COUNT] = {
 
 const char *pdnn_bound_name(enum pdnn_bound bound) {
     return bound == PDNN_BOUND_UNKNOWN ? "" : pdnn_bound_words[bound - 1].name;
-}
-
-enum pdnn_bound pdnn_bound_find(const char *name) {
-    enum pdnn_bound bound = PDNN_BOUND_UNKNOWN;
-    while (bound < PDNN_BOUND_COUNT && strcmp(pdnn_bound_name(bound), name) != 0)
-        bound++;
-    return bound;
 }
 
 void pdnn_placement_init(struct pdnn_placement *place) {

@@ -28,8 +28,6 @@ extern const struct pdnn_word pdnn_bound_words[];
 
 /* "" for none, "compute", "memory", "overhead". */
 const char *pdnn_bound_name(enum pdnn_bound bound);
-/* PDNN_BOUND_COUNT if it is none of them. */
-enum pdnn_bound pdnn_bound_find(const char *name);
 
 enum { PDNN_LEVEL_TEXT = 24 };
 

@@ -11,9 +11,11 @@
 #define COUNT    .kind = PDNN_KIND_COUNT
 #define NUMBER   .kind = PDNN_KIND_NUMBER
 
-#define PLACE(member)   .field = PDNN_FIELD(pdnn_placement, member)
-#define AT(member)      .field = PDNN_FIELD(pdnn_op_record, member)
-#define TEXT_AT(member) .field = PDNN_FIELD_POINTER(pdnn_op_record, member)
+#define PLACE_AS(form, member) .field = PDNN_FIELD_AS(form, pdnn_placement, member)
+#define PLACE(member)          PLACE_AS(CHARS, member)
+#define AS(form, member)       .field = PDNN_FIELD_AS(form, pdnn_op_record, member)
+#define AT(member)             AS(CHARS, member)
+#define TEXT_AT(member)        AS(BORROWED, member)
 
 static const struct pdnn_word page_words[] = {
     {"warm", "nearly all of it: no step waits for a disk", ""},
@@ -188,14 +190,12 @@ unsigned pdnn_result_flags(const struct pdnn_result *result) {
 
 void pdnn_result_set_placement(struct pdnn_result *result, const struct pdnn_placement *place) {
     pdnn_record_put(result->table, result->row, place);
-    pdnn_result_set_text(result, PDNN_RESULT_BOUND, pdnn_bound_name(place->bound));
 }
 
 struct pdnn_placement pdnn_result_placement(const struct pdnn_result *result) {
     struct pdnn_placement place;
     pdnn_placement_init(&place);
     pdnn_record_take(result->table, result->row, &place);
-    place.bound = pdnn_bound_find(pdnn_result_text(result, PDNN_RESULT_BOUND));
     return place;
 }
 
@@ -206,17 +206,6 @@ static const struct pdnn_column_def op_columns[] = {
 #undef OPS_COLUMN
 const struct pdnn_table_def pdnn_ops_def = {"ops", "one row per instance, op and pass", op_columns,
                                             PDNN_OPS_COLUMNS};
-
-enum pdnn_status pdnn_ops_check(const struct pdnn_table *ops, size_t row, struct pdnn_err *err) {
-    return pdnn_bound_find(pdnn_table_text(ops, row, PDNN_OPS_BOUND)) < PDNN_BOUND_COUNT
-               ? PDNN_OK
-               : pdnn_table_refuse(ops, row, PDNN_OPS_BOUND, err);
-}
-
-void pdnn_ops_put(struct pdnn_table *ops, size_t row, const struct pdnn_op_record *op) {
-    pdnn_record_put(ops, row, op);
-    pdnn_table_set_text(ops, row, PDNN_OPS_BOUND, pdnn_bound_name(op->place.bound));
-}
 
 struct pdnn_op_record pdnn_ops_row(const struct pdnn_table *ops, size_t row) {
     struct pdnn_op_record op = {.op_index = PDNN_ABSENT,
@@ -229,7 +218,6 @@ struct pdnn_op_record pdnn_ops_row(const struct pdnn_table *ops, size_t row) {
                                 .share_pct = NAN};
     pdnn_placement_init(&op.place);
     pdnn_record_take(ops, row, &op);
-    op.place.bound = pdnn_bound_find(pdnn_table_text(ops, row, PDNN_OPS_BOUND));
     return op;
 }
 

@@ -7,7 +7,7 @@
 #include "models/cost/cost.h"
 #include "models/instance.h"
 #include "results/store/placement.h"
-#include "results/store/utc.h"
+#include "results/table/utc.h"
 #include "results/table/table.h"
 #include "runtime/protocol/visit.h"
 
@@ -80,10 +80,7 @@ enum pdnn_ops_column {
 };
 extern const struct pdnn_table_def pdnn_ops_def;
 
-/* PDNN_INVALID if a word in the row is not known; for struct pdnn_table_file. */
-enum pdnn_status pdnn_ops_check(const struct pdnn_table *ops, size_t row, struct pdnn_err *err);
-
-/* A row of ops.csv; texts that were read are the table's. */
+/* A row of ops.csv, for results/table/record.h; texts that were read are the table's. */
 struct pdnn_op_record {
     const char *id, *model, *family, *mode, *status; /* of its instance */
     uint64_t op_index;
@@ -94,7 +91,6 @@ struct pdnn_op_record {
     struct pdnn_placement place;
     const char *implementation; /* several: joined by " | " */
 };
-void pdnn_ops_put(struct pdnn_table *ops, size_t row, const struct pdnn_op_record *op);
 struct pdnn_op_record pdnn_ops_row(const struct pdnn_table *ops, size_t row);
 
 /* Prints the ids in the column in today's form, as they are when a table is read: with or without what equals

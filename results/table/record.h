@@ -8,12 +8,12 @@
 /* Fills the cells that have a field. COUNT: of a uint64_t or a uint32_t. */
 void pdnn_record_put(struct pdnn_table *table, size_t row, const void *record);
 
-/* The reverse; a field stays as it is where its cell is empty, but a pointer gets "". Text is cut to its
- * array. */
+/* The reverse; a field stays as it is where its cell is empty or not a value of it, but a pointer gets "".
+ * Text is cut to its array. */
 void pdnn_record_take(const struct pdnn_table *table, size_t row, void *record);
 
-/* PDNN_INVALID for a cell that its field has no room for: a text too long, a count that is too large, or
- * missing, for 32 bits. */
+/* PDNN_INVALID for a cell that its field cannot have: a text too long, no time, an unknown word, or a count
+ * that is too large, or missing, for 32 bits. */
 enum pdnn_status pdnn_record_check(const struct pdnn_table *table, size_t row, struct pdnn_err *err);
 
 /* PDNN_INVALID: what the cell holds is not a value for its column. */

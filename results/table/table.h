@@ -53,17 +53,26 @@ enum pdnn_show {
     PDNN_SHOW_COUNT
 };
 
-/* Where a struct has the value of a cell, of the kind's own type or as below; size 0: nowhere
+/* What the text of a TEXT cell is in a struct. */
+enum pdnn_field_form {
+    PDNN_FIELD_CHARS,    /* an array of chars */
+    PDNN_FIELD_BORROWED, /* a borrowed pointer */
+    PDNN_FIELD_TIME,     /* int64_t, milliseconds since 1970; 0: empty */
+    PDNN_FIELD_WORD,     /* an enum, in the order of the column's words; an optional column may be empty */
+    PDNN_FIELD_WORD_OR_NONE, /* the same from 1 on; 0: empty */
+    PDNN_FIELD_FLAGS,        /* unsigned, of enum pdnn_flag */
+};
+
+/* Where a struct has the value of a cell, of the kind's own type or as above; size 0: nowhere
  * (results/table/record.h). */
 struct pdnn_field {
     size_t offset, size;
-    bool is_pointer; /* TEXT: a borrowed pointer, else an array of chars */
+    enum pdnn_field_form form;
 };
 
-#define PDNN_FIELD(record, member)                                                                           \
-    { offsetof(struct record, member), sizeof((struct record *)0)->member, false }
-#define PDNN_FIELD_POINTER(record, member)                                                                   \
-    { offsetof(struct record, member), sizeof((struct record *)0)->member, true }
+#define PDNN_FIELD_AS(form, record, member)                                                                  \
+    { offsetof(struct record, member), sizeof((struct record *)0)->member, PDNN_FIELD_##form }
+#define PDNN_FIELD(record, member) PDNN_FIELD_AS(CHARS, record, member)
 
 /* One column. Texts are borrowed and static in definitions. */
 struct pdnn_column_def {

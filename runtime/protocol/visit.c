@@ -136,10 +136,6 @@ const char *pdnn_stop_name(enum pdnn_stop stop) {
     return pdnn_stop_words[stop].name;
 }
 
-enum pdnn_stop pdnn_stop_find(const char *name) {
-    return (enum pdnn_stop)find_name(pdnn_stop_words, PDNN_STOP_COUNT, name, strlen(name));
-}
-
 const char *pdnn_flags_format(unsigned flags, char buffer[PDNN_FLAGS_TEXT]) {
     size_t used = 0;
     buffer[0] = 0;

@@ -44,7 +44,6 @@ enum pdnn_stop {
     PDNN_STOP_COUNT
 };
 const char *pdnn_stop_name(enum pdnn_stop stop); /* "precision", "max_time", "samples", "time_limit" */
-enum pdnn_stop pdnn_stop_find(const char *name);
 
 /* Bits of flags. */
 enum pdnn_flag {

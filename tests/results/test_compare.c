@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "results/compare/compare_ops.h"
 #include "results/compare/compare_sums.h"
+#include "results/table/record.h"
 #include "results/table/write.h"
 
 #include <math.h>
@@ -314,7 +315,7 @@ static void write_ops(int side, const char *implementation) {
         op.pass = "forward";
         op.time_ns_median = 50;
         op.implementation = i ? implementation : "onednn:brgemm";
-        pdnn_ops_put(&ops, row, &op);
+        pdnn_record_put(&ops, row, &op);
     }
     pdnn_table_write(&writer, &ops, NULL);
     pdnn_table_write_end(&writer);

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "results/query/ops_reader.h"
 #include "results/store/tables.h"
+#include "results/table/record.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ static void test_ops_reader_reads_what_tables_write(void **state) {
     written.place.bound = PDNN_BOUND_MEMORY;
     strcpy(written.place.roof_level, "L2");
     written.place.pct_of_roof = 50;
-    pdnn_ops_put(&tables.ops, row, &written);
+    pdnn_record_put(&tables.ops, row, &written);
     assert_int_equal(pdnn_tables_write(&tables, &folder, &err), PDNN_OK);
     assert_int_equal(pdnn_ops_reader_open(&reader, directory, &err), PDNN_OK);
     assert_int_equal(pdnn_ops_reader_find(&reader, id, &read), 1);

@@ -16,13 +16,6 @@ static void test_outcome_find_inverts_name(void **state) {
     assert_string_equal(pdnn_outcome_name(PDNN_OUTCOME_OOM_PREDICTED), "oom_predicted");
 }
 
-static void test_stop_find_inverts_name(void **state) {
-    (void)state;
-    for (int i = 0; i < PDNN_STOP_COUNT; i++)
-        assert_int_equal(pdnn_stop_find(pdnn_stop_name((enum pdnn_stop)i)), i);
-    assert_int_equal(pdnn_stop_find("max"), PDNN_STOP_COUNT);
-}
-
 static void test_flags_parse_inverts_format(void **state) {
     (void)state;
     char text[PDNN_FLAGS_TEXT];
@@ -82,9 +75,11 @@ static void test_visit_finish_twice(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_outcome_find_inverts_name),  cmocka_unit_test(test_stop_find_inverts_name),
-        cmocka_unit_test(test_flags_parse_inverts_format), cmocka_unit_test(test_flags_words),
-        cmocka_unit_test(test_visit_finish_twice),         cmocka_unit_test(test_words_are_explained),
+        cmocka_unit_test(test_outcome_find_inverts_name),
+        cmocka_unit_test(test_flags_parse_inverts_format),
+        cmocka_unit_test(test_flags_words),
+        cmocka_unit_test(test_visit_finish_twice),
+        cmocka_unit_test(test_words_are_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

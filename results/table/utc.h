@@ -1,6 +1,6 @@
 /* Points in time as the tables have them. */
-#ifndef RESULTS_STORE_UTC_H
-#define RESULTS_STORE_UTC_H
+#ifndef RESULTS_TABLE_UTC_H
+#define RESULTS_TABLE_UTC_H
 
 #include <stdbool.h>
 #include <stdint.h>

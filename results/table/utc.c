@@ -1,5 +1,5 @@
 #define _DEFAULT_SOURCE /* timegm */
-#include "results/store/utc.h"
+#include "results/table/utc.h"
 
 #include <stdio.h>
 #include <string.h>
