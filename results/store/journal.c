@@ -1,12 +1,254 @@
+#define _POSIX_C_SOURCE 200809L
 #include "results/store/journal.h"
 
 #include "base/memory.h"
-#include "results/store/journal_scan.h"
-#include "results/store/journal_table.h"
+#include "results/store/results.h"
+#include "results/table/record.h"
 #include "results/table/write.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define COUNT  .kind = PDNN_KIND_COUNT
+#define NUMBER .kind = PDNN_KIND_NUMBER, .digits = PDNN_DIGITS_EXACT
+
+#define AT(member)       .field = PDNN_FIELD(pdnn_visit, member)
+#define AS(form, member) .field = PDNN_FIELD_AS(form, pdnn_visit, member)
+#define OP_AT(member)    .field = PDNN_FIELD(pdnn_visit_op, member)
+
+#define JOURNAL_COLUMN(word, ...) [PDNN_JOURNAL_##word] = {__VA_ARGS__},
+static const struct pdnn_column_def columns[] = {
+#include "results/store/columns/journal.inc"
+};
+#undef JOURNAL_COLUMN
+const struct pdnn_table_def pdnn_journal_def = {
+    "journal", "one row per visit to an instance, appended as it happens; the source of the tables", columns,
+    PDNN_JOURNAL_COLUMNS};
+
+#define JOURNAL_OPS_COLUMN(word, ...) [PDNN_JOURNAL_OPS_##word] = {__VA_ARGS__},
+static const struct pdnn_column_def op_columns[] = {
+#include "results/store/columns/journal-ops.inc"
+};
+#undef JOURNAL_OPS_COLUMN
+const struct pdnn_table_def pdnn_journal_ops_def = {
+    "journal-ops", "one row per visit and operator, written before the visit's row commits them", op_columns,
+    PDNN_JOURNAL_OPS_COLUMNS};
+
+/* What is 0 was not measured: the visit did not get that far. With samples, a 0 of theirs is a 0. */
+static bool is_measured(const struct pdnn_table *journal, size_t row, size_t column,
+                        const struct pdnn_visit *visit) {
+    bool is_of_samples = column >= PDNN_JOURNAL_SAMPLES && column <= PDNN_JOURNAL_TIME_NS_MAD;
+    return is_of_samples ? visit->samples > 0 : pdnn_table_number(journal, row, column) != 0;
+}
+
+/* Add the visit, which is the instance's of that number, and one of its ops. A row is one line, whatever the
+ * texts hold. */
+static void put_visit(struct pdnn_table *journal, const char *id, uint64_t number,
+                      const struct pdnn_visit *visit) {
+    const size_t row = pdnn_table_add_row(journal);
+    pdnn_record_put(journal, row, visit);
+    for (size_t column = PDNN_JOURNAL_PREPARE_NS; column <= PDNN_JOURNAL_LOADER_BYTES; column++)
+        if (!is_measured(journal, row, column, visit))
+            pdnn_table_set_empty(journal, row, column);
+    pdnn_table_set_count(journal, row, PDNN_JOURNAL_SCHEMA, PDNN_SCHEMA);
+    pdnn_table_set_text(journal, row, PDNN_JOURNAL_ID, id);
+    pdnn_table_set_count(journal, row, PDNN_JOURNAL_VISIT, number);
+    if (!visit->samples)
+        pdnn_table_set_empty(journal, row, PDNN_JOURNAL_STOP_REASON);
+    pdnn_table_set_count(journal, row, PDNN_JOURNAL_OPS, visit->n_ops);
+    pdnn_log_row_flatten(journal, row);
+}
+
+static void put_op(struct pdnn_table *ops, const char *id, uint64_t number, const struct pdnn_visit_op *op) {
+    char key[PDNN_OP_KEY_TEXT];
+    const size_t row = pdnn_table_add_row(ops);
+    pdnn_record_put(ops, row, op);
+    pdnn_table_set_text(ops, row, PDNN_JOURNAL_OPS_ID, id);
+    pdnn_table_set_count(ops, row, PDNN_JOURNAL_OPS_VISIT, number);
+    snprintf(key, sizeof key, "%s", op->key);
+    char *part = key; /* split at its first two slashes */
+    for (size_t column = PDNN_JOURNAL_OPS_OP; column <= PDNN_JOURNAL_OPS_OP_SHAPE; column++) {
+        size_t length = column == PDNN_JOURNAL_OPS_OP_SHAPE ? strlen(part) : strcspn(part, "/");
+        bool has_more = part[length];
+        part[length] = 0;
+        pdnn_table_set_text(ops, row, column, part);
+        part += length + has_more;
+    }
+    pdnn_log_row_flatten(ops, row);
+}
+
+/* The reverse; the visit has n_ops and no ops. */
+static struct pdnn_visit visit_of(const struct pdnn_table *journal, size_t row) {
+    struct pdnn_visit visit = {.n_ops = (size_t)pdnn_table_count(journal, row, PDNN_JOURNAL_OPS)};
+    pdnn_record_take(journal, row, &visit);
+    return visit;
+}
+
+/* The key of the row's op, or false if it is too long for one. */
+static bool join_key(const struct pdnn_table *ops, size_t row, char key[PDNN_OP_KEY_TEXT]) {
+    int length = snprintf(key, PDNN_OP_KEY_TEXT, "%s/%s/%s", pdnn_table_text(ops, row, PDNN_JOURNAL_OPS_OP),
+                          pdnn_table_text(ops, row, PDNN_JOURNAL_OPS_OP_PASS),
+                          pdnn_table_text(ops, row, PDNN_JOURNAL_OPS_OP_SHAPE));
+    return length >= 0 && length < PDNN_OP_KEY_TEXT;
+}
+
+static struct pdnn_visit_op op_of(const struct pdnn_table *ops, size_t row) {
+    struct pdnn_visit_op op = {.count = 0};
+    pdnn_record_take(ops, row, &op);
+    join_key(ops, row, op.key);
+    return op;
+}
+
+static enum pdnn_status check_visit(const struct pdnn_table *journal, size_t row, struct pdnn_err *err) {
+    if (strlen(pdnn_table_text(journal, row, PDNN_JOURNAL_ID)) >= PDNN_ID_TEXT)
+        return pdnn_table_refuse(journal, row, PDNN_JOURNAL_ID, err);
+    return pdnn_record_check(journal, row, err);
+}
+
+static enum pdnn_status check_op(const struct pdnn_table *ops, size_t row, struct pdnn_err *err) {
+    char key[PDNN_OP_KEY_TEXT];
+    if (!join_key(ops, row, key))
+        return pdnn_table_refuse(ops, row, PDNN_JOURNAL_OPS_OP_SHAPE, err);
+    return pdnn_record_check(ops, row, err);
+}
+
+enum pdnn_status pdnn_journal_scan_open(struct pdnn_journal_scan *scan, const char *directory,
+                                        struct pdnn_err *err) {
+    *scan = (struct pdnn_journal_scan){.ops.fd = -1};
+    enum pdnn_status status = pdnn_log_scan_open(&scan->visits, directory, &pdnn_journal_def, err);
+    if (status == PDNN_OK && scan->visits.fd < 0)
+        status = pdnn_fail(err, PDNN_INVALID, "%s: cannot be read: %s", scan->visits.path, strerror(ENOENT));
+    return status == PDNN_OK ? pdnn_log_scan_open(&scan->ops, directory, &pdnn_journal_ops_def, err) : status;
+}
+
+void pdnn_journal_scan_rewind(struct pdnn_journal_scan *scan) {
+    pdnn_log_scan_rewind(&scan->visits);
+    pdnn_log_scan_rewind(&scan->ops);
+}
+
+void pdnn_journal_scan_rest(struct pdnn_journal_scan *scan) {
+    pdnn_log_scan_rest(&scan->visits);
+    pdnn_log_scan_rest(&scan->ops);
+}
+
+void pdnn_journal_scan_close(struct pdnn_journal_scan *scan) {
+    pdnn_log_scan_close(&scan->visits);
+    pdnn_log_scan_close(&scan->ops);
+    pdnn_texts_finish(&scan->stray_ids);
+    pdnn_rows_finish(&scan->stray_lines);
+}
+
+/* A piece as a text of its own, without its quotes. */
+static const char *plain(struct pdnn_piece piece, char *buffer, size_t size) {
+    size_t quoted = piece.length > 1 && *piece.text == '"', length = piece.length - 2 * quoted;
+    length = length < size ? length : size - 1;
+    memcpy(buffer, piece.text + quoted, length);
+    buffer[length] = 0;
+    return buffer;
+}
+
+const char *pdnn_piece_id(struct pdnn_piece id, char today[PDNN_ID_TEXT]) {
+    char text[PDNN_ID_TEXT];
+    return pdnn_instance_reprint(plain(id, text, sizeof text), today);
+}
+
+struct pdnn_visit pdnn_row_visit(const struct pdnn_piece field[PDNN_JOURNAL_COLUMNS]) {
+    char text[PDNN_FLAGS_TEXT];
+    struct pdnn_visit visit = {.outcome =
+                                   pdnn_outcome_find(plain(field[PDNN_JOURNAL_STATUS], text, sizeof text))};
+    visit.flags = pdnn_flags_parse(plain(field[PDNN_JOURNAL_ROW_FLAGS], text, sizeof text));
+    visit.median_ns = strtod(plain(field[PDNN_JOURNAL_TIME_NS_MEDIAN], text, sizeof text), NULL);
+    if (!pdnn_utc_parse(plain(field[PDNN_JOURNAL_STARTED_UTC], text, sizeof text), &visit.started_unix_ms))
+        visit.started_unix_ms = 0;
+    return visit;
+}
+
+struct pdnn_piece pdnn_row_rest(const struct pdnn_piece field[PDNN_JOURNAL_COLUMNS]) {
+    const struct pdnn_piece number = field[PDNN_JOURNAL_VISIT], last = field[PDNN_JOURNAL_COLUMNS - 1];
+    const char *rest = number.text + number.length;
+    return (struct pdnn_piece){rest, (size_t)(last.text + last.length - rest)};
+}
+
+/* At most nine digits: no visit has more ops. */
+static bool parse_small(struct pdnn_piece span, size_t *value) {
+    *value = 0;
+    for (size_t i = 0; i < span.length; i++) {
+        if (span.text[i] < '0' || span.text[i] > '9')
+            return false;
+        *value = *value * 10 + (size_t)(span.text[i] - '0');
+    }
+    return span.length > 0 && span.length < 10;
+}
+
+/* False if it is not a row. */
+static bool note_stray(struct pdnn_journal_scan *scan, struct pdnn_piece line) {
+    struct pdnn_piece id;
+    char today[PDNN_ID_TEXT];
+    if (pdnn_csv_split(line.text, line.length - 1, &id, 1) != PDNN_JOURNAL_OPS_COLUMNS)
+        return false;
+    const size_t known = scan->stray_ids.count;
+    if (pdnn_texts_add(&scan->stray_ids, pdnn_piece_id(id, today)) == known)
+        pdnn_rows_add(&scan->stray_lines, scan->ops.line);
+    return true;
+}
+
+/* Ops begin with the visit's id and number, as its own row has them behind its schema. Rows of other
+ * instances before the first of them were left by a killed prune. */
+static enum pdnn_status take_ops(struct pdnn_journal_scan *scan, struct pdnn_scanned_visit *visit,
+                                 size_t count, struct pdnn_err *err) {
+    const struct pdnn_piece id = visit->field[PDNN_JOURNAL_ID], number = visit->field[PDNN_JOURNAL_VISIT];
+    struct pdnn_log_scan *file = &scan->ops;
+    const size_t key = (size_t)(number.text + number.length - id.text) + 1;
+    char name[PDNN_ID_TEXT];
+    plain(id, name, sizeof name);
+    visit->ops_offset = file->offset + file->at;
+    visit->ops_length = 0;
+    for (size_t taken = 0; taken < count;) {
+        struct pdnn_piece line;
+        if (pdnn_log_scan_line(file, &line, err) != PDNN_OK)
+            return err->status;
+        if (!line.text)
+            return pdnn_fail(err, PDNN_INVALID, "%s: ends before visit %.*s of %s has its %zu ops",
+                             file->path, (int)number.length, number.text, name, count);
+        bool is_of_id = line.length > id.length && memcmp(line.text, id.text, id.length) == 0 &&
+                        line.text[id.length] == ',';
+        if (!taken && !is_of_id && note_stray(scan, line))
+            continue;
+        if (line.length <= key || memcmp(line.text, id.text, key) != 0)
+            return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": is not op %zu of visit %.*s of %s",
+                             file->path, file->line, taken + 1, (int)number.length, number.text, name);
+        if (!taken++)
+            visit->ops_offset = file->offset + file->at - line.length;
+        if (scan->ops_rows)
+            pdnn_str_append(scan->ops_rows, line.text, line.length);
+        visit->ops_length += line.length;
+    }
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_journal_scan_next(struct pdnn_journal_scan *scan, struct pdnn_scanned_visit *visit,
+                                        bool *done, struct pdnn_err *err) {
+    struct pdnn_log_scan *file = &scan->visits;
+    size_t n_ops, schema;
+    *done = false;
+    if (pdnn_log_scan_row(file, &visit->line, visit->field, PDNN_JOURNAL_COLUMNS, err) != PDNN_OK)
+        return err->status;
+    *done = !visit->line.text;
+    if (*done)
+        return PDNN_OK;
+    visit->offset = file->offset + file->at - visit->line.length;
+    const struct pdnn_piece first = visit->field[PDNN_JOURNAL_SCHEMA], last = visit->field[PDNN_JOURNAL_OPS];
+    if (!parse_small(first, &schema) || schema != PDNN_SCHEMA)
+        return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": schema %.*s, this program reads %d", file->path,
+                         file->line, (int)first.length, first.text, PDNN_SCHEMA);
+    if (!parse_small(last, &n_ops))
+        return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": ops: '%.*s' is not a count", file->path,
+                         file->line, (int)last.length, last.text);
+    return take_ops(scan, visit, n_ops, err);
+}
 
 struct pdnn_journal {
     struct pdnn_log_file visits, ops;
@@ -16,13 +258,13 @@ struct pdnn_journal {
 /* Adds a visit and its ops, which are the next rows of theirs; false if there are fewer. */
 static bool add_visit(const struct pdnn_table *visits, size_t row, const struct pdnn_table *ops,
                       size_t *next_op, struct pdnn_visits *known) {
-    struct pdnn_visit visit = pdnn_journal_visit(visits, row);
+    struct pdnn_visit visit = visit_of(visits, row);
     char today[PDNN_ID_TEXT];
     if (visit.n_ops > ops->n_rows - *next_op)
         return false;
     visit.ops = pdnn_alloc(visit.n_ops, sizeof *visit.ops);
     for (size_t i = 0; i < visit.n_ops; i++)
-        visit.ops[i] = pdnn_journal_op(ops, (*next_op)++);
+        visit.ops[i] = op_of(ops, (*next_op)++);
     pdnn_visits_add(known, pdnn_instance_reprint(pdnn_table_text(visits, row, PDNN_JOURNAL_ID), today),
                     &visit);
     free(visit.ops);
@@ -32,8 +274,8 @@ static bool add_visit(const struct pdnn_table *visits, size_t row, const struct 
 enum pdnn_status pdnn_journal_parse(const char *visits_path, struct pdnn_str *visits_text,
                                     const char *ops_path, struct pdnn_str *ops_text,
                                     struct pdnn_visits *known, struct pdnn_err *err) {
-    struct pdnn_table_file visits_file = {.path = visits_path, .check = pdnn_journal_check_visit},
-                           ops_file = {.path = ops_path, .check = pdnn_journal_check_op};
+    struct pdnn_table_file visits_file = {.path = visits_path, .check = check_visit},
+                           ops_file = {.path = ops_path, .check = check_op};
     struct pdnn_table visits = {0}, ops = {0};
     size_t next_op = 0;
     enum pdnn_status status = pdnn_table_read_text(&visits_file, visits_text->text, visits_text->length,
@@ -61,7 +303,7 @@ static enum pdnn_status copy_rows(struct pdnn_journal_scan *scan,
         bool done;
         if (pdnn_journal_scan_next(scan, &visit, &done, err) != PDNN_OK || done)
             return done ? PDNN_OK : err->status;
-        if (wants && !wants(user, pdnn_row_id(visit.field, today)))
+        if (wants && !wants(user, pdnn_piece_id(visit.field[PDNN_JOURNAL_ID], today)))
             continue;
         if (with_ops) {
             pdnn_str_append(rows, visit.line.text, visit.line.length);
@@ -205,9 +447,9 @@ enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *i
     pdnn_table_init(&visits, &pdnn_journal_def);
     pdnn_table_init(&ops, &pdnn_journal_ops_def);
     uint64_t number = pdnn_visits_of(&journal->known, id).count + 1;
-    pdnn_journal_add(&visits, id, number, visit);
+    put_visit(&visits, id, number, visit);
     for (size_t i = 0; i < visit->n_ops; i++)
-        pdnn_journal_add_op(&ops, id, number, &visit->ops[i]);
+        put_op(&ops, id, number, &visit->ops[i]);
     size_t next_op = 0;
     enum pdnn_status status = write_visit(journal, &visits, &ops, err);
     if (status == PDNN_OK)

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/paths/folder.h"
 #include "base/texts.h"
-#include "results/store/journal_scan.h"
+#include "results/store/journal.h"
 #include "runtime/protocol/ceilings.h"
 #include "runtime/protocol/standing.h"
 #include "base/stats.h"

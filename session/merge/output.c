@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "results/store/journal.h"
-#include "results/store/journal_table.h"
 #include "results/store/library.h"
 #include "results/store/tables.h"
 #include "results/table/csv.h"

@@ -4,7 +4,8 @@
 
 #include "results/table/csv.h"
 #include "results/store/results.h"
-#include "results/store/journal_table.h"
+#include "results/store/journal.h"
+#include "results/table/record.h"
 #include "results/store/library.h"
 #include "results/table/write.h"
 
@@ -199,10 +200,10 @@ static void test_journal_refuses(void **state) {
         struct pdnn_table table;
         struct pdnn_err err = {0};
         pdnn_table_init(&table, &pdnn_journal_def);
-        pdnn_journal_add(&table, "fc/a=1", 1, &visit);
-        assert_int_equal(pdnn_journal_check_visit(&table, 0, &err), PDNN_OK);
+        pdnn_record_put(&table, pdnn_table_add_row(&table), &visit);
+        assert_int_equal(pdnn_record_check(&table, 0, &err), PDNN_OK);
         if (pdnn_table_parse(&table, 0, pdnn_table_find(&table, rows[i].column), rows[i].text) &&
-            pdnn_journal_check_visit(&table, 0, &err) == PDNN_OK)
+            pdnn_record_check(&table, 0, &err) == PDNN_OK)
             fail_msg("%s took '%s'", rows[i].column, rows[i].text);
         pdnn_table_finish(&table);
     }

@@ -6,10 +6,8 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/store/journal_table.h"
 #include "results/table/write.h"
 #include "results/store/journal.h"
-#include "results/store/journal_scan.h"
 
 #include <fcntl.h>
 #include <signal.h>
