@@ -12,6 +12,7 @@
 enum { GAP = 2, LEAST_CUT = 16, READABLE = 28, SQUEEZED = 4 };
 
 struct column {
+    size_t at; /* in the table */
     const char *title;
     enum pdnn_align align;
     int spare; /* may be left out on a narrow terminal, the highest first; 0: may not */
@@ -26,7 +27,7 @@ struct layout {
 
 struct pdnn_sheet {
     struct column *columns;
-    size_t n_columns, columns_room;
+    size_t n_columns;
     struct pdnn_arena arena; /* text of the cells */
     char **cells;            /* row by row */
     size_t n_cells, room;
@@ -35,20 +36,29 @@ struct pdnn_sheet {
     struct pdnn_str note;
 };
 
-struct pdnn_sheet *pdnn_sheet_create(void) {
-    return pdnn_alloc(1, sizeof(struct pdnn_sheet));
+struct pdnn_sheet *pdnn_sheet_create(const struct pdnn_table *table, const size_t *columns,
+                                     size_t n_columns) {
+    struct pdnn_sheet *sheet = pdnn_alloc(1, sizeof *sheet);
+    sheet->columns = pdnn_alloc(n_columns, sizeof *sheet->columns);
+    for (; sheet->n_columns < n_columns; sheet->n_columns++) {
+        const size_t at = columns[sheet->n_columns];
+        const struct pdnn_column_def *def = &table->column[at].def;
+        sheet->columns[sheet->n_columns] =
+            (struct column){at, pdnn_column_title(def),
+                            def->kind == PDNN_KIND_TEXT ? def->align : PDNN_ALIGN_RIGHT, def->rank};
+    }
+    return sheet;
 }
 
-void pdnn_sheet_column(struct pdnn_sheet *table, const struct pdnn_column_def *def) {
-    table->columns =
-        pdnn_grow(table->columns, &table->columns_room, table->n_columns, sizeof *table->columns);
-    table->columns[table->n_columns++] = (struct column){
-        pdnn_column_title(def), def->kind == PDNN_KIND_TEXT ? def->align : PDNN_ALIGN_RIGHT, def->rank};
-}
-
-void pdnn_sheet_cell(struct pdnn_sheet *table, const char *text) {
-    table->cells = pdnn_grow(table->cells, &table->room, table->n_cells, sizeof *table->cells);
-    table->cells[table->n_cells++] = pdnn_arena_strdup(&table->arena, text);
+void pdnn_sheet_add(struct pdnn_sheet *sheet, const struct pdnn_table *table, size_t row) {
+    struct pdnn_str cell = {0};
+    for (size_t c = 0; c < sheet->n_columns; c++) {
+        pdnn_str_clear(&cell);
+        pdnn_table_append_shown(table, row, sheet->columns[c].at, &cell);
+        sheet->cells = pdnn_grow(sheet->cells, &sheet->room, sheet->n_cells, sizeof *sheet->cells);
+        sheet->cells[sheet->n_cells++] = pdnn_arena_strdup(&sheet->arena, pdnn_str_text(&cell));
+    }
+    pdnn_str_finish(&cell);
 }
 
 /* What a column asks for. */

@@ -8,13 +8,11 @@
 
 struct pdnn_sheet; /* opaque */
 
-struct pdnn_sheet *pdnn_sheet_create(void);
+/* Of these columns; their titles are borrowed. */
+struct pdnn_sheet *pdnn_sheet_create(const struct pdnn_table *table, const size_t *columns, size_t n_columns);
 
-/* The next column; the title is borrowed. */
-void pdnn_sheet_column(struct pdnn_sheet *table, const struct pdnn_column_def *def);
-
-/* Fills the next cell, left to right and then in the next row. */
-void pdnn_sheet_cell(struct pdnn_sheet *table, const char *text);
+/* Adds a row, as people see it, of the table or another one with these columns. */
+void pdnn_sheet_add(struct pdnn_sheet *sheet, const struct pdnn_table *table, size_t row);
 
 /* Appends the rows so far and forgets them. On a terminal (a width above 0) they are set as they need, with
  * the titles where the widths change; elsewhere as the first ones. Control characters are escaped. */
