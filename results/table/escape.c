@@ -23,22 +23,6 @@ void pdnn_html_text(struct pdnn_str *out, const char *text) {
     pdnn_str_finish(&visible);
 }
 
-void pdnn_html_json_text(struct pdnn_str *out, const char *text) {
-    struct pdnn_str visible = {0};
-    pdnn_visible_append(&visible, text, strlen(text), "");
-    pdnn_str_append(out, "\"", 1);
-    for (const char *at = pdnn_str_text(&visible); *at; at++) {
-        if (*at == '"' || *at == '\\')
-            pdnn_str_printf(out, "\\%c", *at);
-        else if (*at == '<' || *at == '>' || *at == '&')
-            pdnn_str_printf(out, "\\u%04x", (unsigned)*at);
-        else
-            pdnn_str_append(out, at, 1);
-    }
-    pdnn_str_append(out, "\"", 1);
-    pdnn_str_finish(&visible);
-}
-
 /* What pdnn_visible_letter takes for none: control characters, of which those of Latin-1 are two bytes of
  * UTF-8, and bytes that are not UTF-8. */
 static size_t append_escape(struct pdnn_str *out, const char *text) {
@@ -56,11 +40,13 @@ static size_t append_escape(struct pdnn_str *out, const char *text) {
     return first == 0xc2 && second >= 0x80 && second < 0xa0 ? 2 : 1;
 }
 
-void pdnn_json_text(struct pdnn_str *out, const char *text) {
+/* Besides what must be, what is in `more` is escaped. */
+static void append_json(struct pdnn_str *out, const char *text, const char *more) {
     pdnn_str_append(out, "\"", 1);
     size_t length = strlen(text), run = 0;
     for (size_t at = 0; at < length;) {
-        size_t letter = text[at] == '"' || text[at] == '\\' ? 0 : pdnn_visible_letter(text + at, length - at);
+        bool is_plain = text[at] != '"' && text[at] != '\\' && !strchr(more, text[at]);
+        size_t letter = is_plain ? pdnn_visible_letter(text + at, length - at) : 0;
         at += letter;
         if (letter)
             continue;
@@ -70,6 +56,17 @@ void pdnn_json_text(struct pdnn_str *out, const char *text) {
     }
     pdnn_str_append(out, text + run, length - run);
     pdnn_str_append(out, "\"", 1);
+}
+
+void pdnn_json_text(struct pdnn_str *out, const char *text) {
+    append_json(out, text, "");
+}
+
+void pdnn_html_json_text(struct pdnn_str *out, const char *text) {
+    struct pdnn_str visible = {0};
+    pdnn_visible_append(&visible, text, strlen(text), "");
+    append_json(out, pdnn_str_text(&visible), "<>&");
+    pdnn_str_finish(&visible);
 }
 
 void pdnn_shell_quote(struct pdnn_str *out, const char *text) {
