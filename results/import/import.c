@@ -96,8 +96,8 @@ struct mapped {
 
 /* Columns whose rows belong together. */
 struct group {
-    const struct pdnn_table *rows; /* the file's */
-    struct mapped *column;
+    const struct pdnn_table *rows;   /* the file's */
+    struct mapped *column, *of[KEY]; /* all; by role, NULL: none */
     size_t n, n_rows;
 };
 
@@ -122,17 +122,14 @@ struct import {
     struct pdnn_import_result result;
 };
 
-/* The number of the group's column of this role; SIZE_MAX: none. */
-static size_t find(const struct group *group, enum role role) {
-    size_t i = 0;
-    while (i < group->n && group->column[i].role != role)
-        i++;
-    return i < group->n ? i : SIZE_MAX;
+static const char *text_of(const struct group *group, size_t row, enum role role) {
+    const struct mapped *of = group->of[role];
+    return of ? pdnn_table_text(group->rows, row, of->at) : "";
 }
 
-static const char *text_of(const struct group *group, size_t row, enum role role) {
-    const size_t i = find(group, role);
-    return i == SIZE_MAX ? "" : pdnn_table_text(group->rows, row, group->column[i].at);
+/* The list with one more text, in the arena. */
+static const char *with(struct import *im, const char *list, const char *separator, const char *text) {
+    return pdnn_arena_printf(&im->arena, "%s%s%s", list, *list ? separator : "", text);
 }
 
 /* "KEY=COLUMN:UNIT" */
@@ -195,16 +192,17 @@ static enum pdnn_status map_columns(struct import *im, struct pdnn_err *err) {
         else if (is_there)
             return pdnn_fail(err, PDNN_INVALID, "--map has %s twice", all[i].key);
         group->n++;
+        if (all[i].role != KEY)
+            group->of[all[i].role] = &all[i];
     }
     for (struct group *g = im->group; g <= group; g++) {
         im->n_groups++;
-        needs_model = needs_model || (find(g, LABEL) == SIZE_MAX && find(g, MODEL) == SIZE_MAX);
-        has_flop = has_flop || find(g, FLOP) != SIZE_MAX || find(g, GFLOPS) != SIZE_MAX;
+        needs_model = needs_model || (!g->of[LABEL] && !g->of[MODEL]);
+        has_flop = has_flop || g->of[FLOP] || g->of[GFLOPS];
         if (needs_model && !im->request->model)
             return pdnn_fail(err, PDNN_INVALID,
                              "no column says the model: give --map model=COLUMN or --model");
-        if (find(g, TIME) == SIZE_MAX && find(g, STEPS) == SIZE_MAX && find(g, EXAMPLES) == SIZE_MAX &&
-            find(g, STATE) == SIZE_MAX)
+        if (!g->of[TIME] && !g->of[STEPS] && !g->of[EXAMPLES] && !g->of[STATE])
             return pdnn_fail(err, PDNN_INVALID,
                              "no column says the time: give --map time=COLUMN:UNIT, "
                              "steps_per_s=COLUMN or examples_per_s=COLUMN");
@@ -232,7 +230,7 @@ static enum pdnn_status choose_host(struct import *im, struct pdnn_err *err) {
     const char *found = NULL;
     im->host = im->request->host;
     for (const struct group *g = im->group; g < im->group + im->n_groups; g++) {
-        for (size_t row = 0; row < g->n_rows && find(g, HOST) != SIZE_MAX; row++) {
+        for (size_t row = 0; row < g->n_rows && g->of[HOST]; row++) {
             const char *host = text_of(g, row, HOST);
             if (!im->host && found && strcmp(found, host) != 0)
                 return pdnn_fail(err, PDNN_INVALID,
@@ -247,7 +245,7 @@ static enum pdnn_status choose_host(struct import *im, struct pdnn_err *err) {
 }
 
 static bool is_elsewhere(const struct import *im, const struct group *group, size_t row) {
-    return find(group, HOST) != SIZE_MAX && strcmp(text_of(group, row, HOST), im->host) != 0;
+    return group->of[HOST] && strcmp(text_of(group, row, HOST), im->host) != 0;
 }
 
 /* The row's instance, with as many threads as something says, or 0. */
@@ -257,10 +255,10 @@ static enum pdnn_status read_instance(const struct import *im, const struct grou
     const char *label = text_of(group, row, LABEL), *model = text_of(group, row, MODEL);
     struct pdnn_str id = {0};
     enum pdnn_status status = PDNN_OK;
-    if (find(group, LABEL) != SIZE_MAX)
+    if (group->of[LABEL])
         status = pdnn_label_id(label, request->set, request->n_set, &id, err);
     else
-        pdnn_str_printf(&id, "%s", find(group, MODEL) == SIZE_MAX ? request->model : model);
+        pdnn_str_printf(&id, "%s", !group->of[MODEL] ? request->model : model);
     for (size_t i = 0; i < group->n; i++) {
         const char *value = pdnn_table_text(group->rows, row, group->column[i].at);
         if (group->column[i].role == KEY && *value)
@@ -279,16 +277,15 @@ static enum pdnn_status read_instance(const struct import *im, const struct grou
 /* "; no --map names batch, notes": the columns that no group has. */
 static const char *unread(struct import *im) {
     const char *list = "";
-    for (size_t c = 0; im->request->n_map && c < im->source.rows.n_columns; c++) {
+    for (size_t c = 0; c < im->source.rows.n_columns; c++) {
         bool is_read = false;
         for (const struct group *g = im->group; g < im->group + im->n_groups; g++)
             for (size_t i = 0; i < g->n; i++)
                 is_read = is_read || g->column[i].at == c;
         if (!is_read)
-            list = pdnn_arena_printf(&im->arena, "%s%s%s", list, *list ? ", " : "; no --map names ",
-                                     im->source.rows.column[c].def.name);
+            list = with(im, list, ", ", im->source.rows.column[c].def.name);
     }
-    return list;
+    return im->request->n_map && *list ? pdnn_arena_printf(&im->arena, "; no --map names %s", list) : "";
 }
 
 /* The file's numbers of one instance, NaN before; those that follow from others must. */
@@ -297,16 +294,15 @@ static enum pdnn_status read_numbers(const struct import *im, const struct group
     const double near = 1e-3; /* relative: files have rounded counts */
     const char *name[NUMBERS];
     for (size_t role = 0; role < NUMBERS; role++) {
-        const size_t i = find(group, (enum role)role);
-        if (i == SIZE_MAX)
+        const struct mapped *of = group->of[role];
+        if (!of)
             continue;
-        name[role] = group->column[i].name;
-        if (!pdnn_parse_double(pdnn_table_text(group->rows, row, group->column[i].at), &number[role]))
+        name[role] = of->name;
+        if (!pdnn_parse_double(pdnn_table_text(group->rows, row, of->at), &number[role]))
             return pdnn_fail(err, PDNN_INVALID, "%s is not a number", name[role]);
         if (!(number[role] >= 0))
             return pdnn_fail(err, PDNN_INVALID, "%s is %.10g", name[role], number[role]);
-        number[role] *=
-            group->column[i].factor * (double)(role == FLOP || role == GFLOPS ? im->request->shards : 1);
+        number[role] *= of->factor * (double)(role == FLOP || role == GFLOPS ? im->request->shards : 1);
     }
     const double examples = number[STEPS] * (double)batch, rate = number[STEPS] * number[FLOP] / 1e9;
     if (fabs(examples - number[EXAMPLES]) > near * examples)
@@ -319,30 +315,29 @@ static enum pdnn_status read_numbers(const struct import *im, const struct group
 }
 
 /* Adds what a platform's data sheet or its owner says, unless it is there. */
-static enum pdnn_status add_roof(struct import *im, const struct pdnn_instance *instance, const char *kind,
-                                 double value, struct pdnn_err *err) {
-    const bool is_compute = strcmp(kind, "compute") == 0;
-    struct pdnn_ceiling roof = {.threads = instance->setting[PDNN_SETTING_THREADS],
-                                .value = value,
-                                .low = value,
-                                .high = value,
-                                .median = value,
-                                .repetitions = 1};
-    snprintf(roof.kind, sizeof roof.kind, "%s", kind);
-    snprintf(roof.pattern, sizeof roof.pattern, "%s", is_compute ? "given" : "read");
-    snprintf(is_compute ? roof.dtype : roof.level, sizeof roof.dtype, "%s",
-             is_compute ? pdnn_dtype_name((enum pdnn_dtype)instance->setting[PDNN_SETTING_DTYPE]) : "DRAM");
-    const char *name = pdnn_arena_printf(&im->arena, "%" PRIi64 " %s %s", roof.threads, kind, roof.dtype);
-    const size_t count = im->ceilings->count;
-    if (!(value > 0) || pdnn_texts_add(&im->given, name) < count)
-        return PDNN_OK;
-    if (count == PDNN_CEILINGS_MAX)
-        return pdnn_fail(
-            err, PDNN_INVALID,
-            "%.512s: --peak and --bandwidth are a roof for each dtype and number of threads in it, "
-            "and more than %d are too many",
-            im->request->path, PDNN_CEILINGS_MAX);
-    im->ceilings->row[im->ceilings->count++] = roof;
+static enum pdnn_status add_roofs(struct import *im, const struct pdnn_instance *instance,
+                                  struct pdnn_err *err) {
+    const int64_t threads = instance->setting[PDNN_SETTING_THREADS];
+    struct pdnn_ceiling roofs[] = {
+        {.kind = "compute", .pattern = "given", .value = im->request->peak_gflops},
+        {.kind = "bandwidth", .pattern = "read", .level = "DRAM", .value = im->request->bandwidth_gbs}};
+    snprintf(roofs[0].dtype, sizeof roofs[0].dtype, "%s",
+             pdnn_dtype_name((enum pdnn_dtype)instance->setting[PDNN_SETTING_DTYPE]));
+    for (struct pdnn_ceiling *roof = roofs; roof < roofs + 2 && roof->value > 0; roof++) {
+        const char *name = pdnn_arena_printf(&im->arena, "%" PRIi64 " %s", threads, roof->dtype);
+        if (pdnn_texts_add(&im->given, name) < im->ceilings->count)
+            continue;
+        if (im->ceilings->count == PDNN_CEILINGS_MAX)
+            return pdnn_fail(
+                err, PDNN_INVALID,
+                "%.512s: --peak and --bandwidth are a roof for each dtype and number of threads in it, "
+                "and more than %d are too many",
+                im->request->path, PDNN_CEILINGS_MAX);
+        roof->threads = threads;
+        roof->low = roof->high = roof->median = roof->value;
+        roof->repetitions = 1;
+        im->ceilings->row[im->ceilings->count++] = *roof;
+    }
     return PDNN_OK;
 }
 
@@ -354,7 +349,7 @@ static const char *roofs_of(struct import *im) {
         snprintf(number, sizeof number, "%" PRIi64, im->ceilings->row[i].threads);
         if (strcmp(im->ceilings->row[i].kind, "bandwidth") == 0 &&
             !pdnn_parts_have(list, ", ", number, strlen(number)))
-            list = pdnn_arena_printf(&im->arena, "%s%s%s", list, *list ? ", " : "", number);
+            list = with(im, list, ", ", number);
     }
     return list;
 }
@@ -379,8 +374,7 @@ static enum pdnn_status begin_tables(struct import *im, struct pdnn_err *err) {
                 k++;
             if (k == n_families)
                 families[n_families++] = instance.family;
-            if (add_roof(im, &instance, "compute", request->peak_gflops, err) != PDNN_OK ||
-                add_roof(im, &instance, "bandwidth", request->bandwidth_gbs, err) != PDNN_OK)
+            if (add_roofs(im, &instance, err) != PDNN_OK)
                 return err->status;
         }
     }
@@ -461,7 +455,7 @@ static void add_row(struct import *im, struct row *made, enum pdnn_outcome outco
 static enum pdnn_status add_instance(struct import *im, const struct group *group, size_t row,
                                      struct pdnn_err *err) {
     static const enum role times[] = {TIME, STEPS, EXAMPLES};
-    struct row made = {.label = text_of(group, row, find(group, LABEL) == SIZE_MAX ? MODEL : LABEL),
+    struct row made = {.label = text_of(group, row, group->of[LABEL] ? LABEL : MODEL),
                        .state = text_of(group, row, STATE)};
     char id[PDNN_ID_TEXT];
     enum pdnn_outcome outcome;
@@ -505,9 +499,8 @@ static enum pdnn_status add_instance(struct import *im, const struct group *grou
         add_row(im, &made, outcome, "", true);
         set_times(im, &made, time_ns, (double)batch);
     } else {
-        const char *name = group->column[find(group, times[source])].name;
         add_row(im, &made, PDNN_OUTCOME_INTERRUPTED,
-                pdnn_arena_printf(&im->arena, "%s is 0 in the file", name), true);
+                pdnn_arena_printf(&im->arena, "%s is 0 in the file", group->of[times[source]]->name), true);
     }
     return PDNN_OK;
 }
@@ -528,7 +521,7 @@ static enum pdnn_status make_tables(struct import *im, struct pdnn_err *err) {
             if (is_elsewhere(im, g, row)) {
                 im->result.elsewhere++;
             } else if (add_instance(im, g, row, &cause) != PDNN_OK) {
-                if (find(g, LABEL) != SIZE_MAX)
+                if (g->of[LABEL])
                     pdnn_wrap(&cause, "label '%.256s'", text_of(g, row, LABEL));
                 else
                     pdnn_wrap(&cause, "row %zu", row + 1);
@@ -553,11 +546,10 @@ static struct pdnn_fact text_fact(const char *key, const char *text) {
     return (struct pdnn_fact){.key = key, .type = PDNN_FACT_TEXT, .text = text};
 }
 
-/* "a,b" in the arena. */
-static const char *joined(const char *const *texts, size_t n, struct pdnn_arena *arena) {
+static const char *joined(struct import *im, const char *const *texts, size_t n) {
     const char *all = "";
     for (size_t i = 0; i < n; i++)
-        all = pdnn_arena_printf(arena, "%s%s%s", all, i ? "," : "", texts[i]);
+        all = with(im, all, ",", texts[i]);
     return all;
 }
 
@@ -572,8 +564,8 @@ static enum pdnn_status write_environment(struct import *im, const struct pdnn_f
         text_fact("software", request->software ? request->software : ""),
         text_fact("imported_from", slash ? slash + 1 : request->path),
         text_fact("imported_format",
-                  request->n_map ? joined(request->map, request->n_map, &im->arena) : "ParaDnn JSON"),
-        text_fact("imported_settings", joined(request->set, request->n_set, &im->arena)),
+                  request->n_map ? joined(im, request->map, request->n_map) : "ParaDnn JSON"),
+        text_fact("imported_settings", joined(im, request->set, request->n_set)),
         {.key = "imported_shards", .type = PDNN_FACT_WHOLE, .whole = request->shards},
         {.key = "imported_params_ratio", .type = PDNN_FACT_NUMBER, .number = im->result.params_ratio},
         {.key = "imported_flop_ratio", .type = PDNN_FACT_NUMBER, .number = im->result.flop_ratio},
