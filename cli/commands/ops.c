@@ -153,10 +153,9 @@ static enum pdnn_status run_models(const struct pdnn_arguments *arguments, struc
 static enum pdnn_status run_library(const char *directory, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
     struct pdnn_table library;
-    bool there;
-    enum pdnn_status status = pdnn_library_read(directory, &there, &library, err);
-    if (status == PDNN_OK && !there)
-        status = pdnn_fail(err, PDNN_INVALID, "%s has no operators.csv", directory);
+    if (!pdnn_path_has(directory, "operators.csv"))
+        return pdnn_fail(err, PDNN_INVALID, "%s has no operators.csv", directory);
+    enum pdnn_status status = pdnn_library_read(directory, &library, err);
     if (status == PDNN_OK)
         status = pdnn_table_print(&library, arguments, err);
     pdnn_table_finish(&library);

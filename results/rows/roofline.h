@@ -47,7 +47,7 @@
 #include "base/arena.h"
 #include "models/graph.h"
 #include "models/instance.h"
-#include "results/store/placement.h"
+#include "results/store/results.h"
 #include "runtime/protocol/ceilings.h"
 
 enum { PDNN_ROOF_LEVELS = 8, PDNN_ROOF_RUNGS = 40 };

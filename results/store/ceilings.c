@@ -1,5 +1,6 @@
 /* ceilings.csv: one row per measured roof. These files are handed around and edited, so columns with known
  * words take no others, while extra columns and another order do no harm. */
+#include "base/file.h"
 #include "models/dtype.h"
 #include "results/table/read.h"
 #include "results/table/record.h"
@@ -8,6 +9,7 @@
 #include "results/store/tables.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { CEILINGS_LIMIT_BYTES = 256 << 20 }; /* all rows there may be of many hosts, with all digits */
@@ -85,34 +87,41 @@ static enum pdnn_status check(const struct pdnn_table *table, size_t row, struct
     return pdnn_record_check(table, row, err);
 }
 
-/* Takes the rows of one host, and all that name none. Finishes the table. */
-static enum pdnn_status take_all(struct pdnn_table *table, const char *path, const char *host,
-                                 struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+enum pdnn_status pdnn_ceilings_parse(const char *path, char *text, size_t length, const char *host,
+                                     struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    struct pdnn_table_file file = {.path = path, .check = check};
+    struct pdnn_table table;
     struct pdnn_row_list rows = {0};
-    for (size_t row = 0; row < table->n_rows; row++) {
-        const char *named = pdnn_table_text(table, row, PDNN_CEILING_HOST);
+    enum pdnn_status status = pdnn_table_read_text(&file, text, length, &pdnn_ceilings_def, &table, err);
+    if (status != PDNN_OK)
+        return status;
+    for (size_t row = 0; row < table.n_rows; row++) {
+        const char *named = pdnn_table_text(&table, row, PDNN_CEILING_HOST);
         if (*named && !host)
             host = named;
         if (!*named || strcmp(named, host) == 0)
             pdnn_rows_add(&rows, row);
     }
-    enum pdnn_status status = PDNN_OK;
     if (rows.count > PDNN_CEILINGS_MAX)
         status = pdnn_fail(err, PDNN_INVALID, "%s: more than %d rows of one host", path, PDNN_CEILINGS_MAX);
     else
         for (ceilings->count = 0; ceilings->count < rows.count; ceilings->count++)
-            take(table, rows.at[ceilings->count], &ceilings->row[ceilings->count]);
+            take(&table, rows.at[ceilings->count], &ceilings->row[ceilings->count]);
     pdnn_rows_finish(&rows);
-    pdnn_table_finish(table);
+    pdnn_table_finish(&table);
     return status;
 }
 
 enum pdnn_status pdnn_ceilings_read(const char *path, const char *host, struct pdnn_ceilings *ceilings,
                                     struct pdnn_err *err) {
-    struct pdnn_table_file file = {.path = path, .limit_bytes = CEILINGS_LIMIT_BYTES, .check = check};
-    struct pdnn_table table;
-    enum pdnn_status status = pdnn_table_read(&file, &pdnn_ceilings_def, &table, err);
-    return status == PDNN_OK ? take_all(&table, path, host, ceilings, err) : status;
+    char *text;
+    size_t length;
+    enum pdnn_status status = pdnn_file_read(path, CEILINGS_LIMIT_BYTES, &text, &length, err);
+    if (status != PDNN_OK)
+        return status;
+    status = pdnn_ceilings_parse(path, text, length, host, ceilings, err);
+    free(text);
+    return status;
 }
 
 enum pdnn_status pdnn_ceilings_read_in(const char *directory, struct pdnn_ceilings *ceilings,
@@ -122,12 +131,4 @@ enum pdnn_status pdnn_ceilings_read_in(const char *directory, struct pdnn_ceilin
     enum pdnn_status status = pdnn_ceilings_read(pdnn_str_text(&path), NULL, ceilings, err);
     pdnn_str_finish(&path);
     return status;
-}
-
-enum pdnn_status pdnn_ceilings_parse(const char *path, char *text, size_t length, const char *host,
-                                     struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
-    struct pdnn_table_file file = {.path = path, .check = check};
-    struct pdnn_table table;
-    enum pdnn_status status = pdnn_table_read_text(&file, text, length, &pdnn_ceilings_def, &table, err);
-    return status == PDNN_OK ? take_all(&table, path, host, ceilings, err) : status;
 }

@@ -255,12 +255,14 @@ struct pdnn_journal {
     struct pdnn_visits known;
 };
 
-/* Adds a visit and its ops, which are the next rows of theirs; false if there are fewer. */
+/* Adds a visit and its ops, which are the next rows of theirs, or none (NULL); false if there are fewer. */
 static bool add_visit(const struct pdnn_table *visits, size_t row, const struct pdnn_table *ops,
                       size_t *next_op, struct pdnn_visits *known) {
     struct pdnn_visit visit = visit_of(visits, row);
     char today[PDNN_ID_TEXT];
-    if (visit.n_ops > ops->n_rows - *next_op)
+    if (!ops)
+        visit.n_ops = 0;
+    else if (visit.n_ops > ops->n_rows - *next_op)
         return false;
     visit.ops = pdnn_alloc(visit.n_ops, sizeof *visit.ops);
     for (size_t i = 0; i < visit.n_ops; i++)
@@ -280,11 +282,11 @@ enum pdnn_status pdnn_journal_parse(const char *visits_path, struct pdnn_str *vi
     size_t next_op = 0;
     enum pdnn_status status = pdnn_table_read_text(&visits_file, visits_text->text, visits_text->length,
                                                    &pdnn_journal_def, &visits, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK && ops_text)
         status = pdnn_table_read_text(&ops_file, ops_text->text, ops_text->length, &pdnn_journal_ops_def,
                                       &ops, err);
     for (size_t row = 0; status == PDNN_OK && row < visits.n_rows; row++)
-        if (!add_visit(&visits, row, &ops, &next_op, known))
+        if (!add_visit(&visits, row, ops_text ? &ops : NULL, &next_op, known))
             status = pdnn_fail(err, PDNN_INVALID, "%s: lacks the ops of line %zu of %s", ops_path, row + 2,
                                visits_path);
     pdnn_table_finish(&visits);
@@ -292,10 +294,10 @@ enum pdnn_status pdnn_journal_parse(const char *visits_path, struct pdnn_str *vi
     return status;
 }
 
-/* The header and the visits that are wanted, each with its ops or as one with none. */
+/* The header and the visits that are wanted. */
 static enum pdnn_status copy_rows(struct pdnn_journal_scan *scan,
                                   bool (*wants)(const void *user, const char *id), const void *user,
-                                  bool with_ops, struct pdnn_str *rows, struct pdnn_err *err) {
+                                  struct pdnn_str *rows, struct pdnn_err *err) {
     pdnn_table_csv_header(rows, &pdnn_journal_def);
     for (;;) {
         struct pdnn_scanned_visit visit;
@@ -305,29 +307,21 @@ static enum pdnn_status copy_rows(struct pdnn_journal_scan *scan,
             return done ? PDNN_OK : err->status;
         if (wants && !wants(user, pdnn_piece_id(visit.field[PDNN_JOURNAL_ID], today)))
             continue;
-        if (with_ops) {
-            pdnn_str_append(rows, visit.line.text, visit.line.length);
-        } else {
-            pdnn_str_append(rows, visit.line.text,
-                            (size_t)(visit.field[PDNN_JOURNAL_OPS].text - visit.line.text));
-            pdnn_str_append(rows, "0\n", 2);
-        }
+        pdnn_str_append(rows, visit.line.text, visit.line.length);
     }
 }
 
 enum pdnn_status pdnn_journal_read(const char *directory, bool (*wants)(const void *user, const char *id),
                                    const void *user, struct pdnn_visits *known, struct pdnn_err *err) {
     struct pdnn_journal_scan scan;
-    struct pdnn_str rows = {0}, ops = {0};
-    pdnn_table_csv_header(&ops, &pdnn_journal_ops_def);
+    struct pdnn_str rows = {0};
     enum pdnn_status status = pdnn_journal_scan_open(&scan, directory, err);
     if (status == PDNN_OK)
-        status = copy_rows(&scan, wants, user, false, &rows, err);
+        status = copy_rows(&scan, wants, user, &rows, err);
     if (status == PDNN_OK)
-        status = pdnn_journal_parse(scan.visits.path, &rows, "", &ops, known, err);
+        status = pdnn_journal_parse(scan.visits.path, &rows, NULL, NULL, known, err);
     pdnn_journal_scan_close(&scan);
     pdnn_str_finish(&rows);
-    pdnn_str_finish(&ops);
     return status;
 }
 
@@ -350,7 +344,7 @@ static enum pdnn_status load(struct pdnn_journal *journal, struct pdnn_err *err)
     enum pdnn_status status = pdnn_journal_scan_open(&scan, journal->visits.folder->path, err);
     scan.ops_rows = &ops;
     if (status == PDNN_OK)
-        status = copy_rows(&scan, NULL, NULL, true, &rows, err);
+        status = copy_rows(&scan, NULL, NULL, &rows, err);
     pdnn_log_file_keep(&journal->visits, &scan.visits, rows.length);
     pdnn_log_file_keep(file, &scan.ops, scan.ops.offset + scan.ops.at);
     if (scan.stray_ids.count)
@@ -467,7 +461,7 @@ enum pdnn_status pdnn_journal_prune(struct pdnn_journal **journal,
     struct pdnn_str rows = {0};
     enum pdnn_status status = pdnn_journal_scan_open(&scan, folder->path, err);
     if (status == PDNN_OK)
-        status = copy_rows(&scan, keeps, user, true, &rows, err);
+        status = copy_rows(&scan, keeps, user, &rows, err);
     if (status == PDNN_OK)
         status = pdnn_folder_replace(folder, (*journal)->visits.name, rows.text, rows.length, err);
     pdnn_journal_scan_close(&scan);

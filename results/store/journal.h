@@ -84,7 +84,7 @@ void pdnn_journal_scan_close(struct pdnn_journal_scan *scan);
 struct pdnn_journal; /* opaque */
 
 /* Adds the visits in these parts of the two files, each beginning with its header; both texts are changed.
- * The paths are for messages. */
+ * Without ops (NULL), visits have none. The paths are for messages. */
 enum pdnn_status pdnn_journal_parse(const char *visits_path, struct pdnn_str *visits_text,
                                     const char *ops_path, struct pdnn_str *ops_text,
                                     struct pdnn_visits *known, struct pdnn_err *err);

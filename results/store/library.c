@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L /* access */
 #include "results/store/library.h"
 
 #include "base/memory.h"
@@ -13,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define HIDDEN .show = PDNN_SHOW_NEVER
 #define COUNT  .kind = PDNN_KIND_COUNT
@@ -152,7 +150,7 @@ enum pdnn_status pdnn_library_open(const char *directory, struct pdnn_library **
         status = pdnn_log_file_open(&made->file, true, err);
     }
     if (status == PDNN_OK)
-        status = pdnn_log_file_load(&made->file, check_row, &table, err);
+        status = pdnn_log_read(directory, &pdnn_library_def, check_row, &made->file, &table, err);
     for (size_t row = 0; row < table.n_rows; row++)
         remember(made, &table, row);
     pdnn_table_finish(&table);
@@ -223,17 +221,7 @@ enum pdnn_status pdnn_library_add(struct pdnn_library *library, const struct pdn
     return status;
 }
 
-enum pdnn_status pdnn_library_read(const char *directory, bool *there, struct pdnn_table *table,
-                                   struct pdnn_err *err) {
-    struct pdnn_folder folder;
-    struct pdnn_log_file file;
+enum pdnn_status pdnn_library_read(const char *directory, struct pdnn_table *table, struct pdnn_err *err) {
     *table = (struct pdnn_table){0};
-    enum pdnn_status status = pdnn_folder_open(&folder, directory, err);
-    if (status != PDNN_OK)
-        return status;
-    pdnn_log_file_init(&file, &folder, &pdnn_library_def);
-    *there = access(file.path, F_OK) == 0;
-    status = pdnn_log_file_load(&file, check_row, table, err);
-    pdnn_folder_close(&folder);
-    return status;
+    return pdnn_log_read(directory, &pdnn_library_def, check_row, NULL, table, err);
 }

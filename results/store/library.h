@@ -61,9 +61,8 @@ size_t pdnn_library_next(const struct pdnn_library *library, size_t at, const ch
 enum pdnn_status pdnn_library_add(struct pdnn_library *library, const struct pdnn_library_row *row,
                                   struct pdnn_err *err);
 
-/* The complete rows of DIR/operators.csv; *there says whether there is such a file. Release *table with
+/* The complete rows of DIR/operators.csv; none if there is no such file. Release *table with
  * pdnn_table_finish, after a failure too. */
-enum pdnn_status pdnn_library_read(const char *directory, bool *there, struct pdnn_table *table,
-                                   struct pdnn_err *err);
+enum pdnn_status pdnn_library_read(const char *directory, struct pdnn_table *table, struct pdnn_err *err);
 
 #endif

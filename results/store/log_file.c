@@ -166,13 +166,11 @@ void pdnn_log_row_flatten(struct pdnn_table *table, size_t row) {
     for (size_t column = 0; column < table->n_columns; column++) {
         if (table->column[column].def.kind != PDNN_KIND_TEXT)
             continue;
-        struct pdnn_str line = {0};
-        pdnn_table_append(table, row, column, &line);
-        for (size_t i = 0; i < line.length; i++)
-            if ((unsigned char)line.text[i] < 0x20)
-                line.text[i] = ' ';
-        pdnn_table_set_text(table, row, column, pdnn_str_text(&line));
-        pdnn_str_finish(&line);
+        char *line = pdnn_strdup(pdnn_table_text(table, row, column));
+        for (char *at = line; *at; at++)
+            *at = (unsigned char)*at < 0x20 ? ' ' : *at;
+        pdnn_table_set_text(table, row, column, line);
+        free(line);
     }
 }
 
@@ -210,23 +208,24 @@ void pdnn_log_file_keep(struct pdnn_log_file *file, const struct pdnn_log_scan *
     file->torn = scan->fd >= 0 && fstat(scan->fd, &info) == 0 && (uint64_t)info.st_size > file->length;
 }
 
-enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file,
-                                    enum pdnn_status (*check)(const struct pdnn_table *table, size_t row,
-                                                              struct pdnn_err *err),
-                                    struct pdnn_table *table, struct pdnn_err *err) {
-    struct pdnn_table_file read = {.path = file->path, .check = check};
+enum pdnn_status pdnn_log_read(const char *directory, const struct pdnn_table_def *def,
+                               enum pdnn_status (*check)(const struct pdnn_table *table, size_t row,
+                                                         struct pdnn_err *err),
+                               struct pdnn_log_file *file, struct pdnn_table *table, struct pdnn_err *err) {
     struct pdnn_log_scan scan;
+    struct pdnn_table_file read = {.path = scan.path, .check = check};
     struct pdnn_str rows = {0};
-    pdnn_table_csv_header(&rows, file->def);
-    enum pdnn_status status = pdnn_log_scan_open(&scan, file->folder->path, file->def, err);
+    pdnn_table_csv_header(&rows, def);
+    enum pdnn_status status = pdnn_log_scan_open(&scan, directory, def, err);
     for (struct pdnn_piece line = {"", 0}; status == PDNN_OK && line.text;) {
         status = pdnn_log_scan_row(&scan, &line, NULL, 0, err);
         if (status == PDNN_OK && line.text)
             pdnn_str_append(&rows, line.text, line.length);
     }
-    pdnn_log_file_keep(file, &scan, rows.length);
+    if (file)
+        pdnn_log_file_keep(file, &scan, rows.length);
     if (status == PDNN_OK)
-        status = pdnn_table_read_text(&read, rows.text, rows.length, file->def, table, err);
+        status = pdnn_table_read_text(&read, rows.text, rows.length, def, table, err);
     pdnn_log_scan_close(&scan);
     pdnn_str_finish(&rows);
     return status;

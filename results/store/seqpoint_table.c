@@ -1,5 +1,6 @@
 #include "results/store/seqpoint_table.h"
 #include "results/table/read.h"
+#include "results/table/record.h"
 
 #include <string.h>
 
@@ -54,9 +55,8 @@ static bool is_in_range(const struct pdnn_table *table, size_t row) {
 }
 
 static enum pdnn_status check_row(const struct pdnn_table *table, size_t row, struct pdnn_err *err) {
-    const char *chosen_by = pdnn_table_text(table, row, PDNN_SEQPOINT_CHOSEN_BY);
-    if (!are_methods(chosen_by))
-        return pdnn_fail(err, PDNN_INVALID, "'%.40s' is not a value for column 'chosen_by'", chosen_by);
+    if (!are_methods(pdnn_table_text(table, row, PDNN_SEQPOINT_CHOSEN_BY)))
+        return pdnn_table_refuse(table, row, PDNN_SEQPOINT_CHOSEN_BY, err);
     if (!is_in_range(table, row))
         return pdnn_fail(err, PDNN_INVALID, "lengths, iterations, weights and times must be greater than 0");
     if (!row)

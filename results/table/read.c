@@ -7,33 +7,25 @@
 #include <string.h>
 
 /* The table's column for each of the file's; those that are not there are added, as defined if they are. */
-static void add_missing(const struct pdnn_csv_scan *scan, const struct pdnn_table_def *def,
-                        struct pdnn_table *table, size_t *columns) {
+static enum pdnn_status map_columns(const struct pdnn_table_file *file, const struct pdnn_csv_scan *scan,
+                                    const struct pdnn_table_def *def, struct pdnn_table *table,
+                                    size_t *columns, struct pdnn_err *err) {
+    bool is_there[PDNN_TABLE_COLUMNS_MAX + 1] = {false};
     for (size_t i = 0; i < scan->n_columns; i++) {
-        struct pdnn_column_def column = {.name = scan->header[i], .align = PDNN_ALIGN_WRAP};
-        for (size_t c = 0; c < def->count; c++)
-            if (strcmp(def->column[c].name, column.name) == 0)
-                column = def->column[c];
-        columns[i] = pdnn_table_find(table, column.name);
-        if (columns[i] == SIZE_MAX)
-            columns[i] = pdnn_table_add_column(table, &column);
+        const struct pdnn_column_def column = {.name = scan->header[i], .align = PDNN_ALIGN_WRAP};
+        size_t c = 0;
+        while (c < def->count && strcmp(def->column[c].name, column.name) != 0)
+            c++;
+        const bool is_new = file->is_as_in_file || c == def->count;
+        if (is_new && table->n_columns == PDNN_TABLE_COLUMNS_MAX)
+            return pdnn_fail(err, PDNN_INVALID, "%s:1: too many columns", scan->path);
+        columns[i] = is_new ? pdnn_table_add_column(table, c < def->count ? &def->column[c] : &column) : c;
+        is_there[c] = true;
     }
-}
-
-static enum pdnn_status check_columns(const struct pdnn_table_file *file, const struct pdnn_csv_scan *scan,
-                                      const struct pdnn_table_def *def, struct pdnn_err *err) {
-    size_t n_known = 0;
-    for (size_t c = 0; c < def->count; c++) {
-        size_t i = 0;
-        while (i < scan->n_columns && strcmp(scan->header[i], def->column[c].name) != 0)
-            i++;
-        n_known += i < scan->n_columns;
-        if (i == scan->n_columns && !def->column[c].is_optional)
+    for (size_t c = 0; c < def->count; c++)
+        if (!is_there[c] && !def->column[c].is_optional)
             return pdnn_fail(err, PDNN_INVALID, "%s:1: there is no column '%s'", scan->path,
                              def->column[c].name);
-    }
-    if ((file->is_as_in_file ? 0 : def->count - n_known) + scan->n_columns > PDNN_TABLE_COLUMNS_MAX)
-        return pdnn_fail(err, PDNN_INVALID, "%s:1: too many columns", scan->path);
     return PDNN_OK;
 }
 
@@ -68,13 +60,12 @@ enum pdnn_status pdnn_table_read_text(struct pdnn_table_file *file, char *text, 
     struct pdnn_table made;
     size_t columns[PDNN_CSV_COLUMNS_MAX];
     enum pdnn_status status = pdnn_csv_scan_start(&scan, file->path, text, length, err);
-    if (status == PDNN_OK)
-        status = check_columns(file, &scan, def, err);
     if (status != PDNN_OK)
         return status;
     pdnn_table_init(&made, file->is_as_in_file ? &empty : def);
-    add_missing(&scan, def, &made, columns);
-    status = read_rows(file, &scan, columns, &made, err);
+    status = map_columns(file, &scan, def, &made, columns, err);
+    if (status == PDNN_OK)
+        status = read_rows(file, &scan, columns, &made, err);
     if (status != PDNN_OK) {
         pdnn_table_finish(&made);
         return status;

@@ -163,10 +163,9 @@ static enum pdnn_status write_library(struct pdnn_merge_job *job, struct pdnn_er
     struct pdnn_table joined, table;
     struct pdnn_str text = {0};
     enum pdnn_status status = PDNN_OK;
-    bool there;
     pdnn_table_init(&joined, &pdnn_library_def);
     for (size_t i = 0; i < job->n_sources && status == PDNN_OK; i++) {
-        status = pdnn_library_read(job->source[i].path, &there, &table, err);
+        status = pdnn_library_read(job->source[i].path, &table, err);
         for (size_t row = 0; row < table.n_rows; row++)
             pdnn_table_copy_row(&joined, &table, row);
         pdnn_table_finish(&table);
