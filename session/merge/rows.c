@@ -24,7 +24,8 @@ static enum pdnn_status find_instance(struct pdnn_merge_job *job, const struct p
     if (spelling == before) {
         job->of_spelling =
             pdnn_grow(job->of_spelling, &job->spellings_room, before, sizeof *job->of_spelling);
-        job->of_spelling[before] = pdnn_texts_add(&job->ids, pdnn_piece_id(visit->field[PDNN_JOURNAL_ID], today));
+        job->of_spelling[before] =
+            pdnn_texts_add(&job->ids, pdnn_piece_id(visit->field[PDNN_JOURNAL_ID], today));
     }
     *number = job->of_spelling[spelling];
     return PDNN_OK;
