@@ -1,10 +1,10 @@
 #include "base/arena.h"
 
 #include "base/memory.h"
+#include "base/str.h"
 
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,14 +94,12 @@ char *pdnn_arena_strdup(struct pdnn_arena *arena, const char *text) {
 }
 
 char *pdnn_arena_printf(struct pdnn_arena *arena, const char *format, ...) {
-    va_list args, again;
+    struct pdnn_str text = {0};
+    va_list args;
     va_start(args, format);
-    va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
+    pdnn_str_vprintf(&text, format, args);
     va_end(args);
-    size_t room = length < 0 ? 1 : (size_t)length + 1;
-    char *text = pdnn_arena_alloc(arena, room, 1);
-    vsnprintf(text, room, format, again);
-    va_end(again);
-    return text;
+    char *copy = pdnn_arena_strdup(arena, text.text);
+    pdnn_str_finish(&text);
+    return copy;
 }

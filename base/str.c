@@ -63,12 +63,15 @@ void pdnn_str_append_i64(struct pdnn_str *str, int64_t value) {
 void pdnn_str_vprintf(struct pdnn_str *str, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
-    if (length >= 0) {
+    reserve(str, 0);
+    size_t room = str->room - str->length;
+    int length = vsnprintf(str->text + str->length, room, format, args);
+    if (length >= 0 && (size_t)length >= room) {
         reserve(str, (size_t)length);
         vsnprintf(str->text + str->length, (size_t)length + 1, format, again);
-        str->length += (size_t)length;
     }
+    str->length += length > 0 ? (size_t)length : 0;
+    str->text[str->length] = 0;
     va_end(again);
 }
 

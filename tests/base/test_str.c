@@ -1,7 +1,22 @@
-/* What a misspelt, abbreviated or capitalized word probably means. */
+/* Text that grows, and what a misspelt, abbreviated or capitalized word probably means. */
 #include "tests/cmocka_all.h"
 
 #include "base/str.h"
+
+/* Both what fits the room that there is and what does not, of lengths around it. */
+static void test_printf_appends(void **state) {
+    (void)state;
+    for (int width = 0; width < 200; width++) {
+        struct pdnn_str str = {0};
+        for (int i = 0; i < 3; i++)
+            pdnn_str_printf(&str, "%*s%d", width, "", i);
+        assert_int_equal(str.length, 3 * (width + 1));
+        assert_int_equal(strlen(str.text), str.length);
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(str.text[i * (width + 1) + width], '0' + i);
+        pdnn_str_finish(&str);
+    }
+}
 
 static void test_suggest_rows(void **state) {
     (void)state;
@@ -49,6 +64,7 @@ static void test_suggest_long_words(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_printf_appends),
         cmocka_unit_test(test_suggest_rows),
         cmocka_unit_test(test_suggest_long_words),
     };
