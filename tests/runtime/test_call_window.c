@@ -21,6 +21,7 @@ static const char *const models[] = {
     "fc/layers=4,nodes=40,input=30,output=5,batch=64,mode=train,optimizer=rmsprop",
     "fc/layers=4,nodes=40,input=30,output=5,batch=3,mode=infer,fuse=post-ops",
     "fc/layers=4,nodes=64,input=32,output=5,batch=16,mode=train,optimizer=adam,accumulate=2",
+    "fc/layers=2,nodes=64,input=32,output=5,batch=16,mode=infer,dtype=int8",
     "cnn/block=residual,blocks=1,filters=16,image=24,output=3,batch=2,mode=train",
     "cnn/block=bottleneck,blocks=1,filters=16,image=24,output=3,batch=2,mode=infer,fuse=post-ops",
     "rnn/cell=lstm,layers=2,embedding=16,vocabulary=20,batch=4,length=5,mode=train",
@@ -60,18 +61,32 @@ static size_t *count_users(const struct pdnn_plan *plan) {
     return users;
 }
 
+static bool is_scratch(const struct pdnn_plan *plan, const size_t *users, uint32_t slot) {
+    return slot >= plan->graph->n_tensors && users[slot] < 2;
+}
+
 static bool is_same(const struct pdnn_plan *plan, const size_t *users, size_t step, const unsigned char *a,
                     const unsigned char *b) {
     const struct pdnn_call *of = &plan->program.calls[step];
     bool same = true;
     for (int k = 0; k < of->n_slots; k++) {
         uint64_t size = plan->program.slots[of->slot[k]].bytes;
-        bool is_scratch = of->slot[k] >= plan->graph->n_tensors && users[of->slot[k]] < 2;
-        same = same && (is_scratch || memcmp(a, b, size) == 0);
+        same = same && (is_scratch(plan, users, of->slot[k]) || memcmp(a, b, size) == 0);
         a += size;
         b += size;
     }
     return same;
+}
+
+/* Behind the first scratch slot of a call there are no operands. */
+static void check_order(const struct pdnn_plan *plan, const size_t *users, const char *id) {
+    for (size_t i = 0; i < plan->program.n_calls; i++) {
+        const struct pdnn_call *call = &plan->program.calls[i];
+        for (int k = 1; k < call->n_slots; k++)
+            if (is_scratch(plan, users, call->slot[k - 1]) && !is_scratch(plan, users, call->slot[k]))
+                fail_msg("%s on %s: operand %d of %s follows scratch", id, plan->backend->name, k,
+                         call->implementation);
+    }
 }
 
 /* A stretch ends at every third step. */
@@ -131,6 +146,7 @@ static void check_model(const struct pdnn_backend_def *def, const char *id) {
     if (status != PDNN_UNSUPPORTED) {
         must(status, &err);
         size_t *users = count_users(&plan);
+        check_order(&plan, users, id);
         check_steps(&plan, users, id);
         free(users);
         pdnn_plan_destroy(&plan);

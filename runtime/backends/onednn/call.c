@@ -119,13 +119,11 @@ static void append_rescale(struct pdnn_program *program, struct pdnn_call *call,
         return;
     uint64_t bytes = pdnn_onednn_primitive_bytes(exec->primitive, PDNN_ONEDNN_SCALE);
     execution->rescale = (struct rescale){.bias_slot = *bias, .O = (int64_t)(bytes / sizeof(float))};
-    exec->slot[PDNN_ONEDNN_SCALE] = pdnn_program_slot(program, bytes, false);
     pdnn_call_use(call, exec->x_scale);
     pdnn_call_use(call, exec->w_scale);
-    if (*bias == PDNN_NONE)
-        return;
-    pdnn_call_use(call, *bias);
-    *bias = pdnn_program_slot(program, bytes, false);
+    exec->slot[PDNN_ONEDNN_SCALE] = pdnn_call_scratch(call, program, bytes);
+    if (*bias != PDNN_NONE)
+        *bias = pdnn_call_scratch(call, program, bytes);
 }
 
 void pdnn_onednn_append(struct pdnn_program *program, struct pdnn_call *call,
@@ -133,15 +131,15 @@ void pdnn_onednn_append(struct pdnn_program *program, struct pdnn_call *call,
     struct execution *execution = pdnn_arena_alloc(&program->arena, 1, sizeof *execution);
     call->is_reference = pdnn_onednn_primitive_is_reference(exec->primitive);
     execution->exec = *exec;
-    execution->exec.slot[PDNN_ONEDNN_SCRATCHPAD] = pdnn_call_scratch(
-        call, program, pdnn_onednn_primitive_bytes(exec->primitive, PDNN_ONEDNN_SCRATCHPAD));
-    append_rescale(program, call, execution);
     for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++) {
-        if (execution->exec.slot[i] != PDNN_NONE)
-            pdnn_call_use(call, execution->exec.slot[i]);
+        if (exec->slot[i] != PDNN_NONE)
+            pdnn_call_use(call, exec->slot[i]);
     }
     if (exec->summand != PDNN_NONE)
         pdnn_call_use(call, exec->summand);
+    append_rescale(program, call, execution);
+    execution->exec.slot[PDNN_ONEDNN_SCRATCHPAD] = pdnn_call_scratch(
+        call, program, pdnn_onednn_primitive_bytes(exec->primitive, PDNN_ONEDNN_SCRATCHPAD));
     call->sums_in_place = exec->summand != PDNN_NONE;
     call->work = (struct pdnn_work){execution, bind, run, destroy};
     pdnn_program_call(program, call);

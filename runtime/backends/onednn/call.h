@@ -1,4 +1,4 @@
-/* Steps that run a primitive, and explicit reorders between slots. */
+/* Calls that run a primitive, and explicit reorders between slots. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_CALL_H
 #define RUNTIME_BACKENDS_ONEDNN_CALL_H
 
