@@ -22,12 +22,14 @@ static struct pdnn_node writer_of(const struct pdnn_node *node, uint32_t tensor)
 }
 
 /* Of the sums behind an element of the output, which may itself be a sum of the whole input, like a gradient
- * of gamma. */
+ * of gamma. A pass without FLOP, like a forward embedding, moves values and sums none. */
 static double longest_sum(const struct pdnn_graph *graph, const struct pdnn_node *node,
                           const struct pdnn_cost *cost, uint32_t output) {
     const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0);
     double values = (double)pdnn_tensor_elements(x);
     double elements = (double)pdnn_tensor_elements(&graph->tensors[output]);
+    if (!cost->flop_count)
+        return 1;
     switch (node->op->summed) {
     case PDNN_SUMMED_ROW:
         return fmax((double)x->dim[x->rank - 1], values / elements);

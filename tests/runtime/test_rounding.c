@@ -199,10 +199,39 @@ static void test_long_sums_have_room(void **state) {
     }
 }
 
+/* What only moves values has the tolerance of one, however many it moves, and nothing has none. */
+static void test_moved_values_are_one_term(void **state) {
+    static const char *const ids[] = {
+        "rnn/cell=lstm,layers=1,embedding=4,hidden=6,vocabulary=9,length=40,batch=50",
+        "transformer/architecture=decoder,layers=1,hidden=8,heads=2,ffn=16,vocabulary=20,length=64,batch=2",
+        "gnmt/hidden=6,layers=2,vocabulary=9,source=14,target=15,batch=3",
+        "cnn/block=residual,blocks=1,filters=4,image=32,output=3,batch=4",
+    };
+    int n_moved = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        struct fixture f = make_graph(ids[i]);
+        for (size_t n = 0; n < f.graph.n_nodes; n++) {
+            const struct pdnn_node *node = &f.graph.nodes[n];
+            double tolerance;
+            assert_int_equal(pdnn_rounding_tolerance(&f.graph, node, node->output[0], &tolerance, NULL),
+                             PDNN_OK);
+            assert_true(tolerance > 0 && tolerance <= PDNN_TOLERANCE_MOST);
+            if (node->op != &pdnn_op_embedding || node->pass != PDNN_FORWARD)
+                continue;
+            n_moved++;
+            assert_true(tolerance == node->op->tolerance);
+        }
+        pdnn_arena_finish(&f.arena);
+    }
+    assert_true(n_moved > 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_product_left_out_shows),
         cmocka_unit_test(test_long_sums_have_room),
+        cmocka_unit_test(test_moved_values_are_one_term),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
