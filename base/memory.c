@@ -40,6 +40,13 @@ void *pdnn_grow(void *items, size_t *room, size_t count, size_t size) {
     return pdnn_resize(items, *room, size);
 }
 
+void *pdnn_ask(size_t bytes, const char *purpose, struct pdnn_err *err) {
+    void *memory = calloc(bytes ? bytes : 1, 1);
+    if (!memory)
+        pdnn_fail(err, PDNN_NO_MEMORY, "cannot allocate %zu bytes %s", bytes, purpose);
+    return memory;
+}
+
 char *pdnn_strdup(const char *text) {
     size_t bytes = strlen(text) + 1;
     return memcpy(pdnn_alloc(bytes, 1), text, bytes);

@@ -51,16 +51,16 @@ int pdnn_rank_sync_check(const struct pdnn_world *world, int code) {
 }
 
 /* FNV-1a over the weights' bytes, cut to what a double holds exactly. */
-static double weights_print(const struct pdnn_plan *plan, bool *failed) {
+static double weights_print(const struct pdnn_plan *plan, enum pdnn_status *status) {
     uint64_t print = UINT64_C(0xcbf29ce484222325);
-    for (uint32_t i = 0; i < plan->graph->n_tensors; i++) {
+    for (uint32_t i = 0; i < plan->graph->n_tensors && *status == PDNN_OK; i++) {
         const struct pdnn_tensor *tensor = &plan->graph->tensors[i];
         uint64_t bytes = pdnn_tensor_bytes(tensor);
         if (tensor->role != PDNN_ROLE_WEIGHT || !pdnn_plan_has(plan, i))
             continue;
-        unsigned char *plain = pdnn_alloc(bytes, 1);
-        *failed = *failed || pdnn_plan_get(plan, i, plain, NULL) != PDNN_OK;
-        for (uint64_t k = 0; k < bytes; k++)
+        unsigned char *plain = pdnn_ask(bytes, "to compare weights in", NULL);
+        *status = plain ? pdnn_plan_get(plan, i, plain, NULL) : PDNN_NO_MEMORY;
+        for (uint64_t k = 0; k < bytes && *status == PDNN_OK; k++)
             print = (print ^ plain[k]) * UINT64_C(0x100000001b3);
         free(plain);
     }
@@ -69,12 +69,12 @@ static double weights_print(const struct pdnn_plan *plan, bool *failed) {
 
 /* All ranks. */
 static enum pdnn_status compare_weights(const struct pdnn_rank_sync *together, struct pdnn_err *err) {
-    bool failed = false;
-    double print = weights_print(together->plan, &failed);
-    double both[] = {print, -print, failed};
+    enum pdnn_status status = PDNN_OK;
+    double print = weights_print(together->plan, &status);
+    double both[] = {print, -print, status};
     together->world->max(both, 3);
     if (both[2] > 0)
-        return pdnn_fail(err, PDNN_INTERNAL, "the weights of a rank cannot be read");
+        return pdnn_fail(err, (enum pdnn_status)both[2], "the weights of a rank cannot be read");
     if (both[0] + both[1] != 0)
         return pdnn_fail(err, PDNN_INTERNAL, "the weights of the ranks differ after the same steps");
     return PDNN_OK;

@@ -101,29 +101,27 @@ static void fill_computed(const struct pdnn_call_window *window, uint32_t slot, 
     }
 }
 
+/* buffer: as large as pdnn_plan_moved_bytes says. */
 static enum pdnn_status fill_resident(const struct pdnn_call_window *window, uint32_t tensor, uint64_t seed,
-                                      struct pdnn_err *err) {
+                                      void *buffer, struct pdnn_err *err) {
     const struct pdnn_plan *plan = window->plan;
     const struct pdnn_fill_source source = {.seed = seed};
     if (tensor >= plan->graph->n_tensors || plan->graph->tensors[tensor].fill.kind == PDNN_FILL_ZERO)
         return PDNN_OK; /* fresh pages are zero */
-    const uint64_t bytes = pdnn_tensor_bytes(&plan->graph->tensors[tensor]);
-    void *buffer = pdnn_plan_is_plain(plan, tensor) ? NULL : pdnn_alloc(bytes, 1);
-    enum pdnn_status status =
-        pdnn_plan_fill_tensor(plan, tensor, &source, buffer, window->memory[tensor], err);
-    free(buffer);
-    return status;
+    return pdnn_plan_fill_tensor(plan, tensor, &source, buffer, window->memory[tensor], err);
 }
 
 static enum pdnn_status fill(const struct pdnn_call_window *window, const enum use *use, uint64_t seed,
                              struct pdnn_err *err) {
-    enum pdnn_status status = PDNN_OK;
+    void *buffer = pdnn_ask(pdnn_plan_moved_bytes(window->plan), "to make data in", err);
+    enum pdnn_status status = buffer ? PDNN_OK : PDNN_NO_MEMORY;
     for (uint32_t i = 0; i < window->plan->program.n_slots && status == PDNN_OK; i++) {
         if (use[i] == USE_RESIDENT)
-            status = fill_resident(window, i, seed, err);
+            status = fill_resident(window, i, seed, buffer, err);
         else if (use[i] == USE_COMPUTED_BEFORE)
             fill_computed(window, i, seed);
     }
+    free(buffer);
     return status;
 }
 

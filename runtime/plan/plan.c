@@ -5,6 +5,7 @@
 #include "models/op.h"
 #include "models/sharing.h"
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -164,9 +165,9 @@ enum pdnn_status pdnn_plan_fill_tensor(const struct pdnn_plan *plan, uint32_t te
 enum pdnn_status pdnn_plan_fill(struct pdnn_plan *plan, bool is_shared, const struct pdnn_fill_source *source,
                                 struct pdnn_err *err) {
     const uint64_t bytes = pdnn_plan_moved_bytes(plan);
-    void *buffer = bytes ? malloc(bytes) : NULL;
-    if (bytes && !buffer)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "cannot allocate the %" PRIu64 " bytes to make data in", bytes);
+    void *buffer = pdnn_ask(bytes, "to make data in", err);
+    if (!buffer)
+        return PDNN_NO_MEMORY;
     enum pdnn_status status = PDNN_OK;
     for (uint32_t i = 0; status == PDNN_OK && i < plan->graph->n_tensors; i++) {
         if (needs_data(plan, i, is_shared))

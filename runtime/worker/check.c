@@ -61,7 +61,7 @@ static enum pdnn_status checker_init(struct checker *checker, struct pdnn_proces
                                      const struct pdnn_model *model, const struct pdnn_request *request,
                                      struct pdnn_err *err) {
     const struct pdnn_graph *graph = &model->graph;
-    uint64_t largest_bytes = 1;
+    uint64_t largest_bytes = 0;
     size_t n_rows = 1;
     checker->graph = graph;
     for (size_t i = 0; i < graph->n_tensors; i++) {
@@ -72,10 +72,10 @@ static enum pdnn_status checker_init(struct checker *checker, struct pdnn_proces
         n_rows += (size_t)(graph->nodes[i].n_outputs + graph->nodes[i].n_posts);
     checker->computed = pdnn_alloc(graph->n_tensors, sizeof *checker->computed);
     checker->rows = pdnn_alloc(n_rows, sizeof *checker->rows);
-    checker->tried_values = malloc((size_t)largest_bytes);
-    checker->exact_values = malloc((size_t)largest_bytes);
+    checker->tried_values = pdnn_ask(largest_bytes, "for the check", err);
+    checker->exact_values = pdnn_ask(largest_bytes, "for the check", err);
     if (!checker->tried_values || !checker->exact_values)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the check");
+        return PDNN_NO_MEMORY;
     checker->rerun = (struct pdnn_rerun){
         .plan = &checker->exact, .values = checker->exact_values, .moved = checker->tried_values};
     return make_plans(checker, process, model, request, err);

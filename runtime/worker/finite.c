@@ -53,7 +53,9 @@ static enum pdnn_status check_tensor(const struct pdnn_plan *plan, uint32_t tens
     if (is_slot_finite(plan, tensor))
         return PDNN_OK;
     bool is_copied = !pdnn_plan_is_plain(plan, tensor);
-    unsigned char *copy = is_copied ? pdnn_alloc(pdnn_tensor_bytes(what), 1) : NULL;
+    unsigned char *copy = pdnn_ask(is_copied ? pdnn_tensor_bytes(what) : 0, "to look at results in", err);
+    if (!copy)
+        return PDNN_NO_MEMORY;
     enum pdnn_status status = is_copied ? pdnn_plan_get(plan, tensor, copy, err) : PDNN_OK;
     const unsigned char *values = is_copied ? copy : plan->memory[tensor];
     for (int64_t i = 0; status == PDNN_OK && i < elements; i++) {

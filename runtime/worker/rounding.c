@@ -81,7 +81,7 @@ enum pdnn_status pdnn_rerun_begin(struct pdnn_rerun *rerun, const struct pdnn_no
                                   struct pdnn_err *err) {
     struct pdnn_access access[PDNN_NODE_ACCESSES];
     int count = pdnn_node_accesses(node, access);
-    size_t bytes = 1;
+    size_t bytes = 0;
     rerun->first = first;
     rerun->end = end;
     rerun->n_inputs = 0;
@@ -92,7 +92,9 @@ enum pdnn_status pdnn_rerun_begin(struct pdnn_rerun *rerun, const struct pdnn_no
     for (int i = 0; i < rerun->n_inputs; i++)
         bytes += bytes_of(rerun, i);
     free(rerun->inputs);
-    rerun->inputs = pdnn_alloc(bytes, 1);
+    rerun->inputs = pdnn_ask(bytes, "for the inputs of an op", err);
+    if (!rerun->inputs)
+        return PDNN_NO_MEMORY;
     unsigned char *at = rerun->inputs;
     for (int i = 0; i < rerun->n_inputs; at += bytes_of(rerun, i++))
         memcpy(at, rerun->plan->memory[rerun->input[i]], bytes_of(rerun, i));

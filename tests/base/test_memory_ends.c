@@ -1,5 +1,6 @@
 /* Memory from the heap, and what happens without it: a child process asks for more than there is. */
 #define _GNU_SOURCE /* fork */
+#include "tests/asan_lets_fail.h"
 #include "tests/cmocka_all.h"
 
 #include "base/arena.h"
@@ -53,12 +54,6 @@ static bool (*const takes[])(void) = {takes_alloc, takes_product,       takes_re
                                       takes_arena, takes_arena_product, takes_str};
 enum { TAKES = sizeof takes / sizeof *takes };
 
-/* The address sanitizer ends the program at such sizes, and after this warns in lines of its own. */
-const char *__asan_default_options(void);
-const char *__asan_default_options(void) {
-    return "allocator_may_return_null=1";
-}
-
 /* The child's exit status, or 100 if the call returned memory and 101 if it failed. Counts its lines that say
  * that memory is out. */
 static int run(bool (*take)(void), int *said) {
@@ -97,6 +92,19 @@ static void test_none_ends_the_program(void **state) {
     }
 }
 
+/* Who asks is told. */
+static void test_none_is_told(void **state) {
+    struct pdnn_err err = {0};
+    (void)state;
+    assert_null(pdnn_ask(plenty, "for a test", &err));
+    assert_int_equal(err.status, PDNN_NO_MEMORY);
+    assert_string_equal(err.text, "cannot allocate 1152921504606846976 bytes for a test");
+    assert_null(pdnn_ask(plenty, "for a test", NULL));
+    void *none = pdnn_ask(0, "for a test", NULL);
+    assert_non_null(none);
+    free(none);
+}
+
 static void test_memory_is_there(void **state) {
     (void)state;
     size_t room = 0;
@@ -123,6 +131,7 @@ static void test_memory_is_there(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_none_ends_the_program),
+        cmocka_unit_test(test_none_is_told),
         cmocka_unit_test(test_memory_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,12 +119,14 @@ static enum pdnn_status convert(struct pdnn_onednn_pool *pool, const struct pdnn
     if (status != PDNN_OK)
         return status;
     const uint64_t scratch_bytes = pdnn_onednn_primitive_bytes(reorder, PDNN_ONEDNN_SCRATCHPAD);
-    void *scratch = pdnn_alloc(scratch_bytes, 1);
+    void *scratch = pdnn_ask(scratch_bytes, "for a reorder", err);
     pdnn_onednn_primitive_bind(reorder, PDNN_ONEDNN_SRC, source);
     pdnn_onednn_primitive_bind(reorder, PDNN_ONEDNN_DST, target);
     if (scratch_bytes)
         pdnn_onednn_primitive_bind(reorder, PDNN_ONEDNN_SCRATCHPAD, scratch);
-    if (pdnn_onednn_primitive_run(reorder) != 0)
+    if (!scratch)
+        status = PDNN_NO_MEMORY;
+    else if (pdnn_onednn_primitive_run(reorder) != 0)
         status = pdnn_fail(err, PDNN_INTERNAL, "onednn: a reorder failed");
     pdnn_onednn_primitive_destroy(reorder);
     free(scratch);
