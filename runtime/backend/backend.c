@@ -3,6 +3,12 @@
 #include "models/cost/lifetimes.h"
 #include "models/op.h"
 
+struct pdnn_call_options pdnn_call_options(const struct pdnn_host *host, int64_t threads,
+                                           uint64_t measured_bytes) {
+    uint64_t reported = pdnn_host_last_cache_bytes(host, threads);
+    return (struct pdnn_call_options){threads, measured_bytes ? measured_bytes : reported, reported};
+}
+
 void pdnn_program_init(struct pdnn_program *program, const struct pdnn_graph *graph) {
     *program = (struct pdnn_program){.graph = graph, .trial_bytes = UINT64_MAX};
     pdnn_users_init(&program->users, graph, &program->arena);

@@ -94,6 +94,18 @@ unsigned pdnn_program_flags(const struct pdnn_program *program);
  * first to use the output's slot, and sums in place. */
 bool pdnn_program_takes_over(const struct pdnn_program *program, uint32_t node, uint32_t tensor);
 
+/* What calls count on. */
+struct pdnn_call_options {
+    int64_t threads;
+    /* Of the last-level caches that these threads reach together, as measured or else as reported; and as
+     * reported, which is the same in every process on this host. */
+    uint64_t cache_bytes, reported_bytes;
+};
+
+/* measured_bytes: 0: not measured. */
+struct pdnn_call_options pdnn_call_options(const struct pdnn_host *host, int64_t threads,
+                                           uint64_t measured_bytes);
+
 struct pdnn_backend_def {
     const char *name;
     const char *help;
@@ -107,9 +119,8 @@ struct pdnn_backend_def {
      * library does not know the isa or does not respect it. */
     const char *(*isa_variable)(const struct pdnn_host *host, enum pdnn_isa isa);
     enum pdnn_status (*limit_isa)(enum pdnn_isa isa, struct pdnn_err *err);
-    /* Prepares to compile for `threads` threads; the OpenMP pool already has that size. cache_bytes: capacity
-     * of the last cache level for all these threads, as measured; 0: not measured. */
-    enum pdnn_status (*open)(int64_t threads, uint64_t cache_bytes, void **state, struct pdnn_err *err);
+    /* Prepares to compile for the threads of the options; the OpenMP pool already has that size. */
+    enum pdnn_status (*open)(const struct pdnn_call_options *options, void **state, struct pdnn_err *err);
     void (*close)(void *state);
     /* Where the backend keeps what it measures to choose between implementations; NULL: it never does. */
     struct pdnn_tune *(*tune)(void *state);

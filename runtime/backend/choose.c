@@ -126,7 +126,7 @@ enum pdnn_status pdnn_trial_measure(struct pdnn_trial *trial, const struct pdnn_
                                                      .group = i / trial->group_size,
                                                      .is_yardstick = is_yardstick && is_yardstick[i]};
     if (status == PDNN_OK)
-        pdnn_tune_measure(rules, candidates, trial->n);
+        pdnn_tune_measure(&trial->tune->share, rules, candidates, trial->n);
     for (int i = 0; i < trial->n; i++) {
         if (status == PDNN_OK)
             ns[i] = candidates[i].ns;
@@ -145,8 +145,7 @@ static enum pdnn_status measure(void *state, bool is_guess, double *ns, struct p
     return status;
 }
 
-enum pdnn_status pdnn_trial_choose(struct pdnn_tune *tune, struct pdnn_choice *choice, int *picked,
-                                   struct pdnn_err *err) {
+enum pdnn_status pdnn_trial_choose(struct pdnn_choice *choice, int *picked, struct pdnn_err *err) {
     double ns[MAX_CANDIDATES];
     const struct pdnn_tune_question question = {.key = choice->key,
                                                 .n = choice->trial->n,
@@ -154,7 +153,7 @@ enum pdnn_status pdnn_trial_choose(struct pdnn_tune *tune, struct pdnn_choice *c
                                                 .measure = measure,
                                                 .state = choice};
     assert(question.n <= MAX_CANDIDATES);
-    enum pdnn_status status = pdnn_tune_ask(tune, &question, ns, err);
+    enum pdnn_status status = pdnn_tune_ask(choice->trial->tune, &question, ns, err);
     if (status != PDNN_OK)
         return status;
     int best = pdnn_tune_pick(ns, question.n, choice->margin);

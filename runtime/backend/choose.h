@@ -8,6 +8,7 @@
 
 /* Candidates for the same job. They compete within groups of group_size. */
 struct pdnn_trial {
+    struct pdnn_tune *tune; /* for which it measures */
     int n, group_size;
     bool may_be_empty;    /* groups without a candidate are no failure */
     bool shuns_reference; /* a library's reference code competes only where its group has nothing else */
@@ -40,7 +41,6 @@ struct pdnn_choice {
 
 /* Measures unless the times are known, and picks one; the first where there is no room to measure. *picked is
  * set on success only. */
-enum pdnn_status pdnn_trial_choose(struct pdnn_tune *tune, struct pdnn_choice *choice, int *picked,
-                                   struct pdnn_err *err);
+enum pdnn_status pdnn_trial_choose(struct pdnn_choice *choice, int *picked, struct pdnn_err *err);
 
 #endif

@@ -15,7 +15,8 @@ struct pdnn_tune_entry {
     struct pdnn_tune_key key;
     uint64_t compilation; /* the last one that measured it */
     int n_compilations;
-    bool is_recalled; /* no question has been answered with it yet */
+    bool is_recalled;  /* no question has been answered with it yet */
+    bool is_disturbed; /* measured beside other programs */
     int n;
     double ns[]; /* minimum over all measurements */
 };
@@ -57,7 +58,9 @@ static void keep(struct pdnn_tune_candidate *candidate, double ns) {
     candidate->ns = candidate->fails || ns < candidate->ns ? ns : candidate->ns;
 }
 
-void pdnn_tune_measure(const struct pdnn_tune_rules *rules, struct pdnn_tune_candidate *candidate, int n) {
+void pdnn_tune_measure(struct pdnn_core_share *share, const struct pdnn_tune_rules *rules,
+                       struct pdnn_tune_candidate *candidate, int n) {
+    pdnn_core_share_begin(share);
     for (int i = 0; i < n; i++) {
         /* The first run is warm-up and not counted. */
         candidate[i].fails = !isfinite(candidate[i].run(candidate[i].state));
@@ -74,6 +77,7 @@ void pdnn_tune_measure(const struct pdnn_tune_rules *rules, struct pdnn_tune_can
                 keep(&candidate[i], visit(rules, &candidate[i], rules->visit_ns ? candidate[i].ns : 0));
         }
     }
+    pdnn_core_share_end(share, 0);
 }
 
 int pdnn_tune_pick(const double *ns, int n, double margin) {
@@ -128,24 +132,32 @@ void pdnn_tune_recall(struct pdnn_tune *tune, const struct pdnn_tune_key *key, c
     entry->is_recalled = true;
 }
 
+/* Whether other programs had a part of the cores since the share was `before`. */
+static bool is_disturbed(const struct pdnn_tune *tune, const struct pdnn_core_share *before) {
+    const struct pdnn_core_share since = {.cpu_ns = tune->share.cpu_ns - before->cpu_ns,
+                                          .wall_ns = tune->share.wall_ns - before->wall_ns};
+    return tune->share.lost_ns > before->lost_ns || pdnn_core_share_is_low(&since, tune->threads);
+}
+
 /* Measures and merges the minimum times into the entry, creating it if needed. */
 static enum pdnn_status measure(struct pdnn_tune *tune, const struct pdnn_tune_question *question,
                                 struct pdnn_tune_entry **entry, struct pdnn_err *err) {
     double *ns = pdnn_alloc((size_t)question->n, sizeof *ns);
     uint64_t start_ns = pdnn_clock_ns(), before_ns = tune->measuring_ns;
+    const struct pdnn_core_share before = tune->share; /* nested measurements are part of this one */
     enum pdnn_status status = question->measure(question->state, false, ns, err);
     if (status == PDNN_OK && pdnn_tune_agree)
         pdnn_tune_agree(ns, question->n);
-    tune->measuring_ns =
-        before_ns + pdnn_clock_ns() - start_ns; /* nested measurements are part of this one */
+    tune->measuring_ns = before_ns + pdnn_clock_ns() - start_ns;
     if (status == PDNN_OK) {
         *entry = *entry ? *entry : add(tune, &question->key, question->n);
         for (int i = 0; i < question->n; i++)
             (*entry)->ns[i] = ns[i] < (*entry)->ns[i] ? ns[i] : (*entry)->ns[i];
         (*entry)->compilation = tune->compilation;
         (*entry)->n_compilations++;
+        (*entry)->is_disturbed = (*entry)->is_disturbed || is_disturbed(tune, &before);
         tune->n_measured++;
-        if (tune->keep)
+        if (tune->keep && !(*entry)->is_disturbed)
             tune->keep(tune->keeper, &(*entry)->key, (*entry)->ns, (*entry)->n, (*entry)->n_compilations);
     }
     free(ns);

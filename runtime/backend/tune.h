@@ -1,12 +1,14 @@
 /* Choosing by measurement. Where several implementations can do the same work, they run in turn when a
  * program is compiled, and each one's minimum time is kept under a key that identifies the choice. What is
- * chosen is a pure function of the kept times, so it never changes within a compilation. One instance per
- * backend and thread count; not thread-safe. */
+ * chosen is a pure function of the kept times, so it never changes within a compilation. Times that were
+ * measured beside other programs serve this process only. One instance per backend and thread count; not
+ * thread-safe. */
 #ifndef RUNTIME_BACKEND_TUNE_H
 #define RUNTIME_BACKEND_TUNE_H
 
 #include "base/err.h"
 #include "base/texts.h"
+#include "runtime/backend/core_share.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,9 +40,10 @@ struct pdnn_tune_rules {
     double hopeless;   /* skip candidates this many times slower than their group's best; 0: never */
 };
 
-/* Fills in ns. The first run of each candidate is not counted. If visits repeat runs, one more run
- * estimates how often. */
-void pdnn_tune_measure(const struct pdnn_tune_rules *rules, struct pdnn_tune_candidate *candidate, int n);
+/* Fills in ns, and adds to the share. The first run of each candidate is not counted. If visits repeat runs,
+ * one more run estimates how often. */
+void pdnn_tune_measure(struct pdnn_core_share *share, const struct pdnn_tune_rules *rules,
+                       struct pdnn_tune_candidate *candidate, int n);
 
 /* The first candidate that does not fail, replaced by a later one only if that takes at most `margin` of its
  * time, and so on: noise must not make two runs of one instance choose differently. -1: all fail. */
@@ -58,7 +61,10 @@ struct pdnn_tune {
     struct pdnn_tune_entry **entries; /* by the key's number */
     size_t room;
     uint64_t compilation;
-    /* Called after each measurement with all that is known under the key; NULL: nobody keeps it. */
+    int64_t threads;              /* that candidates keep busy; 0: not known (core_share.h) */
+    struct pdnn_core_share share; /* of all measurements */
+    /* Called after each measurement with all that is known under the key, unless part of that was measured
+     * beside other programs; NULL: nobody keeps it. */
     void (*keep)(void *keeper, const struct pdnn_tune_key *key, const double *ns, int n, int compilations);
     void *keeper;
     uint64_t n_measured, measuring_ns; /* measurements so far, and the time they took */

@@ -215,6 +215,19 @@ enum pdnn_status pdnn_host_cores_check(const struct pdnn_host *host, struct pdnn
     return status;
 }
 
+uint64_t pdnn_host_cache_bytes(const struct pdnn_host *host, int64_t threads, size_t level) {
+    int64_t sharing = host->cache_cores[level] > 0 ? host->cache_cores[level] : 1;
+    return host->cache_bytes[level] * (uint64_t)((threads + sharing - 1) / sharing);
+}
+
+uint64_t pdnn_host_last_cache_bytes(const struct pdnn_host *host, int64_t threads) {
+    for (size_t level = PDNN_CACHE_LEVELS; level-- > 0;) {
+        if (host->cache_bytes[level])
+            return pdnn_host_cache_bytes(host, threads, level);
+    }
+    return (uint64_t)threads << 25;
+}
+
 char *pdnn_host_places(const struct pdnn_host *host) {
     struct pdnn_str places = {0};
     for (int64_t i = 0; i < host->threads; i++)

@@ -45,6 +45,14 @@ struct pdnn_host_source {
 enum pdnn_status pdnn_host_read_from(const struct pdnn_host_source *source, struct pdnn_host *host,
                                      struct pdnn_err *err);
 
+/* Bytes of all caches of a level (0: L1) that the threads reach, on consecutive cores; 0: the host reports
+ * none. */
+uint64_t pdnn_host_cache_bytes(const struct pdnn_host *host, int64_t threads, size_t level);
+
+/* The same of the last level that the host reports. Where it reports none, 32 MiB a thread, as much as any
+ * has. */
+uint64_t pdnn_host_last_cache_bytes(const struct pdnn_host *host, int64_t threads);
+
 /* PDNN_IO if ulimit -v or -d leaves a worker no memory. */
 enum pdnn_status pdnn_host_process_check(struct pdnn_err *err);
 

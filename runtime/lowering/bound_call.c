@@ -1,7 +1,6 @@
 /* Binds calls to our own kernels: which nodes a row accepts, layouts, scratch, addresses and names. */
 #include "runtime/lowering/bound_call.h"
 
-#include "runtime/host/host_files.h"
 #include "runtime/kernels/simd/level.h"
 #include "runtime/kernels/simd/team.h"
 #include "runtime/lowering/f32_copies.h"
@@ -52,18 +51,6 @@ static int run(void *state) {
     const struct pdnn_bound_call *call = state;
     call->pass->run(call);
     return 0;
-}
-
-/* The host reports the size of one last-level cache, as the first core sees it; sysconf would add up those
- * of the whole machine. */
-struct pdnn_call_options pdnn_call_options(int64_t threads, uint64_t cache_bytes) {
-    const uint64_t usual_kib = 32 << 10;
-    uint64_t kib;
-    if (cache_bytes)
-        return (struct pdnn_call_options){threads, cache_bytes};
-    if (!pdnn_hostfiles_number("", "/sys/devices/system/cpu/cpu0/cache/index3/size", &kib) || !kib)
-        kib = usual_kib;
-    return (struct pdnn_call_options){threads, kib << 10};
 }
 
 /* Takes shape and layout from the larger of input and output. A one-pixel image may be marked row-major while

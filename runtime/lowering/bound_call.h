@@ -9,8 +9,11 @@
 #include "models/op.h"
 #include "runtime/backend/backend.h"
 #include "runtime/kernels/images/channels.h"
-#include "runtime/lowering/options.h"
 #include "runtime/lowering/lowering.h"
+
+/* Results of at least 1/part of the last-level cache bypass it, which leaves the cache to the data that the
+ * step reads. */
+enum { PDNN_CALL_BYPASS_ELEMENTWISE = 1, PDNN_CALL_BYPASS_IMAGES = 2 };
 
 struct pdnn_bound_call {
     const struct pdnn_lowering_pass *pass;

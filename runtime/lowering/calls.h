@@ -5,7 +5,6 @@
 #define RUNTIME_LOWERING_CALLS_H
 
 #include "runtime/backend/backend.h"
-#include "runtime/lowering/options.h"
 #include "runtime/lowering/sgemm.h"
 #include "runtime/lowering/lowering.h"
 

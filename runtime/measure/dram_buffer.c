@@ -7,24 +7,6 @@ enum { MOST = 4, LEAST = 2, SLICE_BYTES = 64 << 20 };
 
 static struct pdnn_stream buffer;
 
-static uint64_t level_bytes(const struct pdnn_host *host, int level, int64_t threads) {
-    int64_t cores = host->cache_cores[level] > 0 ? host->cache_cores[level] : 1;
-    return host->cache_bytes[level] * (uint64_t)((threads + cores - 1) / cores);
-}
-
-uint64_t pdnn_dram_buffer_core_caches(const struct pdnn_host *host, int64_t threads) {
-    return level_bytes(host, 1, threads);
-}
-
-uint64_t pdnn_dram_buffer_reported_caches(const struct pdnn_host *host, int64_t threads) {
-    for (int level = PDNN_CACHE_LEVELS; level-- > 0;) {
-        if (host->cache_bytes[level])
-            return level_bytes(host, level, threads);
-    }
-    /* The host reports no cache: assume 32 MiB per core, as much as any has. */
-    return (uint64_t)threads << 25;
-}
-
 uint64_t pdnn_dram_buffer_bytes(const struct pdnn_dram_buffer *far) {
     uint64_t most = MOST * far->cache_bytes, least = LEAST * far->cache_bytes;
     uint64_t usual = (uint64_t)far->threads * SLICE_BYTES, share = far->limit_bytes / 4;

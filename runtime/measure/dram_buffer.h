@@ -14,12 +14,6 @@ struct pdnn_dram_buffer {
     uint64_t limit_bytes; /* of everything in this process; 0: none */
 };
 
-/* Total size of the second-level caches that the threads reach, as the host reports them; 0: it does not. */
-uint64_t pdnn_dram_buffer_core_caches(const struct pdnn_host *host, int64_t threads);
-
-/* The same of the last-level caches. */
-uint64_t pdnn_dram_buffer_reported_caches(const struct pdnn_host *host, int64_t threads);
-
 /* How large the buffer is for all threads together: four times the caches and at least 64 MiB per thread, but
  * at most a quarter of the limit, or twice the caches if that is more. 0: not even twice the caches fit into
  * half of the limit. */

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "runtime/measure/core_share.h"
+#include "runtime/backend/core_share.h"
 #include "base/stats.h"
 
 #include <stdlib.h>

@@ -19,15 +19,10 @@ static const double segment_points = 1.5;
 /* A level that is found to be smaller than reported by less than this factor is as large as reported. */
 static const double slope = 1.5;
 
-uint64_t pdnn_ladder_reported(const struct pdnn_host *host, int64_t threads, size_t level) {
-    int64_t sharing = host->cache_cores[level] > 0 ? host->cache_cores[level] : 1;
-    return host->cache_bytes[level] * (uint64_t)((threads + sharing - 1) / sharing);
-}
-
 size_t pdnn_ladder_sizes(const struct pdnn_host *host, int64_t threads, uint64_t sizes[PDNN_LADDER_POINTS]) {
-    uint64_t l1 = pdnn_ladder_reported(host, threads, 0), all = 0, limit = host->memory_limit_bytes / 2;
+    uint64_t l1 = pdnn_host_cache_bytes(host, threads, 0), all = 0, limit = host->memory_limit_bytes / 2;
     for (size_t level = 0; level < PDNN_CACHE_LEVELS; level++)
-        all += pdnn_ladder_reported(host, threads, level);
+        all += pdnn_host_cache_bytes(host, threads, level);
     if (!l1)
         l1 = usual_l1_bytes * (uint64_t)threads;
     uint64_t largest = 4 * all > least_largest_bytes ? 4 * all : least_largest_bytes;
@@ -137,7 +132,7 @@ static double misfit(const struct pdnn_host *host, int64_t threads, const struct
     double sum = 0;
     size_t at = 0;
     for (size_t i = 0; i < PDNN_CACHE_LEVELS; i++) {
-        uint64_t bytes = pdnn_ladder_reported(host, threads, i);
+        uint64_t bytes = pdnn_host_cache_bytes(host, threads, i);
         if (!(reported >> i & 1))
             continue;
         if (at == n_caches)
@@ -161,7 +156,7 @@ static void name_levels(const struct pdnn_host *host, int64_t threads, struct pd
         if (!(best >> i & 1))
             continue;
         snprintf(levels[at].name, sizeof levels[at].name, "L%zu", i + 1);
-        levels[at++].reported_bytes = pdnn_ladder_reported(host, threads, i);
+        levels[at++].reported_bytes = pdnn_host_cache_bytes(host, threads, i);
     }
     snprintf(levels[n_levels - 1].name, sizeof levels[n_levels - 1].name, "DRAM");
 }

@@ -26,10 +26,6 @@ struct pdnn_ladder_level {
     size_t first, end;            /* its points */
 };
 
-/* Total reported capacity of a cache level for these threads: one cache per group of cores that share it,
- * with threads on consecutive cores. 0: no such level. */
-uint64_t pdnn_ladder_reported(const struct pdnn_host *host, int64_t threads, size_t level);
-
 /* Working sets from a quarter of L1 to four times all reported caches together (at least 256 MiB), spaced by
  * a factor of sqrt(2) and capped at half of the usable memory. Returns how many, at least 1. */
 size_t pdnn_ladder_sizes(const struct pdnn_host *host, int64_t threads, uint64_t sizes[PDNN_LADDER_POINTS]);

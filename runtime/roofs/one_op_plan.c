@@ -13,10 +13,10 @@ static const struct pdnn_fill fill = {PDNN_FILL_UNIFORM, 1.0};
 static const struct pdnn_fill whole = {PDNN_FILL_CLASS, 128};
 
 /* Opens the backend and starts an empty graph. */
-static enum pdnn_status start(const struct pdnn_backend_def *backend, int64_t threads,
+static enum pdnn_status start(const struct pdnn_backend_def *backend, const struct pdnn_call_options *options,
                               struct pdnn_one_op_plan **single, struct pdnn_err *err) {
     struct pdnn_one_op_plan *made = pdnn_alloc(1, sizeof *made);
-    enum pdnn_status status = backend->open(threads, 0, &made->state, err);
+    enum pdnn_status status = backend->open(options, &made->state, err);
     if (status != PDNN_OK) {
         free(made);
         return status;
@@ -73,12 +73,13 @@ static void add_dense(struct pdnn_one_op_plan *single, const struct pdnn_one_op_
     pdnn_graph_node(graph, &node);
 }
 
-enum pdnn_status pdnn_one_op_plan_create_dense(const struct pdnn_backend_def *backend, int64_t threads,
+enum pdnn_status pdnn_one_op_plan_create_dense(const struct pdnn_backend_def *backend,
+                                               const struct pdnn_call_options *options,
                                                const struct pdnn_one_op_plan_dense *dense,
                                                uint64_t limit_bytes, struct pdnn_one_op_plan **single,
                                                struct pdnn_err *err) {
     struct pdnn_one_op_plan *made = NULL;
-    enum pdnn_status status = start(backend, threads, &made, err);
+    enum pdnn_status status = start(backend, options, &made, err);
     if (status != PDNN_OK)
         return status;
     add_dense(made, dense);
@@ -109,7 +110,7 @@ static enum pdnn_status try(const struct pdnn_one_op_plan *single, double to_bea
 /* The fastest candidate so far. */
 struct contest {
     const struct pdnn_backend_def *backend;
-    int64_t threads;
+    const struct pdnn_call_options *options;
     uint64_t limit_bytes;
     struct pdnn_one_op_plan *best; /* NULL: none yet */
     struct pdnn_one_op_plan_dense dense;
@@ -121,7 +122,7 @@ static enum pdnn_status contend(struct contest *contest, const struct pdnn_one_o
                                 struct pdnn_err *err) {
     struct pdnn_one_op_plan *other = NULL;
     double rate = 0;
-    enum pdnn_status status = pdnn_one_op_plan_create_dense(contest->backend, contest->threads, dense,
+    enum pdnn_status status = pdnn_one_op_plan_create_dense(contest->backend, contest->options, dense,
                                                             contest->limit_bytes, &other, err);
     if (status == PDNN_OK)
         status = try(other, contest->rate, &rate, err);
@@ -155,11 +156,12 @@ static enum pdnn_status contend_by_size(struct contest *contest, enum pdnn_dtype
     return contest->best ? PDNN_OK : status;
 }
 
-enum pdnn_status pdnn_one_op_plan_create_gemm(const struct pdnn_backend_def *backend, int64_t threads,
-                                              enum pdnn_dtype dtype, double flop_max, uint64_t limit_bytes,
+enum pdnn_status pdnn_one_op_plan_create_gemm(const struct pdnn_backend_def *backend,
+                                              const struct pdnn_call_options *options, enum pdnn_dtype dtype,
+                                              double flop_max, uint64_t limit_bytes,
                                               struct pdnn_one_op_plan **single, struct pdnn_err *err) {
     static const enum pdnn_pass others[] = {PDNN_BACKWARD_DATA, PDNN_BACKWARD_WEIGHTS};
-    struct contest contest = {.backend = backend, .threads = threads, .limit_bytes = limit_bytes};
+    struct contest contest = {.backend = backend, .options = options, .limit_bytes = limit_bytes};
     enum pdnn_status status = contend_by_size(&contest, dtype, flop_max, err);
     int64_t size = contest.dense.size;
     for (size_t i = 0; status == PDNN_OK && dtype != PDNN_INT8 && i < sizeof others / sizeof *others; i++) {

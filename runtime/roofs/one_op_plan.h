@@ -24,7 +24,8 @@ struct pdnn_one_op_plan_dense {
 };
 
 /* PDNN_UNSUPPORTED; PDNN_TOO_BIG when it does not fit limit_bytes (0: no limit). */
-enum pdnn_status pdnn_one_op_plan_create_dense(const struct pdnn_backend_def *backend, int64_t threads,
+enum pdnn_status pdnn_one_op_plan_create_dense(const struct pdnn_backend_def *backend,
+                                               const struct pdnn_call_options *options,
                                                const struct pdnn_one_op_plan_dense *dense,
                                                uint64_t limit_bytes, struct pdnn_one_op_plan **single,
                                                struct pdnn_err *err);
@@ -33,8 +34,9 @@ enum pdnn_status pdnn_one_op_plan_create_dense(const struct pdnn_backend_def *ba
  * that take at most flop_max FLOP (the smallest size is tried in any case), and of the two products of the
  * gradient with the fastest of these sizes, whose operands lie the other way round. PDNN_UNSUPPORTED;
  * PDNN_TOO_BIG when no size fits limit_bytes (0: no limit). */
-enum pdnn_status pdnn_one_op_plan_create_gemm(const struct pdnn_backend_def *backend, int64_t threads,
-                                              enum pdnn_dtype dtype, double flop_max, uint64_t limit_bytes,
+enum pdnn_status pdnn_one_op_plan_create_gemm(const struct pdnn_backend_def *backend,
+                                              const struct pdnn_call_options *options, enum pdnn_dtype dtype,
+                                              double flop_max, uint64_t limit_bytes,
                                               struct pdnn_one_op_plan **single, struct pdnn_err *err);
 
 void pdnn_one_op_plan_destroy(struct pdnn_one_op_plan *single);

@@ -30,6 +30,7 @@ static const double probe_seconds = 0.1;
 struct bench {
     const struct pdnn_host *host;
     int64_t threads;
+    struct pdnn_call_options options; /* of the backends */
     double seconds;
     bool has_all; /* not the probes alone, which take their time to see the machine undisturbed */
     size_t n_jobs, n_singles;
@@ -67,7 +68,7 @@ static void add_rung(struct bench *bench, uint64_t bytes, enum pdnn_stream_patte
 static size_t kinds_of_stores(const struct bench *bench, enum pdnn_stream_pattern pattern, uint64_t bytes) {
     uint64_t largest = 0;
     for (size_t level = 0; level < PDNN_CACHE_LEVELS; level++) {
-        uint64_t reported = pdnn_ladder_reported(bench->host, bench->threads, level);
+        uint64_t reported = pdnn_host_cache_bytes(bench->host, bench->threads, level);
         largest = reported > largest ? reported : largest;
     }
     bool is_plain = pattern == PDNN_STREAM_READ || pattern == PDNN_STREAM_UPDATE || bytes < largest / 4;
@@ -113,7 +114,7 @@ static uint64_t single_limit(const struct bench *bench) {
 static enum pdnn_status add_gemm(struct bench *bench, const struct pdnn_backend_def *backend,
                                  enum pdnn_dtype dtype, double flop_max, struct pdnn_err *err) {
     struct pdnn_one_op_plan *single = NULL;
-    enum pdnn_status status = pdnn_one_op_plan_create_gemm(backend, bench->threads, dtype, flop_max,
+    enum pdnn_status status = pdnn_one_op_plan_create_gemm(backend, &bench->options, dtype, flop_max,
                                                            single_limit(bench), &single, err);
     if (status != PDNN_OK)
         return status == PDNN_UNSUPPORTED || status == PDNN_TOO_BIG ? PDNN_OK : status;
@@ -162,7 +163,7 @@ static enum pdnn_status add_overhead(struct bench *bench, const struct pdnn_back
         if (backends[i]->is_reference)
             continue;
         enum pdnn_status status =
-            pdnn_one_op_plan_create_dense(backends[i], bench->threads, &small, 0, &single, err);
+            pdnn_one_op_plan_create_dense(backends[i], &bench->options, &small, 0, &single, err);
         if (status == PDNN_UNSUPPORTED)
             continue;
         if (status == PDNN_OK)
@@ -250,6 +251,7 @@ enum pdnn_status pdnn_ceilings_measure(const struct pdnn_host *host,
     struct bench *bench = pdnn_alloc(1, sizeof *bench);
     bench->host = host;
     bench->threads = threads;
+    bench->options = pdnn_call_options(host, threads, 0);
     bench->has_all = seconds > 0;
     bench->seconds = bench->has_all ? seconds : probe_seconds;
     enum pdnn_status status = PDNN_OK;

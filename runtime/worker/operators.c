@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "runtime/measure/core_share.h"
+#include "runtime/backend/core_share.h"
 #include "runtime/measure/evict.h"
 #include "runtime/measure/window_times.h"
 #include "runtime/plan/reuse.h"
@@ -173,10 +173,9 @@ static enum pdnn_status open_model(struct pdnn_process *process, const struct pd
     if (status == PDNN_OK) {
         uint64_t cache_bytes = request->cache_bytes
                                    ? request->cache_bytes
-                                   : pdnn_dram_buffer_reported_caches(&process->host, made->model.threads);
+                                   : pdnn_host_last_cache_bytes(&process->host, made->model.threads);
         made->caches = (struct pdnn_reuse_caches){
-            .core_bytes =
-                pdnn_reuse_far(pdnn_dram_buffer_core_caches(&process->host, made->model.threads)) / 2,
+            .core_bytes = pdnn_reuse_far(pdnn_host_cache_bytes(&process->host, made->model.threads, 1)) / 2,
             .far_bytes = pdnn_reuse_far(cache_bytes)};
         made->is_cold = made->model.instance.setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
         status = find_operators(made, err);

@@ -113,7 +113,7 @@ static void keep_choices(const struct pdnn_process *process, const struct pdnn_r
                                                  .isa = pdnn_isa_names[process->isa],
                                                  .threads = open->threads,
                                                  .variables = environ};
-    pdnn_choices_keep(open->tune, open->choices, request->choices, &context, request->cache_bytes);
+    pdnn_choices_keep(open->tune, open->choices, request->choices, &context);
 }
 
 enum pdnn_status pdnn_process_open(struct pdnn_process *process, const char *name, int64_t threads,
@@ -130,7 +130,8 @@ enum pdnn_status pdnn_process_open(struct pdnn_process *process, const char *nam
     if (!def)
         return pdnn_fail(err, PDNN_UNSUPPORTED, "backend %s is not part of this build", name);
     struct pdnn_open_backend fresh = {.def = def, .threads = threads};
-    enum pdnn_status status = fresh.def->open(threads, request->cache_bytes, &fresh.state, err);
+    const struct pdnn_call_options options = pdnn_call_options(&process->host, threads, request->cache_bytes);
+    enum pdnn_status status = def->open(&options, &fresh.state, err);
     if (status != PDNN_OK)
         return status;
     keep_choices(process, request, &fresh);

@@ -18,8 +18,8 @@ struct pdnn_open_backend {
     const struct pdnn_backend_def *def;
     int64_t threads;
     void *state;
-    struct pdnn_tune *tune;       /* the backend's; NULL: it chooses nothing */
-    struct pdnn_choices *choices; /* heap: where tune's times are kept; NULL: nowhere */
+    struct pdnn_tune *tune;    /* the backend's; NULL: it chooses nothing */
+    struct pdnn_kept *choices; /* heap: where tune's times are kept; NULL: nowhere */
 };
 
 /* The plan set in which instances that share their weights run. */

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "runtime/measure/core_share.h"
+#include "runtime/backend/core_share.h"
 #include "runtime/measure/evict.h"
 #include "runtime/measure/measure.h"
 #include "runtime/measure/probe.h"
@@ -237,7 +237,7 @@ static enum pdnn_status reserve(const struct pdnn_process *process, const struct
     if (usable && (!limit || usable < limit))
         far->limit_bytes = usable;
     if (request->rules.cold && !far->cache_bytes)
-        far->cache_bytes = pdnn_dram_buffer_reported_caches(&process->host, threads);
+        far->cache_bytes = pdnn_host_last_cache_bytes(&process->host, threads);
     bool is_needed = request->rules.cold || (request->probe && pdnn_dram_buffer_bytes(far));
     enum pdnn_status status = is_needed ? pdnn_dram_buffer_get(far, &stream, err) : PDNN_OK;
     return status == PDNN_OK ? status : pdnn_wrap(err, request->rules.cold ? "cache: cold" : "probe");

@@ -183,7 +183,9 @@ int main(void) {
     void *state = NULL;
     struct pdnn_err err = {0};
     int64_t threads = bench_threads();
-    if (pdnn_backend_onednn.open(threads, 0, &state, &err) != PDNN_OK)
+    const struct pdnn_host host = {0};
+    const struct pdnn_call_options options = pdnn_call_options(&host, threads, 0);
+    if (pdnn_backend_onednn.open(&options, &state, &err) != PDNN_OK)
         bench_fail(err.text);
     struct pdnn_onednn *onednn = state;
     onednn->forced_dense = &choice;

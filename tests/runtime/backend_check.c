@@ -21,8 +21,10 @@ void must(enum pdnn_status status, const struct pdnn_err *err) {
 
 struct opened open_backend(const struct pdnn_backend_def *def) {
     struct opened backend = {def, NULL};
+    const struct pdnn_host host = {0};
+    const struct pdnn_call_options options = pdnn_call_options(&host, CHECK_THREADS, 0);
     struct pdnn_err err = {0};
-    must(def->open(CHECK_THREADS, 0, &backend.state, &err), &err);
+    must(def->open(&options, &backend.state, &err), &err);
     return backend;
 }
 

@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 /* What a share of the cores says: the figures are those of a quiet machine, and of one and two busy programs
  * beside a step of two threads. */
-#include "runtime/measure/core_share.h"
+#include "runtime/backend/core_share.h"
 #include "tests/cmocka_all.h"
 
 #include <stdlib.h>

@@ -77,10 +77,10 @@ static void test_sizes_cover_the_machine(void **state) {
         const struct machine *machine = &machines[i];
         size_t count = pdnn_ladder_sizes(&machine->host, machine->threads, sizes);
         for (size_t level = 0; level < PDNN_CACHE_LEVELS; level++)
-            all += pdnn_ladder_reported(&machine->host, machine->threads, level);
+            all += pdnn_host_cache_bytes(&machine->host, machine->threads, level);
         assert_true(count > 4 && count <= PDNN_LADDER_POINTS);
         assert_true(sizes[count - 1] >= 2.8 * (double)all && sizes[count - 1] >= 180 * MIB);
-        uint64_t l1 = pdnn_ladder_reported(&machine->host, machine->threads, 0);
+        uint64_t l1 = pdnn_host_cache_bytes(&machine->host, machine->threads, 0);
         assert_true(!l1 || sizes[0] == l1 / 4);
         for (size_t k = 1; k < count; k++)
             assert_true(sizes[k] > sizes[k - 1]);

@@ -88,7 +88,9 @@ static void train(const char *id, const char *backend, int64_t of_rank, int plac
     size_t used = 0;
     assert_int_equal(pdnn_instance_parse(id, &instance, &err), PDNN_OK);
     assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
-    assert_int_equal(def->open(1, 0, &state, &err), PDNN_OK);
+    const struct pdnn_host host = {0};
+    const struct pdnn_call_options one = pdnn_call_options(&host, 1, 0);
+    assert_int_equal(def->open(&one, &state, &err), PDNN_OK);
     const struct pdnn_plan_options options = {
         .seed = 7, .rank = of_rank, .between_calls = pdnn_gradient_allreduce_poll};
     assert_int_equal(pdnn_plan_create(&plan, def, state, &graph, &options, &err), PDNN_OK);

@@ -103,7 +103,8 @@ static void test_run_every_variant(void **state) {
     struct pdnn_err err = {0};
     for (int i = 0; i < CHECK_THREADS; i++) {
         backends[i].def = &pdnn_backend_openblas;
-        must(backends[i].def->open(i + 1, 0, &backends[i].state, &err), &err);
+        const struct pdnn_call_options options = pdnn_call_options(&(struct pdnn_host){0}, i + 1, 0);
+        must(backends[i].def->open(&options, &backends[i].state, &err), &err);
     }
     for (int bits = 0; bits < 16 * PDNN_CELL_COUNT; bits++) {
         const struct variant variant = {bits / 16, (bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0,

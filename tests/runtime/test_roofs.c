@@ -32,10 +32,11 @@ static const char *version(void) {
     return "1";
 }
 
-static enum pdnn_status open_fake(int64_t threads, uint64_t cache_bytes, void **state, struct pdnn_err *err) {
+static enum pdnn_status open_fake(const struct pdnn_call_options *options, void **state,
+                                  struct pdnn_err *err) {
     (void)err;
-    assert_int_equal(threads, 1);
-    assert_true(cache_bytes == 0); /* not yet known */
+    assert_int_equal(options->threads, 1);
+    assert_true(options->cache_bytes == options->reported_bytes); /* not yet known */
     fake.opened++;
     *state = &fake;
     return PDNN_OK;
@@ -66,9 +67,9 @@ static enum pdnn_status refuse(void *state, const struct pdnn_graph *graph, stru
     return pdnn_fail(err, PDNN_UNSUPPORTED, "nothing is supported");
 }
 
-static enum pdnn_status must_not_open(int64_t threads, uint64_t cache_bytes, void **state,
+static enum pdnn_status must_not_open(const struct pdnn_call_options *options, void **state,
                                       struct pdnn_err *err) {
-    (void)threads, (void)cache_bytes, (void)state;
+    (void)options, (void)state;
     return pdnn_fail(err, PDNN_INTERNAL, "the oracle was opened");
 }
 

@@ -100,12 +100,11 @@ static enum pdnn_status prepare_guessed(void *user, int i, struct pdnn_one_node 
     return status;
 }
 
-static enum pdnn_status choose(struct pdnn_tune *tune, struct pdnn_trial *trial, int *picked,
-                               struct pdnn_err *err) {
+static enum pdnn_status choose(struct pdnn_trial *trial, int *picked, struct pdnn_err *err) {
     struct pdnn_choice choice = {
         .what = "a node", .trial = trial, .rules = {.rounds = 1}, .compilations = 1, .margin = 0.9};
     pdnn_tune_key_add(&choice.key, "node");
-    return pdnn_trial_choose(tune, &choice, picked, err);
+    return pdnn_trial_choose(&choice, picked, err);
 }
 
 /* A candidate that was compiled by guess is not measured: nothing is kept, and the first one is taken. One
@@ -122,20 +121,21 @@ static void test_candidates_that_say_nothing(void **state) {
     build_instance(instances[0], &arena, &graph);
     must(pdnn_plan_create(&plan, &pdnn_backend_reference, NULL, &graph, &(struct pdnn_plan_options){0}, &err),
          &err);
-    struct pdnn_trial trial = {.n = 2,
+    struct pdnn_trial trial = {.tune = &tune,
+                               .n = 2,
                                .group_size = 2,
                                .may_be_empty = true,
                                .prepare = prepare_nothing,
                                .user = &plan.program,
                                .from = &graph,
                                .room_bytes = UINT64_C(1) << 30};
-    assert_int_equal(choose(&tune, &trial, &picked, &err), PDNN_INTERNAL);
+    assert_int_equal(choose(&trial, &picked, &err), PDNN_INTERNAL);
     assert_string_equal(err.text, "every implementation of a node fails");
     assert_int_equal(picked, 7);
     pdnn_tune_finish(&tune);
     tune = (struct pdnn_tune){0};
     trial.prepare = prepare_guessed;
-    must(choose(&tune, &trial, &picked, &err), &err);
+    must(choose(&trial, &picked, &err), &err);
     assert_int_equal(picked, 0);
     assert_true(tune.is_untried);
     assert_int_equal(tune.keys.count, 0);
@@ -222,11 +222,37 @@ static void test_auto_takes_what_fits(void **state) {
     close_backend(&backend);
 }
 
+/* What two sweeps of one host ask about a model that about fills its caches, which they measured apart. */
+static void test_measured_caches_are_no_part_of_a_key(void **state) {
+    (void)state;
+    static const char id[] = "fc/layers=2,nodes=512,input=512,output=512,batch=512,mode=train,optimizer=adam";
+    const struct pdnn_host host = {.cache_bytes = {32 << 10, 512 << 10, 8 << 20}, .cache_cores = {1, 1, 2}};
+    const struct pdnn_call_options small = pdnn_call_options(&host, CHECK_THREADS, 1 << 20),
+                                   large = pdnn_call_options(&host, CHECK_THREADS, 8 << 20);
+    struct opened first = {&pdnn_backend_onednn, NULL}, second = first;
+    struct pdnn_err err = {0};
+    assert_true(small.cache_bytes != large.cache_bytes);
+    must(first.def->open(&small, &first.state, &err), &err);
+    must(second.def->open(&large, &second.state, &err), &err);
+    check_instance(&first, 1, id);
+    check_instance(&second, 1, id);
+    const struct pdnn_tune *a = first.def->tune(first.state), *b = second.def->tune(second.state);
+    assert_true(a->keys.count > 0);
+    assert_int_equal(a->keys.count, b->keys.count);
+    for (size_t i = 0; i < a->keys.count; i++)
+        assert_string_equal(a->keys.text[i], b->keys.text[i]);
+    close_backend(&first);
+    close_backend(&second);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_choose_without_room),         cmocka_unit_test(test_choose_in_little_room),
-        cmocka_unit_test(test_candidates_that_say_nothing), cmocka_unit_test(test_limit_covers_the_buffer),
+        cmocka_unit_test(test_choose_without_room),
+        cmocka_unit_test(test_choose_in_little_room),
+        cmocka_unit_test(test_candidates_that_say_nothing),
+        cmocka_unit_test(test_limit_covers_the_buffer),
         cmocka_unit_test(test_auto_takes_what_fits),
+        cmocka_unit_test(test_measured_caches_are_no_part_of_a_key),
     };
     omp_set_num_threads(CHECK_THREADS);
     return cmocka_run_group_tests(tests, NULL, NULL);

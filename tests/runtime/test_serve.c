@@ -74,9 +74,9 @@ static const char *faulty_version(void) {
     return "faulty";
 }
 
-static enum pdnn_status faulty_open(int64_t threads, uint64_t cache_bytes, void **state,
+static enum pdnn_status faulty_open(const struct pdnn_call_options *options, void **state,
                                     struct pdnn_err *err) {
-    return pdnn_backend_reference.open(threads, cache_bytes, state, err);
+    return pdnn_backend_reference.open(options, state, err);
 }
 
 /* Supports every isa except avx. */

@@ -145,8 +145,8 @@ static void test_evictor_reads_everything(void **state) {
     (void)state;
     const struct pdnn_host host = {.cache_bytes = {PDNN_STREAM_GRAIN, 6 * PDNN_STREAM_GRAIN},
                                    .cache_cores = {1, 2}};
-    assert_int_equal(pdnn_dram_buffer_reported_caches(&host, 2), 6 * PDNN_STREAM_GRAIN);
-    assert_int_equal(pdnn_dram_buffer_reported_caches(&host, 3), 12 * PDNN_STREAM_GRAIN);
+    assert_int_equal(pdnn_host_last_cache_bytes(&host, 2), 6 * PDNN_STREAM_GRAIN);
+    assert_int_equal(pdnn_host_last_cache_bytes(&host, 3), 12 * PDNN_STREAM_GRAIN);
     /* Limits that leave four times the caches, twice, and less. */
     static const uint64_t cache = 1000 * PDNN_STREAM_GRAIN;
     static const struct {

@@ -17,6 +17,7 @@ struct fake {
 
 static char order[256]; /* which candidates ran, by index */
 static struct fake fakes[CANDIDATES_MAX];
+static struct pdnn_core_share share;
 
 static double run(void *state) {
     struct fake *fake = state;
@@ -46,7 +47,8 @@ static void test_measure_in_turns(void **state) {
     const struct pdnn_tune_rules rules = {.rounds = 3};
     struct pdnn_tune_candidate candidate[2];
     prepare(given, 2, candidate);
-    pdnn_tune_measure(&rules, candidate, 2);
+    pdnn_tune_measure(&share, &rules, candidate, 2);
+    assert_true(share.wall_ns + share.lost_ns > 0);
     assert_string_equal(order, "01010101");
     assert_true(candidate[0].ns == 100 && candidate[1].ns == 70); /* the first run does not count */
 }
@@ -57,7 +59,7 @@ static void test_measure_fills_visits(void **state) {
     const struct pdnn_tune_rules rules = {.rounds = 2, .visit_ns = 100};
     struct pdnn_tune_candidate candidate[3];
     prepare(given, 3, candidate);
-    pdnn_tune_measure(&rules, candidate, 3);
+    pdnn_tune_measure(&share, &rules, candidate, 3);
     assert_int_equal(fakes[0].runs, 2 + 2 * 11);
     assert_int_equal(fakes[1].runs, 2 + 2 * 50); /* the most there can be */
     assert_int_equal(fakes[2].runs, 2 + 2 * 1);
@@ -70,7 +72,7 @@ static void test_measure_repeats(void **state) {
     const struct fake given[] = {{.cost_ns = 1000, .first_ns = 9000}};
     struct pdnn_tune_candidate candidate[1];
     prepare(given, 1, candidate);
-    pdnn_tune_measure(&(struct pdnn_tune_rules){.rounds = 1, .repeats = 3}, candidate, 1);
+    pdnn_tune_measure(&share, &(struct pdnn_tune_rules){.rounds = 1, .repeats = 3}, candidate, 1);
     assert_int_equal(fakes[0].runs, 4);
     assert_true(candidate[0].ns == 1000);
 }
@@ -83,7 +85,7 @@ static void test_measure_gives_up_on_the_hopeless(void **state) {
     prepare(given, 4, candidate);
     candidate[0].is_yardstick = true;
     candidate[3].group = 1; /* the only one in its group */
-    pdnn_tune_measure(&rules, candidate, 4);
+    pdnn_tune_measure(&share, &rules, candidate, 4);
     assert_int_equal(fakes[0].runs, 5);
     assert_int_equal(fakes[1].runs, 5);
     assert_int_equal(fakes[2].runs, 2);
@@ -100,7 +102,7 @@ static void test_measure_failing(void **state) {
         struct pdnn_tune_candidate candidate[3];
         double ns[3];
         prepare(given, 3, candidate);
-        pdnn_tune_measure(&rules, candidate, 3);
+        pdnn_tune_measure(&share, &rules, candidate, 3);
         for (int i = 0; i < 3; i++)
             ns[i] = candidate[i].ns;
         assert_int_equal(fakes[0].runs, 1);

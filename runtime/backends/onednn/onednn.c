@@ -20,11 +20,12 @@ static const struct pdnn_lowering *const rows[] = {&pdnn_onednn_dense_row,  &pdn
                                                    &pdnn_onednn_matmul_row, &pdnn_onednn_rnn_row,
                                                    &pdnn_onednn_cast_row,   NULL};
 
-static enum pdnn_status open_onednn(int64_t threads, uint64_t cache_bytes, void **state,
+static enum pdnn_status open_onednn(const struct pdnn_call_options *options, void **state,
                                     struct pdnn_err *err) {
     struct pdnn_onednn *onednn = pdnn_alloc(1, sizeof *onednn);
-    omp_set_num_threads((int)threads);
-    onednn->options = pdnn_call_options(threads, cache_bytes);
+    omp_set_num_threads((int)options->threads);
+    onednn->options = *options;
+    onednn->tune.threads = pdnn_core_share_threads(options->threads);
     enum pdnn_status status = pdnn_onednn_library_create(&onednn->library, err);
     if (status != PDNN_OK) {
         free(onednn);

@@ -3,7 +3,6 @@
 #define RUNTIME_BACKENDS_ONEDNN_STATE_H
 
 #include "runtime/backend/tune.h"
-#include "runtime/lowering/options.h"
 #include "runtime/backends/onednn/dense/costs.h"
 #include "runtime/backends/onednn/matmul/implementations.h"
 #include "runtime/backends/onednn/library/library.h"

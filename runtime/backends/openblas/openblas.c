@@ -41,15 +41,15 @@ static enum pdnn_status limit_isa(enum pdnn_isa isa, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
-static enum pdnn_status open_openblas(int64_t threads, uint64_t cache_bytes, void **state,
+static enum pdnn_status open_openblas(const struct pdnn_call_options *options, void **state,
                                       struct pdnn_err *err) {
     if (openblas_get_parallel() != PARALLEL_OPENMP)
         return pdnn_fail(err, PDNN_UNSUPPORTED,
                          "openblas: the library found is not its OpenMP build, whose threads would be ours "
                          "(Debian: libopenblas0-openmp)");
     struct pdnn_call_options *own = pdnn_alloc(1, sizeof *own);
-    *own = pdnn_call_options(threads, cache_bytes);
-    omp_set_num_threads((int)threads);
+    *own = *options;
+    omp_set_num_threads((int)options->threads);
     *state = own;
     return PDNN_OK;
 }

@@ -17,9 +17,9 @@ static const char *version(void) {
     return "reference (double)";
 }
 
-static enum pdnn_status open_reference(int64_t threads, uint64_t cache_bytes, void **state,
+static enum pdnn_status open_reference(const struct pdnn_call_options *options, void **state,
                                        struct pdnn_err *err) {
-    (void)threads, (void)cache_bytes, (void)err;
+    (void)options, (void)err;
     *state = NULL;
     return PDNN_OK;
 }

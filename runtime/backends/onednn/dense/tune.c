@@ -17,9 +17,10 @@ enum { COMPILATIONS = 2, ROUNDS = 3, VISIT_NS = 50000 };
 /* A candidate slower than the best by this factor is dropped early. */
 static const double HOPELESS = 1.5;
 
-/* Footprints beyond this are all alike: none of the step is left in the caches. */
+/* Footprints beyond this are all alike: none of the step is left in the caches. What is reported, since
+ * processes that measured the caches apart share choices. */
 static uint64_t most_bytes(const struct pdnn_call_options *options) {
-    return 2 * options->cache_bytes;
+    return 2 * options->reported_bytes;
 }
 
 static void shrink(struct pdnn_onednn_dense_shape *shape, const struct pdnn_call_options *options) {
@@ -176,7 +177,8 @@ static enum pdnn_status measure(void *state, bool is_guess, double *ns, struct p
                                         of_reorders = {.rounds = 1, .repeats = ROUNDS};
     struct question *q = state;
     double all[PDNN_ONEDNN_DENSE_PASSES * RUNS * FORMATS];
-    struct pdnn_trial trial = {.n = q->n_passes * RUNS,
+    struct pdnn_trial trial = {.tune = &q->compile->onednn->tune,
+                               .n = q->n_passes * RUNS,
                                .group_size = RUNS,
                                .shuns_reference = true,
                                .prepare = prepare_run,

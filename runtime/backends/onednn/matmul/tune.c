@@ -75,7 +75,8 @@ enum pdnn_status pdnn_onednn_matmul_choose(const struct pdnn_onednn_compile *com
     const struct pdnn_graph *graph = compile->program->graph;
     struct pdnn_heads_product product = pdnn_heads_product_of(graph, node);
     struct question q = {.compile = compile, .node = *node, .all_sequences = product.B};
-    const struct pdnn_trial trial = {.n = PDNN_ONEDNN_MATMUL_WAY_COUNT,
+    const struct pdnn_trial trial = {.tune = &onednn->tune,
+                                     .n = PDNN_ONEDNN_MATMUL_WAY_COUNT,
                                      .group_size = PDNN_ONEDNN_MATMUL_WAY_COUNT,
                                      .prepare = prepare,
                                      .user = &q,
@@ -96,7 +97,7 @@ enum pdnn_status pdnn_onednn_matmul_choose(const struct pdnn_onednn_compile *com
         .rules = {.rounds = ROUNDS, .visit_ns = VISIT_NS},
         .compilations = COMPILATIONS,
         .margin = MARGIN};
-    enum pdnn_status status = pdnn_trial_choose(&onednn->tune, &choice, &picked, err);
+    enum pdnn_status status = pdnn_trial_choose(&choice, &picked, err);
     *way = (enum pdnn_onednn_matmul_way)picked;
     return status;
 }

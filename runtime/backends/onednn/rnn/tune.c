@@ -98,7 +98,8 @@ enum pdnn_status pdnn_onednn_rnn_choose(const struct pdnn_onednn_compile *compil
     struct pdnn_onednn *onednn = compile->onednn;
     struct question question = {
         .compile = compile, .forward = forward, .shape = *shape, .rows = shape->T * shape->N};
-    const struct pdnn_trial trial = {.n = WAYS,
+    const struct pdnn_trial trial = {.tune = &onednn->tune,
+                                     .n = WAYS,
                                      .group_size = WAYS,
                                      .prepare = prepare,
                                      .user = &question,
@@ -112,7 +113,7 @@ enum pdnn_status pdnn_onednn_rnn_choose(const struct pdnn_onednn_compile *compil
                                  .rules = {.rounds = ROUNDS},
                                  .compilations = 1,
                                  .margin = MARGIN};
-    enum pdnn_status status = pdnn_trial_choose(&onednn->tune, &choice, &picked, err);
+    enum pdnn_status status = pdnn_trial_choose(&choice, &picked, err);
     *is_fused = kinds[picked] == PDNN_RECURRENCE_FUSED;
     return status;
 }

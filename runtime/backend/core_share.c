@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "runtime/measure/core_share.h"
+#include "runtime/backend/core_share.h"
 
 #include "base/clock.h"
 

@@ -2,8 +2,8 @@
  * quiet machine it is 0.93 to 1.03, beside one other busy program on two cores 0.70 to 0.76, beside two 0.45
  * to 0.56. Counting context switches cannot tell these apart: the kernel's own threads cause some on a quiet
  * machine too. */
-#ifndef RUNTIME_MEASURE_CORE_SHARE_H
-#define RUNTIME_MEASURE_CORE_SHARE_H
+#ifndef RUNTIME_BACKEND_CORE_SHARE_H
+#define RUNTIME_BACKEND_CORE_SHARE_H
 
 #include <stdbool.h>
 #include <stdint.h>
