@@ -80,7 +80,8 @@ void pdnn_picture_table(struct pdnn_picture *picture, const char *names) {
                                                  : *name == '+' ? PDNN_KIND_COUNT
                                                                 : PDNN_KIND_TEXT};
         name += column.kind != PDNN_KIND_TEXT;
-        column.name = pdnn_arena_printf(&picture->arena, "%.*s", (int)strcspn(name, " "), name);
+        size_t length = strcspn(name, " ");
+        column.name = memcpy(pdnn_arena_alloc(&picture->arena, length + 1, 1), name, length);
         pdnn_table_add_column(&picture->data, &column);
     }
 }

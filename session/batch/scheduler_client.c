@@ -21,7 +21,7 @@ enum { STREAMS = 2, KEPT_BYTES = 1 << 16 };
 
 /* What is written goes into pipes. Files would not do: a script that writes to /dev/stdout opens that once
  * more, and so would write over what is there. */
-static int start(const char *const *command, const int pipes[STREAMS][2], pid_t *pid) {
+static int start(const char *const *command, int pipes[STREAMS][2], pid_t *pid) {
     posix_spawn_file_actions_t actions;
     int code = posix_spawn_file_actions_init(&actions);
     if (code)
@@ -48,7 +48,7 @@ static void take(int fd, struct pdnn_str *text) {
 
 /* Reads what the child prints until it has ended, or kills it at the deadline. What it leaves behind holds
  * nothing up. */
-static bool await(pid_t pid, uint64_t deadline_ns, const int pipes[STREAMS][2], struct pdnn_answer *answer,
+static bool await(pid_t pid, uint64_t deadline_ns, int pipes[STREAMS][2], struct pdnn_answer *answer,
                   int *ended) {
     const struct timespec moment = {.tv_nsec = 10000000};
     bool is_over = false, in_time = true;

@@ -3,6 +3,8 @@
 
 #include "base/str.h"
 
+#include <string.h>
+
 /* Both what fits the room that there is and what does not, of lengths around it. */
 static void test_printf_appends(void **state) {
     (void)state;

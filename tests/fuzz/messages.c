@@ -36,7 +36,7 @@ void messages_send(int fd, const size_t *sizes, const uint8_t *bytes, size_t len
         unsigned char *message = buffer + used, *body = message + sizeof(struct header);
         uint8_t kind = bytes[0], given = bytes[3];
         struct header header = {.magic = kind & 16 ? 1 : UINT32_C(0x4e4e4450),
-                                .kind = kind & 8 ? kind : (kind & 7) % PDNN_MESSAGE_COUNT};
+                                .kind = kind & 8 ? kind : (uint32_t)(kind & 7) % PDNN_MESSAGE_COUNT};
         size_t body_bytes = moved(sizes[(kind & 7) % PDNN_MESSAGE_COUNT], bytes[1]);
         header.body_bytes = moved(body_bytes, bytes[2]);
         bytes += 4;
