@@ -1,7 +1,6 @@
 #include "session/roof_cache.h"
 
 #include "base/memory.h"
-#include "results/store/results.h"
 #include "results/store/tables.h"
 
 #include <inttypes.h>

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "models/family.h"
 #include "runtime/protocol/standing.h"
-#include "base/stats.h"
 #include "models/example_lengths.h"
 #include "session/directory.h"
 

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/paths/program.h"
 #include "base/units.h"
 #include "gen/expansion/walk.h"
 #include "models/build.h"

@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "results/query/selection.h"
-#include "results/store/results.h"
 #include "results/store/tables.h"
 #include "session/join/leases.h"
 #include "session/merge/job.h"

@@ -4,7 +4,6 @@
 #define CLI_ARGS_OPTIONS_H
 
 #include "base/err.h"
-#include "base/str.h"
 
 #include <stdbool.h>
 #include <stddef.h>

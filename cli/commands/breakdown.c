@@ -6,7 +6,6 @@
 #include "cli/print/instance_result.h"
 #include "cli/print/progress.h"
 #include "results/query/gemms.h"
-#include "results/rows/roofline.h"
 #include "results/query/shares.h"
 #include "results/claims/claims.h"
 #include "results/query/ops_reader.h"

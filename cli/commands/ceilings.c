@@ -1,6 +1,5 @@
 #include "base/memory.h"
 #include "base/paths/target.h"
-#include "base/units.h"
 #include "cli/print/console.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"

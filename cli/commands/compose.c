@@ -3,11 +3,9 @@
 #include "cli/job.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
-#include "results/store/tables.h"
 #include "session/compose/compose.h"
 #include "session/compose/validate.h"
 #include "base/memory.h"
-#include "cli/print/progress.h"
 #include "base/stats.h"
 #include "session/compose/plan.h"
 

@@ -4,7 +4,6 @@
 #include "cli/args/registry.h"
 #include "models/op.h"
 #include "results/store/library.h"
-#include "results/store/tables.h"
 #include "session/compose/operators.h"
 
 #include <stdio.h>

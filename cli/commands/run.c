@@ -7,11 +7,9 @@
 #include "session/rows.h"
 #include "session/session.h"
 #include "results/query/results.h"
-#include "results/store/tables.h"
 #include "base/units.h"
 #include "models/build.h"
 #include "models/sharing.h"
-#include "results/rows/roofline.h"
 
 #include <inttypes.h>
 #include <stdio.h>

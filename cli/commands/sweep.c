@@ -4,12 +4,10 @@
 #include "cli/job.h"
 #include "cli/args/registry.h"
 #include "cli/launcher.h"
-#include "results/rows/roofline.h"
 #include "runtime/protocol/visit.h"
 #include "session/batch/scheduler_client.h"
 #include "cli/print/console.h"
 #include "session/join/join.h"
-#include "cli/print/progress.h"
 #include "session/predict.h"
 #include "session/session.h"
 

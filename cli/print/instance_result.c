@@ -3,7 +3,6 @@
 #include "base/units.h"
 #include "base/memory.h"
 #include "cli/print/output.h"
-#include "results/rows/roofline.h"
 #include "results/table/number.h"
 
 #include <inttypes.h>

@@ -2,7 +2,6 @@
 #include "base/checked.h"
 #include "models/graph.h"
 #include "results/query/op_groups.h"
-#include "results/rows/roofline.h"
 #include "results/table/record.h"
 
 #include <math.h>

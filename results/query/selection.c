@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "models/family.h"
-#include "models/instance.h"
 
 #include <math.h>
 #include <stdint.h>

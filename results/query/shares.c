@@ -1,7 +1,6 @@
 #include "results/query/shares.h"
 #include "base/memory.h"
 #include "results/query/op_groups.h"
-#include "results/rows/roofline.h"
 #include "results/table/record.h"
 
 #include <math.h>

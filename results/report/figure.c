@@ -5,7 +5,6 @@
 #include "results/figures/picture.h"
 #include "results/report/html.h"
 #include "results/report/page.h"
-#include "results/store/tables.h"
 
 #include <stdio.h>
 #include <math.h>

@@ -5,7 +5,6 @@
 #include "results/table/read.h"
 #include "results/table/record.h"
 #include "results/table/write.h"
-#include "results/store/results.h"
 #include "results/store/tables.h"
 
 #include <math.h>

@@ -6,7 +6,6 @@
 #ifndef RESULTS_STORE_LIBRARY_H
 #define RESULTS_STORE_LIBRARY_H
 
-#include "base/paths/folder.h"
 #include "results/table/table.h"
 #include "runtime/protocol/operator.h"
 #include "runtime/protocol/visit.h"

@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "base/clock.h"
 #include "base/stats.h"
-#include "runtime/distributed/rank_sync.h"
 
 #include <math.h>
 #include <stdio.h>

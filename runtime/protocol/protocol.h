@@ -9,7 +9,6 @@
 #include "models/isa.h"
 #include "runtime/host/host.h"
 #include "runtime/protocol/operator.h"
-#include "runtime/protocol/request.h"
 #include "runtime/protocol/software.h"
 
 #include <stdbool.h>

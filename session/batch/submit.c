@@ -6,9 +6,7 @@
 #include "base/paths/folder.h"
 #include "base/arena.h"
 #include "results/table/escape.h"
-#include "results/store/tables.h"
 #include "session/join/join.h"
-#include "base/units.h"
 #include "session/batch/scheduler_client.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
 #define SESSION_COMPOSE_CHOOSE_H
 
 #include "base/arena.h"
-#include "base/err.h"
 #include "results/fit/interpolate.h"
 
 #include <stdint.h>

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "runtime/host/environment_key.h"
-#include "runtime/protocol/protocol.h"
 #include "session/compose/state.h"
 
 #include <math.h>

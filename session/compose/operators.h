@@ -6,7 +6,6 @@
 
 #include "base/texts.h"
 #include "results/store/visits.h"
-#include "runtime/protocol/operator.h"
 #include "session/session.h"
 
 /* One operator of all the session's instances. */

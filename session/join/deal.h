@@ -3,8 +3,6 @@
 #ifndef SESSION_JOIN_DEAL_H
 #define SESSION_JOIN_DEAL_H
 
-#include "base/err.h"
-
 #include <stddef.h>
 #include <stdint.h>
 

@@ -7,7 +7,6 @@
 #include "results/store/journal.h"
 #include "results/store/library.h"
 #include "results/store/tables.h"
-#include "results/table/csv.h"
 #include "results/table/write.h"
 #include "runtime/protocol/standing.h"
 #include "session/merge/job.h"

@@ -2,7 +2,6 @@
  * in one C function, each with its own memory. */
 #include "models/build.h"
 #include "models/op.h"
-#include "runtime/backends/onednn/onednn.h"
 #include "runtime/backends/onednn/state.h"
 #include "runtime/plan/plan.h"
 #include "runtime/kernels/rows/elementwise.h"

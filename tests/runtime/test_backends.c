@@ -12,7 +12,6 @@
 #include "models/optimizer.h"
 #include "models/forward.h"
 #include "runtime/backends/onednn/dense/tune.h"
-#include "runtime/backends/onednn/onednn.h"
 #include "runtime/backends/onednn/state.h"
 
 #include <math.h>

@@ -11,7 +11,6 @@
 #include "models/op.h"
 #include "models/optimizer.h"
 #include "models/forward.h"
-#include "runtime/backends/onednn/onednn.h"
 #include "runtime/backends/onednn/state.h"
 
 #include <math.h>

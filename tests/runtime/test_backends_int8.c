@@ -7,7 +7,6 @@
 #include "models/op.h"
 #include "models/transform/quantize.h"
 #include "models/forward.h"
-#include "runtime/backends/onednn/onednn.h"
 #include "runtime/backends/onednn/state.h"
 
 #include <omp.h>

@@ -4,7 +4,6 @@
 #include "tests/cmocka_all.h"
 
 #include "models/sharing.h"
-#include "runtime/backends/onednn/onednn.h"
 #include "runtime/backends/onednn/state.h"
 #include "runtime/plan/plan_set.h"
 

@@ -1,5 +1,3 @@
-#include "runtime/backends/onednn/onednn.h"
-
 #include "base/memory.h"
 #include "models/attributes.h"
 #include "models/op.h"

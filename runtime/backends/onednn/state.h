@@ -1,11 +1,16 @@
-/* What an open `onednn` backend keeps between compilations. */
+/* The backend `onednn`: dense and convolution passes, products of heads and recurrent layers run as oneDNN
+ * primitives if that is fastest, the rest on our own kernels. What it keeps between compilations while open.
+ */
 #ifndef RUNTIME_BACKENDS_ONEDNN_STATE_H
 #define RUNTIME_BACKENDS_ONEDNN_STATE_H
 
+#include "runtime/backend/backend.h"
 #include "runtime/backend/tune.h"
 #include "runtime/backends/onednn/dense/costs.h"
 #include "runtime/backends/onednn/matmul/implementations.h"
 #include "runtime/backends/onednn/library/library.h"
+
+extern const struct pdnn_backend_def pdnn_backend_onednn;
 
 struct pdnn_onednn {
     struct pdnn_onednn_library *library;

@@ -4,7 +4,6 @@
 
 #include "base/paths/program.h"
 #include "runtime/driver/worker/worker.h"
-#include "runtime/protocol/protocol.h"
 
 /* What a worker is started with. */
 struct pdnn_worker_start {

@@ -4,7 +4,6 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_RNN_IMPLEMENTATIONS_H
 #define RUNTIME_BACKENDS_ONEDNN_RNN_IMPLEMENTATIONS_H
 
-#include "models/cell.h"
 #include "runtime/backends/onednn/library/primitive.h"
 
 struct pdnn_program;
