@@ -151,8 +151,7 @@ static const char *plain(struct pdnn_piece piece, char *buffer, size_t size) {
 }
 
 const char *pdnn_piece_id(struct pdnn_piece id, char today[PDNN_ID_TEXT]) {
-    char text[PDNN_ID_TEXT];
-    return pdnn_instance_reprint(plain(id, text, sizeof text), today);
+    return pdnn_instance_reprint(plain(id, today, PDNN_ID_TEXT), today);
 }
 
 struct pdnn_visit pdnn_row_visit(const struct pdnn_piece field[PDNN_JOURNAL_COLUMNS]) {
