@@ -108,6 +108,9 @@ struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const 
     return predict_at(&rates, spec, instance, totals);
 }
 
+/* What sweeps made of the extra visits that a wide interval can ask for: tests/cli/limits_test.py. */
+static const double usual_share = 0.8;
+
 enum { THREADS_MAX = 4097 };
 
 struct pdnn_estimate {
@@ -177,12 +180,14 @@ static void append_source(const struct pdnn_estimate *estimate, struct pdnn_str 
 }
 
 void pdnn_estimate_format(const struct pdnn_estimate *estimate, struct pdnn_str *out) {
-    char rounds[PDNN_DURATION_TEXT], total[PDNN_DURATION_TEXT];
+    char rounds[PDNN_DURATION_TEXT], usual[PDNN_DURATION_TEXT], total[PDNN_DURATION_TEXT];
     pdnn_duration_format(rounds, estimate->rounds);
+    pdnn_duration_format(usual, estimate->rounds + usual_share * (estimate->total - estimate->rounds));
     pdnn_duration_format(total, estimate->total);
-    pdnn_str_printf(out, "a sweep takes about %s", rounds);
+    pdnn_str_printf(out, "a sweep takes about %s", usual);
     if (strcmp(rounds, total) != 0)
-        pdnn_str_printf(out, ", up to %s where intervals stay wide", total);
+        pdnn_str_printf(out, ", from %s where intervals are narrow at once to %s where they stay wide",
+                        rounds, total);
     pdnn_str_printf(out, " (");
     append_source(estimate, out);
     pdnn_str_printf(out, ")");

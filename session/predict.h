@@ -49,8 +49,9 @@ void pdnn_estimate_destroy(struct pdnn_estimate *estimate);
 enum pdnn_status pdnn_estimate_add(struct pdnn_estimate *estimate, const struct pdnn_instance *instance,
                                    const struct pdnn_totals *totals, struct pdnn_err *err);
 
-/* Appends one line: "a sweep takes about 33 h 10 min, up to 51 h 02 min where intervals stay wide (by the
- * roofs measured 2026-11-22T18:40Z)". */
+/* Appends one line: "a sweep takes about 47 h 30 min, from 33 h 10 min where intervals are narrow at once to
+ * 51 h 02 min where they stay wide (by the roofs measured 2026-11-22T18:40Z)". Measuring roofs and choosing
+ * implementations is not in it. */
 void pdnn_estimate_format(const struct pdnn_estimate *estimate, struct pdnn_str *out);
 
 #endif

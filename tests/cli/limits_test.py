@@ -8,6 +8,7 @@ import re
 import select
 import signal
 import sys
+import unittest
 
 from program import LONG, ROOFS, Case, Clock, environment, journal_lines, main, stop
 
@@ -21,6 +22,22 @@ class Budgets(Case):
             done = self.sweep("--dry-run", "--set", "limits.budget=" + budget)
             self.assertRegex(done.stderr, rf"\A12 instances: 8 to run, 4 filtered\n(paradnn: .*\n)?a sweep takes about \d+ s.*\(.*\)\n{reach}\n\Z")
         self.assertFalse(os.path.exists(self.path("small.results")))
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "these sweeps had two cores")
+    def test_dry_run_says_how_long_sweeps_took(self):
+        """Seconds taken, without roofs, on two cores whose roofs are those of the example (doc/measurements)."""
+        root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+        outside = 0
+        for sweep, taken in (("fc", 58.1), ("fc", 52.9), ("fc", 56.5), ("rnn", 49.1), ("rnn", 45.0), ("cnn", 59.0), ("cnn", 52.2),
+                             ("transformer", 49.0), ("transformer", 39.3)):
+            said = self.paradnn("sweep", f"{root}/sweeps/{sweep}.yaml", "--dry-run", "--set", "run.threads=2", "--ceilings",
+                                f"{root}/results/examples/zen5-2-cores/ceilings.csv", "-o", "none", expect=0).stderr
+            about, least, most = map(int, re.search(r"about (\d+) s, from (\d+) s .* to (\d+) s ", said).groups())
+            self.assertLess(abs(taken / about - 1), 0.27, said)
+            self.assertGreater(taken, least, said)
+            self.assertLess(taken, 1.08 * most, said)
+            outside += taken > most
+        self.assertLess(outside, 3)
 
     def test_dry_run_says_what_cannot_run(self):
         model = "fc/layers=1,nodes=8,input=8,output=8,batch=1,"
