@@ -7,40 +7,34 @@ enum { PART_NS = 2000000, FIRST_ITERATIONS = 20000 };
 
 enum { FIRST_BYTES = 1366 * PDNN_STREAM_GRAIN };
 
-/* Calibrated by the first probe. Successive probes walk through the far memory, so that each one reads
- * from DRAM. */
-static struct {
-    const struct pdnn_stream *stream;
-    int64_t threads; /* that iterations and bytes were calibrated for */
-    size_t slice_bytes;
-    uint64_t iterations;
-    size_t bytes, offset;
-    float result; /* of the last run; its kernel cannot know that nobody reads it */
-} probe;
-
-static double run_fma(int64_t threads, uint64_t *ns) {
+static double run_fma(const struct pdnn_dram_buffer *far, uint64_t *ns) {
+    struct pdnn_probe_state *probe = &far->memory->probe;
     uint64_t start = pdnn_clock_ns();
-    double flop = (double)pdnn_fma_run(threads, probe.iterations, &probe.result);
+    double flop = (double)pdnn_fma_run(far->threads, probe->iterations, &probe->result);
     *ns = pdnn_clock_ns() - start;
     return flop / (double)*ns;
 }
 
-static double run_read(int64_t threads, uint64_t *ns) {
+/* Successive probes walk through the far memory, so that each one reads from DRAM. */
+static double run_read(const struct pdnn_dram_buffer *far, uint64_t *ns) {
+    const struct pdnn_stream *stream = &far->memory->stream;
+    struct pdnn_probe_state *probe = &far->memory->probe;
     uint64_t start = pdnn_clock_ns();
     double bytes =
-        (double)pdnn_stream_read_part(probe.stream, threads, probe.offset, probe.bytes, &probe.result);
+        (double)pdnn_stream_read_part(stream, far->threads, probe->offset, probe->bytes, &probe->result);
     *ns = pdnn_clock_ns() - start;
-    probe.offset = (probe.offset + probe.bytes) % probe.stream->slice_bytes;
+    probe->offset = (probe->offset + probe->bytes) % stream->slice_bytes;
     return bytes / (double)*ns;
 }
 
 /* Minimum of a few runs: a run that was interrupted must not pass for a slow one, or the calibrated amount
  * would be too small to measure. */
-static uint64_t least_ns(double (*run)(int64_t threads, uint64_t *ns), int64_t threads) {
+static uint64_t least_ns(double (*run)(const struct pdnn_dram_buffer *far, uint64_t *ns),
+                         const struct pdnn_dram_buffer *far) {
     enum { RUNS = 5 };
     uint64_t least = UINT64_MAX, ns;
     for (int i = 0; i < RUNS; i++) {
-        run(threads, &ns);
+        run(far, &ns);
         least = ns < least ? ns : least;
     }
     return least;
@@ -48,19 +42,20 @@ static uint64_t least_ns(double (*run)(int64_t threads, uint64_t *ns), int64_t t
 
 /* Calibrates iterations and bytes to take PART_NS with this many threads. */
 static enum pdnn_status prepare(const struct pdnn_dram_buffer *far, struct pdnn_err *err) {
-    int64_t threads = far->threads;
-    enum pdnn_status status = pdnn_dram_buffer_get(far, &probe.stream, err);
-    if (status != PDNN_OK || (threads == probe.threads && probe.stream->slice_bytes == probe.slice_bytes))
+    struct pdnn_probe_state *probe = &far->memory->probe;
+    const struct pdnn_stream *stream;
+    enum pdnn_status status = pdnn_dram_buffer_get(far, &stream, err);
+    if (status != PDNN_OK || (far->threads == probe->threads && stream->slice_bytes == probe->slice_bytes))
         return status;
-    probe.iterations = FIRST_ITERATIONS;
-    probe.bytes = FIRST_BYTES;
-    probe.iterations = probe.iterations * PART_NS / (least_ns(run_fma, threads) + 1) + 1;
-    double bytes = (double)probe.bytes * PART_NS / (double)(least_ns(run_read, threads) + 1);
-    double most = (double)probe.stream->slice_bytes;
+    probe->iterations = FIRST_ITERATIONS;
+    probe->bytes = FIRST_BYTES;
+    probe->iterations = probe->iterations * PART_NS / (least_ns(run_fma, far) + 1) + 1;
+    double bytes = (double)probe->bytes * PART_NS / (double)(least_ns(run_read, far) + 1);
+    double most = (double)stream->slice_bytes;
     size_t grains = (size_t)(bytes < most ? bytes : most) / PDNN_STREAM_GRAIN;
-    probe.bytes = (grains + 1) * PDNN_STREAM_GRAIN;
-    probe.threads = threads;
-    probe.slice_bytes = probe.stream->slice_bytes;
+    probe->bytes = (grains + 1) * PDNN_STREAM_GRAIN;
+    probe->threads = far->threads;
+    probe->slice_bytes = stream->slice_bytes;
     return PDNN_OK;
 }
 
@@ -70,7 +65,7 @@ enum pdnn_status pdnn_probe(const struct pdnn_dram_buffer *far, double *gflops, 
     enum pdnn_status status = prepare(far, err);
     if (status != PDNN_OK)
         return status;
-    *gflops = run_fma(far->threads, &ns);
-    *gbs = run_read(far->threads, &ns);
+    *gflops = run_fma(far, &ns);
+    *gbs = run_read(far, &ns);
     return PDNN_OK;
 }

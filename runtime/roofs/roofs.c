@@ -37,6 +37,7 @@ struct bench {
     struct pdnn_roof_job job[JOBS_MAX]; /* the ladder's are the last */
     struct pdnn_stream stream;          /* sized for the ladder's largest working set */
     struct pdnn_one_op_plan *single[SINGLES_MAX];
+    struct pdnn_far_memory far; /* of the probes */
 };
 
 /* The pattern's name is in two parts. */
@@ -183,7 +184,8 @@ static void add_probes(struct bench *bench, uint64_t cache_bytes) {
         job->run = pdnn_roof_run_probe;
         job->far = (struct pdnn_dram_buffer){.threads = bench->threads,
                                              .cache_bytes = cache_bytes,
-                                             .limit_bytes = bench->host->memory_limit_bytes};
+                                             .limit_bytes = bench->host->memory_limit_bytes,
+                                             .memory = &bench->far};
     }
 }
 
@@ -238,6 +240,7 @@ static enum pdnn_status add_rows(struct bench *bench, struct pdnn_ceilings *ceil
 
 static void destroy(struct bench *bench) {
     pdnn_stream_destroy(&bench->stream);
+    pdnn_stream_destroy(&bench->far.stream);
     for (size_t i = 0; i < bench->n_singles; i++)
         pdnn_one_op_plan_destroy(bench->single[i]);
     free(bench);

@@ -19,6 +19,7 @@ struct pdnn_compiled_model {
     struct pdnn_plan plan; /* without memory */
     struct pdnn_call_rows rows;
     struct pdnn_reuse_caches caches;
+    struct pdnn_far_memory *far; /* the process's */
     bool is_cold;
     uint64_t prepare_ns;
     struct pdnn_operator *operators;
@@ -150,13 +151,14 @@ static enum pdnn_status compile(struct pdnn_compiled_model *compiled, const stru
 static enum pdnn_status open_model(struct pdnn_process *process, const struct pdnn_request *request,
                                    struct pdnn_err *err) {
     const struct pdnn_plan_options options = {.limit_bytes = request->memory_limit_bytes,
-                                              .beside_bytes = pdnn_dram_buffer_held_bytes(),
+                                              .beside_bytes = pdnn_far_memory_bytes(&process->far),
                                               .seed = request->seed,
                                               .allow_slow = request->allow_slow};
     const struct pdnn_open_backend *backend;
     struct pdnn_compiled_model *made = pdnn_alloc(1, sizeof *made);
     uint64_t started_ns = pdnn_clock_ns();
     made->request = *request;
+    made->far = &process->far;
     enum pdnn_status status = pdnn_model_init(&made->model, process, request->id, err);
     if (status == PDNN_OK && made->model.instance.setting[PDNN_SETTING_DATA] != PDNN_DATA_RESIDENT)
         status = pdnn_fail(err, PDNN_UNSUPPORTED,
@@ -280,11 +282,10 @@ static enum pdnn_status time_stretch(const struct pdnn_compiled_model *compiled,
                                      struct pdnn_visit *visit, struct pdnn_err *err) {
     const struct pdnn_dram_buffer far = {.threads = compiled->model.threads,
                                          .cache_bytes = compiled->caches.far_bytes / 2,
-                                         .limit_bytes = request->request.memory_limit_bytes};
-    const struct pdnn_stream *stream;
+                                         .limit_bytes = request->request.memory_limit_bytes,
+                                         .memory = compiled->far};
     struct pdnn_evictor evictor;
-    if (compiled->is_cold && (pdnn_dram_buffer_get(&far, &stream, err) != PDNN_OK ||
-                              pdnn_evictor_init(&evictor, &far, err) != PDNN_OK))
+    if (compiled->is_cold && pdnn_evictor_init(&evictor, &far, err) != PDNN_OK)
         return err->status;
     target->evict = compiled->is_cold ? evict : NULL;
     target->user = &evictor;

@@ -148,4 +148,5 @@ void pdnn_process_finish(struct pdnn_process *process) {
     for (size_t i = 0; i < process->n_backends; i++)
         close_backend(&process->backend[i]);
     process->n_backends = 0;
+    pdnn_stream_destroy(&process->far.stream);
 }

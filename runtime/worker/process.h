@@ -8,6 +8,7 @@
 #include "models/isa.h"
 #include "runtime/plan/plan_set.h"
 #include "runtime/host/host.h"
+#include "runtime/measure/dram_buffer.h"
 #include "runtime/protocol/request.h"
 #include "runtime/worker/choices.h"
 
@@ -51,6 +52,7 @@ struct pdnn_process {
     size_t n_backends;
     struct pdnn_open_set set;
     struct pdnn_process_probe probe;
+    struct pdnn_far_memory far;
     struct pdnn_compiled_model *compiled; /* heap: the model whose operators are being measured; NULL: none */
 };
 

@@ -28,10 +28,11 @@ static enum pdnn_status build(void *user, const char *key, struct pdnn_arena *ar
 static enum pdnn_status open_set(struct pdnn_process *process, const struct pdnn_request *request,
                                  struct pdnn_err *err) {
     struct pdnn_open_set *set = &process->set;
-    const struct pdnn_plan_set_options options = {.plan = {.limit_bytes = request->memory_limit_bytes,
-                                                           .beside_bytes = pdnn_dram_buffer_held_bytes(),
-                                                           .seed = request->seed,
-                                                           .allow_slow = request->allow_slow}};
+    const struct pdnn_plan_set_options options = {
+        .plan = {.limit_bytes = request->memory_limit_bytes,
+                 .beside_bytes = pdnn_far_memory_bytes(&process->far),
+                 .seed = request->seed,
+                 .allow_slow = request->allow_slow}};
     const struct pdnn_plan_source source = {set, build};
     const struct pdnn_open_backend *backend;
     enum pdnn_status status = pdnn_process_instance(process, request->largest, &set->instance, err);

@@ -228,12 +228,14 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
 
 /* Takes the memory that the evictor and the probe need, before that of the plan. The plan may have the rest.
  */
-static enum pdnn_status reserve(const struct pdnn_process *process, const struct pdnn_request *request,
+static enum pdnn_status reserve(struct pdnn_process *process, const struct pdnn_request *request,
                                 int64_t threads, struct pdnn_dram_buffer *far, struct pdnn_err *err) {
     uint64_t usable = process->host.memory_limit_bytes, limit = request->memory_limit_bytes;
     const struct pdnn_stream *stream;
-    *far = (struct pdnn_dram_buffer){
-        .threads = threads, .cache_bytes = request->cache_bytes, .limit_bytes = limit};
+    *far = (struct pdnn_dram_buffer){.threads = threads,
+                                     .cache_bytes = request->cache_bytes,
+                                     .limit_bytes = limit,
+                                     .memory = &process->far};
     if (usable && (!limit || usable < limit))
         far->limit_bytes = usable;
     if (request->rules.cold && !far->cache_bytes)
@@ -292,7 +294,7 @@ static enum pdnn_status visit_alone(struct pdnn_process *process, const struct p
     status = reserve(process, request, model.threads, &far, err);
     if (status != PDNN_OK)
         goto out;
-    options.beside_bytes = pdnn_dram_buffer_held_bytes();
+    options.beside_bytes = pdnn_far_memory_bytes(&process->far);
     options.beside_bytes += loads ? pdnn_loading_bytes(&model) : 0;
     opening_ns = pdnn_clock_ns() - opening_ns;
     const struct pdnn_tune before = tune_now(backend);

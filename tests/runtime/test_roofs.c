@@ -246,13 +246,15 @@ static void test_ceilings_measure_full_table(void **state) {
 static void test_probe_more_and_fewer_threads(void **state) {
     (void)state;
     static const int64_t threads[] = {1, 1, 2, 1, 2};
+    struct pdnn_far_memory memory = {0};
     for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
-        const struct pdnn_dram_buffer far = {threads[i], i % 2 ? 48 << 20 : 0, 0};
+        const struct pdnn_dram_buffer far = {threads[i], i % 2 ? 48 << 20 : 0, 0, &memory};
         double gflops = 0, gbs = 0;
         assert_int_equal(pdnn_probe(&far, &gflops, &gbs, NULL), PDNN_OK);
         assert_true(isfinite(gflops) && gflops > 0);
         assert_true(isfinite(gbs) && gbs > 0);
     }
+    pdnn_stream_destroy(&memory.stream);
 }
 
 static int count_runs(struct pdnn_roof_job *job, uint64_t units, double *work) {

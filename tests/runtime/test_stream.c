@@ -149,11 +149,12 @@ static void test_evictor_reads_everything(void **state) {
     assert_int_equal(pdnn_host_last_cache_bytes(&host, 3), 12 * PDNN_STREAM_GRAIN);
     /* Limits that leave four times the caches, twice, and less. */
     static const uint64_t cache = 1000 * PDNN_STREAM_GRAIN;
+    struct pdnn_far_memory memory = {0};
     static const struct {
         uint64_t limit, bytes, passes;
     } rows[] = {{16, 4, 1}, {12, 3, 2}, {8, 2, 2}, {4, 2, 2}, {3, 0, 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct pdnn_dram_buffer far = {2, cache, rows[i].limit * cache};
+        const struct pdnn_dram_buffer far = {2, cache, rows[i].limit * cache, &memory};
         struct pdnn_evictor evictor;
         struct pdnn_err err;
         assert_int_equal(pdnn_dram_buffer_bytes(&far), rows[i].bytes * cache);
@@ -161,22 +162,25 @@ static void test_evictor_reads_everything(void **state) {
         assert_int_equal(status, rows[i].bytes ? PDNN_OK : PDNN_TOO_BIG);
         if (!rows[i].bytes)
             continue;
-        assert_int_equal(pdnn_dram_buffer_held_bytes(), rows[i].bytes * cache);
+        assert_int_equal(pdnn_far_memory_bytes(&memory), rows[i].bytes * cache);
         assert_int_equal(pdnn_evictor_run(&evictor), rows[i].passes * rows[i].bytes * cache);
     }
+    pdnn_stream_destroy(&memory.stream);
 }
 
 static void test_far_stays_within_the_limit(void **state) {
     (void)state;
     const struct pdnn_stream *stream;
-    const struct pdnn_dram_buffer two = {2, 0, UINT64_C(1) << 40}, one = {1, 0, UINT64_C(1) << 40};
-    const struct pdnn_dram_buffer tight = {1, 0, 8 << 20};
+    struct pdnn_far_memory memory = {0};
+    const struct pdnn_dram_buffer two = {2, 0, UINT64_C(1) << 40, &memory};
+    const struct pdnn_dram_buffer one = {1, 0, UINT64_C(1) << 40, &memory}, tight = {1, 0, 8 << 20, &memory};
     assert_int_equal(pdnn_dram_buffer_get(&two, &stream, NULL), PDNN_OK);
     assert_int_equal(stream->threads, 2);
     assert_int_equal(pdnn_dram_buffer_get(&one, &stream, NULL), PDNN_OK);
     assert_int_equal(stream->threads, 2); /* kept */
     assert_int_equal(pdnn_dram_buffer_get(&tight, &stream, NULL), PDNN_OK);
-    assert_true(pdnn_dram_buffer_held_bytes() <= 2 << 20);
+    assert_true(pdnn_far_memory_bytes(&memory) <= 2 << 20);
+    pdnn_stream_destroy(&memory.stream);
 }
 
 int main(void) {
