@@ -93,7 +93,8 @@ OLD_MECHANISMS = {
     "text_files": (OUTSIDE, (), ("_text.c",), None),
     "column_files": (OUTSIDE, (), ("_columns.c",), None),
     "former_names": (("models/", "gen/", "runtime/", *OUTSIDE), (), (".c", ".h"), r"(?:\.|->)was\b|\*was\b"),
-    "memory_checks": (("runtime/driver/", *OUTSIDE), (), (".c", ".h"), r"NO_MEMORY\b"),
+    # The driver's worker.c tells a worker that ended for want of memory, which is a row and no check of an allocation.
+    "memory_checks": (("runtime/driver/", *OUTSIDE), ("runtime/driver/worker/worker.c",), (".c", ".h"), r"NO_MEMORY\b"),
     "looked_up_by_reference": (("runtime/",), ("runtime/backends/onednn/library/",), (".c",), r'str(?:cmp|str)\([^;]*"ref(?:erence)?"'),
     "mutable_statics": (("runtime/",), (), (".c",), r"(?m)^static (?!const\b|inline\b|_Thread_local\b)(?:volatile )?(?:struct \w+|unsigned char|float|MPI_\w+) \*?\w+;"),
     "drawing_in_the_page": (OUTSIDE, (), (".js",), r"\bsvgEl\(|createElementNS\(|getContext\("),
