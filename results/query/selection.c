@@ -169,7 +169,8 @@ void pdnn_selection_leave_failed(struct pdnn_selection *selection) {
             selection->row[count++] = selection->row[at];
         else
             row[failed++] = selection->row[at];
-    memcpy(selection->row + count, row, failed * sizeof *row);
+    if (failed)
+        memcpy(selection->row + count, row, failed * sizeof *row);
     free(row);
     selection->count = count;
     selection->left_out = n - count;

@@ -14,8 +14,9 @@ static const char *key_of(int rows, int in, int out, const char *implementation,
     static char key[PDNN_OPERATOR_KEY_TEXT];
     snprintf(
         key, sizeof key,
-        "onednn threads=2 isa=default dense/forward/%dx%d:%dx%d:%dx%d [onednn:%s ab] %d@%s* %d@128MiB %d@128MiB",
-        rows, in, out, in, rows, out, implementation, 4 * rows * in, state, 4 * in * out, 4 * rows * out);
+        "onednn threads=2 isa=default dense/forward/%dx%d:%dx%d:%dx%d [onednn:%s ab] %lld@%s* %lld@128MiB %lld@128MiB",
+        rows, in, out, in, rows, out, implementation, 4LL * rows * in, state, 4LL * in * out,
+        4LL * rows * out);
     return key;
 }
 
