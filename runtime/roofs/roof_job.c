@@ -62,10 +62,12 @@ enum pdnn_status pdnn_roof_time(struct pdnn_roof_job *job, double *ns, double *w
     return PDNN_OK;
 }
 
-/* Minimum of three: a run that was interrupted must not pass for a long one. */
-static enum pdnn_status time_thrice(struct pdnn_roof_job *job, double *ns, struct pdnn_err *err) {
+/* Minimum of three: a run that was interrupted must not pass for a long one. One that takes several
+ * repetitions at once is not worth a second look. */
+static enum pdnn_status time_thrice(struct pdnn_roof_job *job, double long_ns, double *ns,
+                                    struct pdnn_err *err) {
     double least_ns = 0, one_ns = 0, work;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3 && (i == 0 || least_ns < 4 * long_ns); i++) {
         enum pdnn_status status = pdnn_roof_time(job, &one_ns, &work, err);
         if (status != PDNN_OK)
             return status;
@@ -75,37 +77,33 @@ static enum pdnn_status time_thrice(struct pdnn_roof_job *job, double *ns, struc
     return PDNN_OK;
 }
 
-/* Finds how many passes, or what fraction of a pass, make one repetition. A short pass is timed twice,
- * because the first may find the caches in another state. Parts have a minimum size, so that an interrupted
- * pass is not cut into tiny ones. */
-static enum pdnn_status calibrate_stream(struct pdnn_roof_job *job, struct pdnn_err *err) {
-    double ns = 0, work;
-    job->units = 1;
-    enum pdnn_status status = pdnn_roof_time(job, &ns, &work, err);
-    if (status == PDNN_OK && ns < 4 * STREAM_NS)
-        status = pdnn_roof_time(job, &ns, &work, err);
+/* Of a pass that takes longer than a repetition, a part is one. Parts have a minimum size, so that an
+ * interrupted pass is not cut into tiny ones. */
+static void cut(struct pdnn_roof_job *job, double ns) {
     uint64_t most = job->pass.slice_bytes / PART_BYTES;
     uint64_t parts = ns < (double)most * STREAM_NS ? (uint64_t)(ns / STREAM_NS) : most;
-    if (ns < STREAM_NS)
-        job->units = (uint64_t)(STREAM_NS / ns) + 1;
-    else if (parts > 1)
+    if (parts > 1)
         job->pass.parts = parts;
-    return status;
 }
 
+/* Units are added until they really take the time of a repetition: starting the threads can take many times
+ * as long as one of them. */
 enum pdnn_status pdnn_roof_calibrate(struct pdnn_roof_job *job, struct pdnn_err *err) {
-    double ns = 0;
+    double ns = 0, least_ns = job->stream ? STREAM_NS : JOB_NS;
     if (job->units)
         return PDNN_OK;
-    if (job->stream)
-        return calibrate_stream(job, err);
     for (job->units = 1;;) {
-        enum pdnn_status status = time_thrice(job, &ns, err);
-        if (status != PDNN_OK || ns >= JOB_NS)
+        enum pdnn_status status = time_thrice(job, least_ns, &ns, err);
+        if (status != PDNN_OK)
             return status;
-        double more = JOB_NS / ns * 1.2;
+        if (ns >= least_ns)
+            break;
+        double more = least_ns / ns * 1.2;
         job->units = (uint64_t)((double)job->units * (more < 10 ? more : 10)) + 1;
     }
+    if (job->stream && job->units == 1)
+        cut(job, ns);
+    return PDNN_OK;
 }
 
 /* How many runs of a unit put the caches into the state that this job would find if it ran alone; where it is
