@@ -17,7 +17,7 @@
  * shared cache. */
 static const int64_t pdnn_roof_cache_age_ms = INT64_C(24) * 3600 * 1000;
 
-/* Both probes, the fastest repetition of each, are within this of those beside the roofs, as a ratio to the
+/* Both probes, as rows have them, are within this of those beside the roofs, as a ratio to the
  * smaller one. */
 static const double pdnn_roof_cache_margin = 0.15;
 

@@ -140,6 +140,7 @@ void pdnn_roof_summarize(struct pdnn_roof_job *job) {
     job->row.median = pdnn_median(job->value, job->n_values);
     job->row.low = job->value[0];
     job->row.high = job->value[job->n_values - 1];
-    job->row.value = job->rate == PDNN_RATE_NS_PER_WORK ? job->row.low : job->row.high;
+    size_t second = job->n_values > 1;
+    job->row.value = job->value[job->rate == PDNN_RATE_NS_PER_WORK ? second : job->n_values - 1 - second];
     job->row.repetitions = (int64_t)job->n_values;
 }

@@ -48,8 +48,8 @@ enum pdnn_status pdnn_roof_calibrate(struct pdnn_roof_job *job, struct pdnn_err 
 /* Takes one more value. */
 enum pdnn_status pdnn_roof_repeat(struct pdnn_roof_job *job, struct pdnn_err *err);
 
-/* Fills the row from the sorted values. Disturbances only make a repetition slower, so the best one says most
- * about the machine. */
+/* Fills the row from the sorted values. Disturbances nearly always make a repetition slower, so the best ones
+ * say most about the machine; its value is the second best, which more than one moment has reached. */
 void pdnn_roof_summarize(struct pdnn_roof_job *job);
 
 #endif

@@ -46,9 +46,28 @@ static void test_repetitions_are_long(void **state) {
     }
 }
 
+/* What a single repetition reached, by luck or by a clock that jumped, is no roof. */
+static void test_a_roof_was_reached_twice(void **state) {
+    (void)state;
+    static struct pdnn_roof_job job;
+    const struct pdnn_roof_job rates = {.value = {90, 300, 99, 100, 40}, .n_values = 5};
+    job = rates;
+    pdnn_roof_summarize(&job);
+    assert_true(job.row.value == 100 && job.row.low == 40 && job.row.high == 300 && job.row.median == 99);
+    job = rates;
+    job.rate = PDNN_RATE_NS_PER_WORK;
+    pdnn_roof_summarize(&job);
+    assert_true(job.row.value == 90);
+    job = rates;
+    job.n_values = 1;
+    pdnn_roof_summarize(&job);
+    assert_true(job.row.value == 90);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_repetitions_are_long),
+        cmocka_unit_test(test_a_roof_was_reached_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
