@@ -1,4 +1,3 @@
-#include "base/memory.h"
 #include "cli/job.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
@@ -7,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const char description[] =
     "Projects measured steps onto other hardware: every op of ops.csv keeps the efficiency that was measured, under "
@@ -44,27 +42,6 @@ static const struct pdnn_help_row examples[] = {
     {"paradnn project fc.results --onto other.results", "how fast these models would run on another machine"},
 };
 
-struct command {
-    struct pdnn_selection selection;
-    struct pdnn_ops_reader *readers;
-    struct pdnn_ceilings *ceilings;
-    struct pdnn_hardware hardware;
-    struct pdnn_by_list by;
-    struct pdnn_hardware_projection made;
-};
-
-static enum pdnn_status open_tables(struct command *c, const struct pdnn_arguments *arguments,
-                                    struct pdnn_err *err) {
-    const char *by = pdnn_argument(arguments, "by");
-    const struct pdnn_hardware_request request = pdnn_cli_hardware(arguments);
-    c->ceilings = pdnn_alloc(1, sizeof *c->ceilings);
-    if (pdnn_hardware_parse(&c->hardware, &request, err) != PDNN_OK ||
-        pdnn_by_parse(by ? by : "group", &c->by, err) != PDNN_OK ||
-        pdnn_cli_select(arguments, 1, &c->selection, &c->readers, err) != PDNN_OK)
-        return err->status;
-    return pdnn_ceilings_read_in(arguments->operands[0], c->ceilings, err);
-}
-
 static bool is_limit(const struct pdnn_table *limits, size_t row, const void *user) {
     (void)user;
     double limit = fmax(pdnn_table_number(limits, row, PDNN_PROJECTED_LIMIT_LIMIT),
@@ -73,12 +50,12 @@ static bool is_limit(const struct pdnn_table *limits, size_t row, const void *us
 }
 
 /* What changes, the ridge points, families, the foremost moves and limits. */
-static void print_overview(const struct command *c) {
-    const struct pdnn_hardware_projection *made = &c->made;
+static void print_overview(const struct pdnn_hardware *hardware,
+                           const struct pdnn_hardware_projection *made) {
     struct pdnn_str out = {0};
     struct pdnn_row_list moves = pdnn_rows_all(&made->moves), limits = pdnn_rows_all(&made->limits);
     pdnn_str_printf(&out, "projected: ");
-    pdnn_hardware_text(&c->hardware, &out);
+    pdnn_hardware_text(hardware, &out);
     if (made->ridge[BEFORE] > 0 && made->ridge[AFTER] > 0)
         pdnn_str_printf(&out, "\nridge point in f32: %.3g -> %.3g FLOP/byte", made->ridge[BEFORE],
                         made->ridge[AFTER]);
@@ -99,33 +76,36 @@ static void print_overview(const struct command *c) {
     pdnn_text_print(&out, false);
 }
 
-static enum pdnn_status print(const struct command *c, const struct pdnn_arguments *arguments,
-                              struct pdnn_err *err) {
-    const struct pdnn_hardware_projection *made = &c->made;
-    const struct pdnn_table *const of[] = {&made->models, &made->ops, &made->moves, &made->limits,
-                                           &made->families};
-    if (pdnn_argument(arguments, "table") || !pdnn_wants_text(arguments))
-        return pdnn_table_print(of[pdnn_argument_choice(arguments, "table", 0)], arguments, err);
-    print_overview(c);
-    return PDNN_OK;
-}
-
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    struct command c = {.readers = NULL};
-    enum pdnn_status status = open_tables(&c, arguments, err);
-    const struct pdnn_projection_request request = {&c.selection, c.readers, c.ceilings, &c.hardware, &c.by};
+    const struct pdnn_hardware_request wanted = pdnn_cli_hardware(arguments);
+    const char *by_text = pdnn_argument(arguments, "by");
+    struct pdnn_arena arena = {0};
+    struct pdnn_ceilings *ceilings = pdnn_arena_alloc(&arena, 1, sizeof *ceilings);
+    struct pdnn_selection selection = {.count = 0};
+    struct pdnn_hardware hardware;
+    struct pdnn_by_list by;
+    struct pdnn_hardware_projection made = {.without_ops = 0};
+    struct pdnn_projection_request request = {&selection, NULL, ceilings, &hardware, &by};
+    const struct pdnn_table *const tables_of[] = {&made.models, &made.ops, &made.moves, &made.limits,
+                                                  &made.families};
+    enum pdnn_status status =
+        pdnn_hardware_parse(&hardware, &wanted, &arena, err) != PDNN_OK ||
+                pdnn_by_parse(by_text ? by_text : "group", &by, err) != PDNN_OK ||
+                pdnn_cli_select(arguments, 1, &selection, &request.readers, err) != PDNN_OK ||
+                pdnn_ceilings_read_in(arguments->operands[0], ceilings, err) != PDNN_OK
+            ? err->status
+            : pdnn_project(&request, &made, err);
+    if (status == PDNN_OK && (pdnn_argument(arguments, "table") || !pdnn_wants_text(arguments)))
+        status = pdnn_table_print(tables_of[pdnn_argument_choice(arguments, "table", 0)], arguments, err);
+    else if (status == PDNN_OK)
+        print_overview(&hardware, &made);
     if (status == PDNN_OK)
-        status = pdnn_project(&request, &c.made, err);
-    if (status == PDNN_OK)
-        status = print(&c, arguments, err);
-    if (status == PDNN_OK)
-        fprintf(stderr, "%zu instance%s projected, %zu left out\n", c.made.models.n_rows,
-                c.made.models.n_rows == 1 ? "" : "s", c.selection.left_out + c.made.without_ops);
-    pdnn_hardware_projection_finish(&c.made);
-    pdnn_hardware_finish(&c.hardware);
-    pdnn_selection_ops_close(&c.selection, c.readers);
-    pdnn_selection_close(&c.selection);
-    free(c.ceilings);
+        fprintf(stderr, "%zu instance%s projected, %zu left out\n", made.models.n_rows,
+                made.models.n_rows == 1 ? "" : "s", selection.left_out + made.without_ops);
+    pdnn_hardware_projection_finish(&made);
+    pdnn_selection_ops_close(&selection, request.readers);
+    pdnn_selection_close(&selection);
+    pdnn_arena_finish(&arena);
     return status;
 }
 

@@ -48,19 +48,11 @@ static const struct pdnn_help_row examples[] = {
      "how the parts of a step shift as a model is sliced"},
 };
 
-struct command {
-    struct pdnn_selection selection;
-    struct pdnn_ops_reader *readers;
-    struct pdnn_ceilings *ceilings;
-    struct pdnn_scale_request request;
-    struct pdnn_scaling made;
-};
-
 /* "2,8,64"; 1 where the option is not given. */
-static enum pdnn_status parse_numbers(const char *option, const char *text, int64_t *numbers, size_t *count,
-                                      struct pdnn_err *err) {
+static enum pdnn_status parse_numbers(const struct pdnn_arguments *arguments, const char *option,
+                                      int64_t *numbers, size_t *count, struct pdnn_err *err) {
     enum { MOST = 1 << 20 };
-    const char *rest = text ? text : "1", *at;
+    const char *text = pdnn_argument(arguments, option), *rest = text ? text : "1", *at;
     char number[24];
     size_t length;
     for (*count = 0; (at = pdnn_part_next(&rest, ",", &length)); (*count)++) {
@@ -74,51 +66,37 @@ static enum pdnn_status parse_numbers(const char *option, const char *text, int6
     return PDNN_OK;
 }
 
-static enum pdnn_status parse_bytes(const char *option, const char *text, uint64_t *bytes,
-                                    struct pdnn_err *err) {
+static enum pdnn_status parse_bytes(const struct pdnn_arguments *arguments, const char *option,
+                                    uint64_t *bytes, struct pdnn_err *err) {
+    const char *text = pdnn_argument(arguments, option);
     if (text && (!pdnn_parse_bytes(text, bytes) || !*bytes))
         return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected bytes such as 25MB or 16GiB", option,
                          text);
     return PDNN_OK;
 }
 
-static enum pdnn_status parse(struct command *c, const struct pdnn_arguments *arguments,
+static enum pdnn_status parse(struct pdnn_scale_request *request, const struct pdnn_arguments *arguments,
                               struct pdnn_err *err) {
-    struct pdnn_scale_request *request = &c->request;
-    const char *nodes = pdnn_argument(arguments, "nodes"), *slice = pdnn_argument(arguments, "slice");
     const char *link = pdnn_argument(arguments, "link");
-    uint64_t bucket = 25000000;
-    if (!nodes && !slice)
+    if (!pdnn_argument(arguments, "nodes") && !pdnn_argument(arguments, "slice"))
         return pdnn_fail(err, PDNN_INVALID, "nothing to scale to: give --nodes, --slice or both");
     if (!link)
         return pdnn_fail(err, PDNN_INVALID, "--link is missing: bandwidth and latency such as 12.5GB/s,2us");
     request->plan.overlap = pdnn_argument(arguments, "overlap") != NULL;
-    if (parse_numbers("nodes", nodes, request->nodes, &request->n_nodes, err) != PDNN_OK ||
-        parse_numbers("slice", slice, request->slice, &request->n_slices, err) != PDNN_OK ||
+    request->plan.bucket_bytes = 25000000;
+    if (parse_numbers(arguments, "nodes", request->nodes, &request->n_nodes, err) != PDNN_OK ||
+        parse_numbers(arguments, "slice", request->slice, &request->n_slices, err) != PDNN_OK ||
         pdnn_link_parse(link, &request->plan.link, err) != PDNN_OK ||
-        parse_bytes("bucket", pdnn_argument(arguments, "bucket"), &bucket, err) != PDNN_OK ||
-        parse_bytes("memory", pdnn_argument(arguments, "memory"), &request->memory_bytes, err) != PDNN_OK)
+        parse_bytes(arguments, "bucket", &request->plan.bucket_bytes, err) != PDNN_OK)
         return err->status;
-    request->plan.bucket_bytes = (double)bucket;
-    return PDNN_OK;
-}
-
-static enum pdnn_status open_tables(struct command *c, const struct pdnn_arguments *arguments,
-                                    struct pdnn_err *err) {
-    c->ceilings = pdnn_alloc(1, sizeof *c->ceilings);
-    if (pdnn_cli_select(arguments, 1, &c->selection, &c->readers, err) != PDNN_OK)
-        return err->status;
-    c->request.selection = &c->selection;
-    c->request.readers = c->readers;
-    c->request.ceilings = c->ceilings;
-    return pdnn_ceilings_read_in(arguments->operands[0], c->ceilings, err);
+    return parse_bytes(arguments, "memory", &request->memory_bytes, err);
 }
 
 /* Parts of the step side by side: a column per nodes and slices, "2 x 4". */
-static void show_parts(struct command *c) {
+static void show_parts(struct pdnn_table *parts) {
     static const struct pdnn_column_def both = {.name = "nodes x slices"};
     static const size_t keys[] = {PDNN_SCALED_PART_ID, PDNN_SCALED_PART_PART};
-    struct pdnn_table *parts = &c->made.parts, wide;
+    struct pdnn_table wide;
     struct pdnn_str out = {0};
     size_t across = pdnn_table_add_column(parts, &both);
     for (size_t row = 0; row < parts->n_rows; row++) {
@@ -134,37 +112,37 @@ static void show_parts(struct command *c) {
     pdnn_table_finish(&wide);
 }
 
-static enum pdnn_status print(struct command *c, const struct pdnn_arguments *arguments,
-                              struct pdnn_err *err) {
-    const bool parts = pdnn_argument_choice(arguments, "table", 0);
-    if (parts && pdnn_wants_text(arguments)) {
-        show_parts(c);
-        return PDNN_OK;
-    }
-    /* People see the largest batch where they asked for it. */
-    if (!c->request.memory_bytes)
-        c->made.devices.column[PDNN_SCALED_LARGEST_BATCH].def.show = PDNN_SHOW_NEVER;
-    return pdnn_table_print(parts ? &c->made.parts : &c->made.devices, arguments, err);
-}
-
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    struct command c = {.readers = NULL};
-    enum pdnn_status status = parse(&c, arguments, err) != PDNN_OK ||
-                                      open_tables(&c, arguments, err) != PDNN_OK ||
-                                      pdnn_scale(&c.request, &c.made, err) != PDNN_OK
-                                  ? err->status
-                                  : print(&c, arguments, err);
-    size_t rows = c.made.devices.n_rows, left_out = c.selection.left_out + c.made.without_ops;
+    struct pdnn_ceilings *ceilings = pdnn_alloc(1, sizeof *ceilings);
+    struct pdnn_selection selection = {.count = 0};
+    struct pdnn_scale_request request = {.selection = &selection, .ceilings = ceilings};
+    struct pdnn_scaling made = {.without_ops = 0};
+    const bool parts = pdnn_argument_choice(arguments, "table", 0);
+    enum pdnn_status status =
+        parse(&request, arguments, err) != PDNN_OK ||
+                pdnn_cli_select(arguments, 1, &selection, &request.readers, err) != PDNN_OK ||
+                pdnn_ceilings_read_in(arguments->operands[0], ceilings, err) != PDNN_OK
+            ? err->status
+            : pdnn_scale(&request, &made, err);
+    if (status == PDNN_OK && parts && pdnn_wants_text(arguments)) {
+        show_parts(&made.parts);
+    } else if (status == PDNN_OK) {
+        /* People see the largest batch where they asked for it. */
+        if (!request.memory_bytes)
+            made.devices.column[PDNN_SCALED_LARGEST_BATCH].def.show = PDNN_SHOW_NEVER;
+        status = pdnn_table_print(parts ? &made.parts : &made.devices, arguments, err);
+    }
+    size_t rows = made.devices.n_rows, left_out = selection.left_out + made.without_ops;
     if (status == PDNN_OK)
         fprintf(
             stderr,
             "%zu row%s modelled; left out: %zu instance%s not trained or without ops, %zu row%s that cannot be sliced so\n",
-            rows, rows == 1 ? "" : "s", left_out, left_out == 1 ? "" : "s", c.made.not_sliced,
-            c.made.not_sliced == 1 ? "" : "s");
-    pdnn_scaling_finish(&c.made);
-    pdnn_selection_ops_close(&c.selection, c.readers);
-    pdnn_selection_close(&c.selection);
-    free(c.ceilings);
+            rows, rows == 1 ? "" : "s", left_out, left_out == 1 ? "" : "s", made.not_sliced,
+            made.not_sliced == 1 ? "" : "s");
+    pdnn_scaling_finish(&made);
+    pdnn_selection_ops_close(&selection, request.readers);
+    pdnn_selection_close(&selection);
+    free(ceilings);
     return status;
 }
 

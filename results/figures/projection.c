@@ -25,7 +25,7 @@ struct picture {
 static enum pdnn_status project(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = p->in->request;
     p->ceilings = pdnn_arena_alloc(&p->in->arena, 1, sizeof *p->ceilings);
-    if (pdnn_hardware_parse(&p->hardware, &request->hardware, err) != PDNN_OK ||
+    if (pdnn_hardware_parse(&p->hardware, &request->hardware, &p->in->arena, err) != PDNN_OK ||
         pdnn_ceilings_read_in(request->directory[0], p->ceilings, err) != PDNN_OK)
         return err->status;
     const struct pdnn_projection_request wanted = {&p->in->selection, p->in->ops[0], p->ceilings,
@@ -112,7 +112,6 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     if (status == PDNN_OK)
         describe(&p);
     pdnn_hardware_projection_finish(&p.made);
-    pdnn_hardware_finish(&p.hardware);
     return status;
 }
 

@@ -33,12 +33,11 @@ static enum pdnn_status project(struct source *s, struct pdnn_ops_reader *reader
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; status == PDNN_OK && i < N_CHANGES; i++) {
         struct pdnn_hardware hardware;
-        status = pdnn_hardware_parse(&hardware, &changes[i].request, err);
         const struct pdnn_projection_request request = {&s->chosen, readers, s->of->ceilings, &hardware,
                                                         NULL};
+        status = pdnn_hardware_parse(&hardware, &changes[i].request, &s->arena, err);
         if (status == PDNN_OK)
             status = pdnn_project(&request, &s->made[i], err);
-        pdnn_hardware_finish(&hardware);
     }
     return status;
 }

@@ -71,42 +71,29 @@ static const struct pdnn_column_def part_columns[PDNN_SCALED_PART_COLUMNS] = {
 const struct pdnn_table_def pdnn_scaled_parts_def = {"scaling-parts", "where steps on several devices go",
                                                      part_columns, PDNN_SCALED_PART_COLUMNS};
 
-static const char modelled[] = "modelled";
-
-static enum pdnn_status bad_link(const char *text, struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_INVALID,
-                     "--link is '%s', expected bandwidth and latency such as 12.5GB/s,2us or 200Mbit/s,50us",
-                     text);
-}
-
 enum pdnn_status pdnn_link_parse(const char *text, struct pdnn_link *link, struct pdnn_err *err) {
-    static const char per_second[] = "/s";
     char buffer[64];
     uint64_t bytes, ns = 0;
-    if (snprintf(buffer, sizeof buffer, "%s", text) >= (int)sizeof buffer)
-        return bad_link(text, err);
-    char *comma = strchr(buffer, ',');
-    if (comma)
-        *comma++ = 0;
-    char *end = strstr(buffer, per_second);
-    if (!end || end[sizeof per_second - 1] || (comma && !pdnn_parse_time_ns(comma, &ns)))
-        return bad_link(text, err);
-    *end = 0;
+    const char *slash = strstr(text, "/s");
+    const size_t length = slash ? (size_t)(slash - text) : sizeof buffer;
+    bool good =
+        length < sizeof buffer && (!slash[2] || (slash[2] == ',' && pdnn_parse_time_ns(slash + 3, &ns)));
+    snprintf(buffer, sizeof buffer, "%.*s", good ? (int)length : 0, text);
     char *bit = strstr(buffer, "bit");
     bool in_bits = bit && !bit[3] && bit > buffer;
     if (in_bits)
         strcpy(bit, "B"); /* "200MB" is read below, in units of a bit */
     if (!pdnn_parse_bytes(buffer, &bytes) || !bytes)
-        return bad_link(text, err);
+        return pdnn_fail(
+            err, PDNN_INVALID,
+            "--link is '%s', expected bandwidth and latency such as 12.5GB/s,2us or 200Mbit/s,50us", text);
     *link = (struct pdnn_link){(double)bytes / (in_bits ? 8 : 1) * 1e-9, (double)ns};
     return PDNN_OK;
 }
 
 double pdnn_ring_ns(const struct pdnn_link *link, double bytes, int64_t devices) {
     double n = (double)devices;
-    return devices < 2 || !(bytes > 0)
-               ? 0
-               : 2 * (n - 1) / n * bytes / link->bytes_per_ns + 2 * (n - 1) * link->latency_ns;
+    return bytes > 0 ? 2 * (n - 1) / n * bytes / link->bytes_per_ns + 2 * (n - 1) * link->latency_ns : 0;
 }
 
 struct pdnn_reduced_step pdnn_reduce_gradients(const struct pdnn_timed_node *node, size_t n_nodes,
@@ -123,7 +110,7 @@ struct pdnn_reduced_step pdnn_reduce_gradients(const struct pdnn_timed_node *nod
     for (size_t i = 0; i < n_nodes; i++) {
         clock += node[i].is_update ? 0 : node[i].ns;
         filled += node[i].gradient_bytes;
-        if (!(filled > 0) || (filled < plan->bucket_bytes && i != last))
+        if (!(filled > 0) || (filled < (double)plan->bucket_bytes && i != last))
             continue;
         double ns = pdnn_ring_ns(&plan->link, filled, devices);
         double ready = plan->overlap ? clock : backward_end;
@@ -150,13 +137,12 @@ struct work {
     struct pdnn_op_rows rows;
     const struct pdnn_op_record **row; /* by group */
     double call_ns, factor;            /* of one call; the step over the sum of its ops */
-    double step_ns;
-    bool *sliced; /* by tensor */
+    bool *sliced;                      /* by tensor */
     /* Over so many devices, what each of them has. */
     int64_t slice;
     struct pdnn_timed_node *timed;
     double params, gradient_bytes, slicing_ns;
-    uint64_t memory_bytes, largest_batch;
+    uint64_t memory_bytes, largest_batch; /* 0: none fits */
 };
 
 static enum pdnn_layer_part part_of(const struct pdnn_family_def *family, const struct pdnn_node *node) {
@@ -216,10 +202,9 @@ static enum pdnn_status slice_graph(const struct pdnn_instance *instance, struct
 
 static double params_of(const struct pdnn_graph *graph, const bool *sliced, int64_t slice) {
     double sum = 0;
-    for (size_t t = 0; t < graph->n_tensors; t++) {
+    for (size_t t = 0; t < graph->n_tensors; t++)
         if (graph->tensors[t].role == PDNN_ROLE_WEIGHT)
             sum += (double)pdnn_tensor_elements(&graph->tensors[t]) / (sliced[t] ? (double)slice : 1);
-    }
     return sum;
 }
 
@@ -246,7 +231,8 @@ static enum pdnn_status open_graph(struct work *w, struct pdnn_err *err) {
             sum += op->time_ns_median;
         }
     }
-    w->factor = sum > 0 ? w->step_ns / sum : NAN; /* also what is in no node: reorders, and between ops */
+    w->factor =
+        sum > 0 ? w->rows.step_ns / sum : NAN; /* also what is in no node: reorders, and between ops */
     return PDNN_OK;
 }
 
@@ -265,9 +251,9 @@ static double node_ns(const struct work *w, size_t node) {
 static struct pdnn_timed_node *time_nodes(struct work *w) {
     const struct pdnn_graph *graph = &w->graph;
     struct pdnn_timed_node *made = pdnn_arena_alloc(&w->scratch, graph->n_nodes + 1, sizeof *made);
+    /* By weight. Micro-steps have gradients of their own; the last one to be written counts. */
     size_t *writer = pdnn_arena_alloc(&w->scratch, graph->n_tensors + 1, sizeof *writer); /* + 1; 0: none */
-    /* Micro-steps have gradients of their own; the last one to be written counts. By weight. */
-    uint32_t *latest = pdnn_arena_alloc(&w->scratch, graph->n_tensors + 1, sizeof *latest); /* + 1 */
+    uint32_t *latest = pdnn_arena_alloc(&w->scratch, graph->n_tensors + 1, sizeof *latest);
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
         made[i].ns = node_ns(w, i);
@@ -275,20 +261,17 @@ static struct pdnn_timed_node *time_nodes(struct work *w) {
         struct pdnn_access access[PDNN_NODE_ACCESSES];
         int n_accesses = made[i].is_update ? 0 : pdnn_node_accesses(node, access);
         for (int k = 0; k < n_accesses; k++) {
-            uint32_t tensor = access[k].tensor;
+            const uint32_t tensor = access[k].tensor, of = graph->tensors[tensor].of;
             if (!access[k].is_written || graph->tensors[tensor].role != PDNN_ROLE_WEIGHT_GRADIENT)
                 continue;
-            writer[tensor] = i + 1;
-            uint32_t of = graph->tensors[tensor].of;
-            latest[of == PDNN_NONE ? tensor : of] = tensor + 1;
+            writer[of == PDNN_NONE ? tensor : of] = i + 1;
+            latest[of == PDNN_NONE ? tensor : of] = tensor;
         }
     }
-    for (size_t t = 0; t < graph->n_tensors; t++) {
-        if (latest[t])
-            made[writer[latest[t] - 1] - 1].gradient_bytes +=
-                (double)pdnn_tensor_bytes(&graph->tensors[latest[t] - 1]) *
-                (w->sliced[latest[t] - 1] ? 1 / (double)w->slice : 1);
-    }
+    for (size_t t = 0; t < graph->n_tensors; t++)
+        if (writer[t])
+            made[writer[t] - 1].gradient_bytes += (double)pdnn_tensor_bytes(&graph->tensors[latest[t]]) *
+                                                  (w->sliced[latest[t]] ? 1 / (double)w->slice : 1);
     return made;
 }
 
@@ -324,10 +307,11 @@ static bool fits(const struct work *w, int64_t batch) {
     bool *sliced = NULL;
     uint64_t bytes = 0;
     instance.hyper[instance.family->minibatch_param].number = batch;
-    bool made = slice_graph(&instance, &arena, &graph, &sliced, &why) == PDNN_OK &&
-                memory_of(&graph, sliced, w->slice, &arena, &bytes, &why) == PDNN_OK;
+    bool good = slice_graph(&instance, &arena, &graph, &sliced, &why) == PDNN_OK &&
+                memory_of(&graph, sliced, w->slice, &arena, &bytes, &why) == PDNN_OK &&
+                bytes <= w->request->memory_bytes;
     pdnn_arena_finish(&arena);
-    return made && bytes <= w->request->memory_bytes;
+    return good;
 }
 
 /* The largest that fits. */
@@ -355,11 +339,11 @@ static enum pdnn_status slice_device(struct work *w, int64_t slice, struct pdnn_
     return memory_of(&w->graph, w->sliced, slice, &w->scratch, &w->memory_bytes, err);
 }
 
-static void add_part(struct work *w, int64_t nodes, const char *part, double ns, double step_ns) {
+static void add_part(const struct work *w, int64_t nodes, const char *part, double ns, double step_ns) {
     struct pdnn_table *table = &w->made->parts;
     size_t row = pdnn_table_add_row(table);
     pdnn_table_set_text(table, row, PDNN_SCALED_PART_ID, w->id);
-    pdnn_table_set_text(table, row, PDNN_SCALED_PART_METHOD, modelled);
+    pdnn_table_set_text(table, row, PDNN_SCALED_PART_METHOD, "modelled");
     pdnn_table_set_whole(table, row, PDNN_SCALED_PART_NODES, nodes);
     pdnn_table_set_whole(table, row, PDNN_SCALED_PART_SLICE, w->slice);
     pdnn_table_set_text(table, row, PDNN_SCALED_PART_PART, part);
@@ -367,7 +351,7 @@ static void add_part(struct work *w, int64_t nodes, const char *part, double ns,
     pdnn_table_set_number(table, row, PDNN_SCALED_PART_SHARE, ns / step_ns * 100);
 }
 
-static void add_parts(struct work *w, int64_t nodes, double gradients_ns, double step_ns) {
+static void add_parts(const struct work *w, int64_t nodes, double gradients_ns, double step_ns) {
     double sum[PDNN_OP_GROUP_COUNT] = {0};
     for (size_t i = 0; i < w->graph.n_nodes; i++) {
         const struct pdnn_op_record *op = w->row[w->group_of[i]];
@@ -391,7 +375,7 @@ static void add_device(struct work *w, int64_t nodes) {
                  examples = batch * (double)w->instance.setting[PDNN_SETTING_ACCUMULATE] * (double)nodes,
                  exposed = step.exposed_ns + w->slicing_ns, comm = step.comm_ns + w->slicing_ns,
                  step_ns = step.compute_ns + exposed;
-    const double times[] = {w->step_ns,
+    const double times[] = {w->rows.step_ns,
                             step_ns,
                             step.compute_ns,
                             step.comm_ns,
@@ -400,14 +384,14 @@ static void add_device(struct work *w, int64_t nodes) {
                             exposed / step_ns * 100,
                             comm > 0 ? (1 - exposed / comm) * 100 : NAN,
                             examples * 1e9 / step_ns,
-                            w->step_ns / (step_ns * (double)w->slice) * 100};
+                            w->rows.step_ns / (step_ns * (double)w->slice) * 100};
     const uint64_t counts[] = {(uint64_t)(w->params + 0.5), (uint64_t)(w->gradient_bytes + 0.5), step.buckets,
                                w->memory_bytes, w->largest_batch};
     struct pdnn_table *table = &w->made->devices;
     size_t row = pdnn_table_add_row(table);
     pdnn_table_set_text(table, row, PDNN_SCALED_ID, w->id);
     pdnn_table_set_text(table, row, PDNN_SCALED_FAMILY, w->rows.family);
-    pdnn_table_set_text(table, row, PDNN_SCALED_METHOD, modelled);
+    pdnn_table_set_text(table, row, PDNN_SCALED_METHOD, "modelled");
     pdnn_table_set_whole(table, row, PDNN_SCALED_NODES, nodes);
     pdnn_table_set_whole(table, row, PDNN_SCALED_SLICE, w->slice);
     pdnn_table_set_whole(table, row, PDNN_SCALED_DEVICES, nodes * w->slice);
@@ -437,7 +421,6 @@ static enum pdnn_status scale_instance(struct work *w, size_t at, struct pdnn_er
     struct pdnn_roofs roofs;
     w->id = pdnn_selection_get(selection, at, selection->id);
     w->rows = pdnn_selection_rows(selection, at, request->readers);
-    w->step_ns = w->rows.step_ns;
     w->made->without_ops++; /* until its graph is there */
     if (pdnn_instance_parse(w->id, &w->instance, NULL) != PDNN_OK ||
         w->instance.setting[PDNN_SETTING_MODE] != PDNN_MODE_TRAIN ||

@@ -40,7 +40,7 @@ struct pdnn_timed_node {
 
 struct pdnn_reduction_plan {
     struct pdnn_link link;
-    double bucket_bytes; /* a gradient that is larger is a bucket of its own */
+    uint64_t bucket_bytes; /* a gradient that is larger is a bucket of its own */
     bool overlap;
 };
 

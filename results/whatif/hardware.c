@@ -6,14 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-void pdnn_hardware_finish(struct pdnn_hardware *hardware) {
-    free(hardware->onto);
-    hardware->onto = NULL;
-}
 
 static const struct {
     const char *option, *what; /* what: in words, of all */
@@ -24,8 +18,6 @@ static const struct {
     [PDNN_HARDWARE_CACHE] = {"cache", "caches", NULL, ""},
     [PDNN_HARDWARE_OVERHEAD] = {"overhead", "overhead", NULL, ""},
 };
-
-enum { FACTOR_TEXT = 256 };
 
 /* A factor beyond this is a slip of the finger. */
 #define FACTOR_MAX 1e6
@@ -41,10 +33,10 @@ static bool is_name(enum pdnn_hardware_part part, const char *name) {
 /* "2"; where there are names also "2,bf16=4" or "bf16=4". */
 static enum pdnn_status parse_factors(struct pdnn_hardware *hardware, enum pdnn_hardware_part part,
                                       const char *text, struct pdnn_err *err) {
-    char buffer[FACTOR_TEXT], *next;
-    if (text && snprintf(buffer, sizeof buffer, "%s", text) >= (int)sizeof buffer)
+    char buffer[256], *next;
+    if (snprintf(buffer, sizeof buffer, "%s", text) >= (int)sizeof buffer)
         return pdnn_fail(err, PDNN_INVALID, "--%s: the text is too long", parts[part].option);
-    for (char *at = text ? buffer : NULL; at; at = next) {
+    for (char *at = buffer; at; at = next) {
         struct pdnn_hardware_change *change = &hardware->change[hardware->n_changes];
         next = parts[part].one ? strchr(at, ',') : NULL;
         if (next)
@@ -68,54 +60,45 @@ static enum pdnn_status parse_factors(struct pdnn_hardware *hardware, enum pdnn_
     return PDNN_OK;
 }
 
-static enum pdnn_status read_onto(struct pdnn_hardware *hardware, const char *path, struct pdnn_err *err) {
-    struct stat info;
-    hardware->onto = pdnn_alloc(1, sizeof *hardware->onto);
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode)
-               ? pdnn_ceilings_read_in(path, hardware->onto, err)
-               : pdnn_ceilings_read(path, NULL, hardware->onto, err);
-}
-
 enum pdnn_status pdnn_hardware_parse(struct pdnn_hardware *hardware,
-                                     const struct pdnn_hardware_request *request, struct pdnn_err *err) {
+                                     const struct pdnn_hardware_request *request, struct pdnn_arena *arena,
+                                     struct pdnn_err *err) {
     const char *const texts[PDNN_HARDWARE_PARTS] = {
         [PDNN_HARDWARE_COMPUTE] = request->compute,
         [PDNN_HARDWARE_BANDWIDTH] = request->bandwidth,
         [PDNN_HARDWARE_CACHE] = request->cache,
         [PDNN_HARDWARE_OVERHEAD] = request->overhead,
     };
-    enum pdnn_status status = PDNN_OK;
+    struct stat info;
     *hardware = (struct pdnn_hardware){.n_changes = 0};
     if (request->threads && (!pdnn_parse_i64(request->threads, &hardware->threads) || hardware->threads < 1))
         return pdnn_fail(err, PDNN_INVALID, "--threads is '%s', expected a number from 1", request->threads);
-    for (size_t part = 0; status == PDNN_OK && part < PDNN_HARDWARE_PARTS; part++)
-        status = parse_factors(hardware, (enum pdnn_hardware_part)part, texts[part], err);
-    if (status == PDNN_OK && request->onto)
-        status = read_onto(hardware, request->onto, err);
-    else if (status == PDNN_OK && !hardware->n_changes && !request->threads)
-        status = pdnn_fail(err, PDNN_INVALID,
+    for (enum pdnn_hardware_part part = 0; part < PDNN_HARDWARE_PARTS; part++)
+        if (texts[part] && parse_factors(hardware, part, texts[part], err) != PDNN_OK)
+            return err->status;
+    if (request->onto) {
+        hardware->onto = pdnn_arena_alloc(arena, 1, sizeof *hardware->onto);
+        return stat(request->onto, &info) == 0 && S_ISDIR(info.st_mode)
+                   ? pdnn_ceilings_read_in(request->onto, hardware->onto, err)
+                   : pdnn_ceilings_read(request->onto, NULL, hardware->onto, err);
+    }
+    return hardware->n_changes || request->threads
+               ? PDNN_OK
+               : pdnn_fail(err, PDNN_INVALID,
                            "nothing would change: give --compute, --bandwidth, --cache, --overhead, --onto "
                            "or --threads");
-    if (status != PDNN_OK)
-        pdnn_hardware_finish(hardware);
-    return status;
-}
-
-/* "1, 2" */
-static void put_threads(const struct pdnn_ceilings *ceilings, struct pdnn_str *out) {
-    for (size_t i = 0; i < ceilings->count; i++) {
-        size_t before = 0;
-        while (before < i && ceilings->row[before].threads != ceilings->row[i].threads)
-            before++;
-        if (before == i)
-            pdnn_str_printf(out, "%s%" PRId64, i ? ", " : "", ceilings->row[i].threads);
-    }
 }
 
 static enum pdnn_status no_roofs(const struct pdnn_hardware *hardware, const struct pdnn_ceilings *ceilings,
                                  int64_t threads, struct pdnn_err *err) {
-    struct pdnn_str has = {0};
-    put_threads(ceilings, &has);
+    struct pdnn_str has = {0}; /* "1, 2" */
+    for (size_t i = 0; i < ceilings->count; i++) {
+        size_t before = 0;
+        while (ceilings->row[before].threads != ceilings->row[i].threads)
+            before++;
+        if (before == i)
+            pdnn_str_printf(&has, "%s%" PRId64, i ? ", " : "", ceilings->row[i].threads);
+    }
     pdnn_fail(err, PDNN_INVALID, "%s has no roofs for %" PRId64 " threads, but for %s: choose with --threads",
               hardware->onto ? "--onto" : "ceilings.csv", threads, has.length ? pdnn_str_text(&has) : "none");
     pdnn_str_finish(&has);
@@ -135,12 +118,6 @@ static double factor_of(const struct pdnn_hardware *hardware, enum pdnn_hardware
             named = change->factor;
     }
     return isnan(named) ? of_all : named;
-}
-
-static double bandwidth_factor(const struct pdnn_hardware *hardware, const struct pdnn_roofs *roofs,
-                               size_t level) {
-    return factor_of(hardware, PDNN_HARDWARE_BANDWIDTH, roofs->level[level].name,
-                     level + 1 == roofs->n_levels);
 }
 
 static enum pdnn_status check_levels(const struct pdnn_hardware *hardware, const struct pdnn_roofs *roofs,
@@ -165,6 +142,7 @@ enum pdnn_status pdnn_hardware_roofs(const struct pdnn_hardware *hardware,
                                      struct pdnn_roofs *roofs, struct pdnn_err *err) {
     const struct pdnn_ceilings *from = hardware->onto ? hardware->onto : ceilings;
     const double cache = factor_of(hardware, PDNN_HARDWARE_CACHE, "", true);
+    double by_level[PDNN_ROOF_LEVELS];
     int64_t count = hardware->threads ? hardware->threads : threads;
     pdnn_roofs_init(roofs, from, count);
     if (!roofs->n_levels && !(roofs->peak_gflops[PDNN_F32] > 0))
@@ -179,7 +157,8 @@ enum pdnn_status pdnn_hardware_roofs(const struct pdnn_hardware *hardware,
     roofs->overhead_ns *= factor_of(hardware, PDNN_HARDWARE_OVERHEAD, "", true);
     for (size_t i = roofs->n_levels; i-- > 0;) {
         struct pdnn_roof_level *level = &roofs->level[i];
-        level->gbs *= bandwidth_factor(hardware, roofs, i);
+        by_level[i] = factor_of(hardware, PDNN_HARDWARE_BANDWIDTH, level->name, i + 1 == roofs->n_levels);
+        level->gbs *= by_level[i];
         if (level->capacity_bytes != UINT64_MAX)
             level->capacity_bytes = (uint64_t)((double)level->capacity_bytes * cache);
         if (i + 1 < roofs->n_levels)
@@ -187,10 +166,9 @@ enum pdnn_status pdnn_hardware_roofs(const struct pdnn_hardware *hardware,
     }
     for (size_t i = roofs->n_rungs; i-- > 0;) {
         struct pdnn_roof_rung *rung = &roofs->rung[i];
-        double factor = bandwidth_factor(hardware, roofs, rung->level);
         rung->from_bytes = (uint64_t)((double)rung->from_bytes * cache);
         for (size_t rate = 0; rate < PDNN_TRAFFIC_COUNT; rate++) {
-            rung->ns_per_byte[rate] /= factor;
+            rung->ns_per_byte[rate] /= by_level[rung->level];
             if (i + 1 < roofs->n_rungs)
                 rung->ns_per_byte[rate] = fmin(rung->ns_per_byte[rate], rung[1].ns_per_byte[rate]);
         }
@@ -202,20 +180,16 @@ static bool is_bandwidth(const struct pdnn_ceiling *row) {
     return strcmp(row->kind, "bandwidth") == 0 || strcmp(row->kind, "ladder") == 0;
 }
 
-static bool has_like(const struct pdnn_ceilings *ceilings, const struct pdnn_ceiling *row) {
-    for (size_t i = 0; i < ceilings->count; i++) {
-        const struct pdnn_ceiling *other = &ceilings->row[i];
-        if (is_bandwidth(other) && strncmp(other->pattern, row->pattern, strcspn(row->pattern, "-")) == 0)
-            return true;
-    }
-    return false;
-}
-
 struct pdnn_ceilings *pdnn_ceilings_alike(const struct pdnn_ceilings *of, const struct pdnn_ceilings *with) {
     struct pdnn_ceilings *made = pdnn_alloc(1, sizeof *made);
     for (size_t i = 0; i < of->count; i++) {
-        if (!is_bandwidth(&of->row[i]) || has_like(with, &of->row[i]))
-            made->row[made->count++] = of->row[i];
+        const struct pdnn_ceiling *row = &of->row[i];
+        bool is_alike = !is_bandwidth(row);
+        for (size_t k = 0; k < with->count && !is_alike; k++)
+            is_alike = is_bandwidth(&with->row[k]) &&
+                       strncmp(with->row[k].pattern, row->pattern, strcspn(row->pattern, "-")) == 0;
+        if (is_alike)
+            made->row[made->count++] = *row;
     }
     return made;
 }

@@ -35,14 +35,14 @@ struct pdnn_hardware {
         double factor;
     } change[PDNN_HARDWARE_CHANGES];
     size_t n_changes;
-    struct pdnn_ceilings *onto; /* heap; NULL: the measured ones */
+    struct pdnn_ceilings *onto; /* in the arena; NULL: the measured ones */
     int64_t threads;            /* 0: those of the row */
 };
 
 /* PDNN_INVALID names the option and what it expects; also if nothing would change. */
 enum pdnn_status pdnn_hardware_parse(struct pdnn_hardware *hardware,
-                                     const struct pdnn_hardware_request *request, struct pdnn_err *err);
-void pdnn_hardware_finish(struct pdnn_hardware *hardware);
+                                     const struct pdnn_hardware_request *request, struct pdnn_arena *arena,
+                                     struct pdnn_err *err);
 
 /* The roofs of rows that ran on this many threads. A level is never slower than the next one out.
  * PDNN_INVALID: the ceilings have none, or no such level; err may be NULL. */

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char projected_word[] = "projected";
-
 enum { BEFORE = PDNN_HARDWARE_MEASURED, AFTER = PDNN_HARDWARE_PROJECTED };
 
 /* A step with a larger share of one kind consists of nothing else: there is no limit. */
@@ -125,48 +123,39 @@ const struct pdnn_table_def pdnn_projected_families_def = {
 /* The arithmetic at the rate of the libraries' products; infinite where that was not measured. */
 static double product_ns(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input) {
     double sum = 0;
-    for (size_t d = 0; d < PDNN_DTYPE_COUNT; d++) {
-        if (input->flop_count[d])
-            sum += (double)input->flop_count[d] / roofs->product_gflops[d];
-    }
+    for (size_t d = 0; d < PDNN_DTYPE_COUNT; d++)
+        sum += input->flop_count[d] ? (double)input->flop_count[d] / roofs->product_gflops[d] : 0;
     return sum;
 }
 
 struct pdnn_retimed pdnn_retime(const struct pdnn_roofs *const roofs[PDNN_HARDWARE_SIDES],
                                 const struct pdnn_place_input input[PDNN_HARDWARE_SIDES],
                                 struct pdnn_retimed_kind kind) {
-    struct pdnn_retimed made = {.ns = input[PDNN_HARDWARE_MEASURED].time_ns, .known = true};
-    double roof[PDNN_HARDWARE_SIDES], product[PDNN_HARDWARE_SIDES];
+    struct pdnn_retimed made = {.ns = input[BEFORE].time_ns};
+    struct pdnn_roof_times *before = &made.times[BEFORE], *after = &made.times[AFTER];
+    struct pdnn_place_input then = input[AFTER];
+    const double product[] = {product_ns(roofs[BEFORE], &input[BEFORE]), product_ns(roofs[AFTER], &then)};
+    const bool of_library = kind.is_product && isfinite(product[BEFORE]) && isfinite(product[AFTER]);
+    const bool known = pdnn_roof_times(roofs[BEFORE], &input[BEFORE], before);
+    double roof[PDNN_HARDWARE_SIDES];
+    then.time_ns = NAN; /* not known yet */
+    then.calls = before->calls_ns > 0 ? then.calls : 0;
+    made.known = pdnn_roof_times(roofs[AFTER], &then, after) && known;
     for (int side = 0; side < PDNN_HARDWARE_SIDES; side++)
-        product[side] = product_ns(roofs[side], &input[side]);
-    bool of_library = kind.is_product && isfinite(product[0]) && isfinite(product[1]);
-    for (int side = 0; side < PDNN_HARDWARE_SIDES; side++) {
-        struct pdnn_place_input from = input[side];
-        if (side == PDNN_HARDWARE_PROJECTED) {
-            from.time_ns = NAN; /* not known yet */
-            from.calls = made.times[PDNN_HARDWARE_MEASURED].calls_ns > 0 ? from.calls : 0;
-        }
-        made.known = pdnn_roof_times(roofs[side], &from, &made.times[side]) && made.known;
         roof[side] =
             fmax(of_library ? product[side] : made.times[side].compute_ns, made.times[side].memory_ns);
-    }
-    const struct pdnn_roof_times *before = &made.times[PDNN_HARDWARE_MEASURED],
-                                 *after = &made.times[PDNN_HARDWARE_PROJECTED];
-    made.known = made.known && roof[PDNN_HARDWARE_MEASURED] > 0;
+    made.known = made.known && roof[BEFORE] > 0;
     if (!made.known)
         return made;
     double calls = kind.is_own ? 0 : before->calls_ns;
     double ratio = before->calls_ns > 0 && after->calls_ns > 0 ? after->calls_ns / before->calls_ns : 1;
-    made.ns =
-        calls * ratio + (made.ns - calls) * roof[PDNN_HARDWARE_PROJECTED] / roof[PDNN_HARDWARE_MEASURED];
+    made.ns = calls * ratio + (made.ns - calls) * roof[AFTER] / roof[BEFORE];
     return made;
 }
 
 double pdnn_retime_step(double step_ns, const double ops_ns[PDNN_HARDWARE_SIDES], double overhead_ratio) {
-    double rest = step_ns - ops_ns[PDNN_HARDWARE_MEASURED];
-    if (rest > 0)
-        return ops_ns[PDNN_HARDWARE_PROJECTED] + rest * overhead_ratio;
-    return step_ns * ops_ns[PDNN_HARDWARE_PROJECTED] / ops_ns[PDNN_HARDWARE_MEASURED];
+    double rest = step_ns - ops_ns[BEFORE];
+    return rest > 0 ? ops_ns[AFTER] + rest * overhead_ratio : step_ns * ops_ns[AFTER] / ops_ns[BEFORE];
 }
 
 /* An instance while it is projected. */
@@ -208,20 +197,17 @@ static enum pdnn_status walk_graph(struct work *w, const struct pdnn_instance *i
     return PDNN_OK;
 }
 
-static void fill_input(const struct work *w, int side, const struct pdnn_op_record *op,
-                       const struct pdnn_group *group, struct pdnn_place_input *input) {
-    *input = group ? w->of_group[side][group - w->groups] : (struct pdnn_place_input){.calls = 0};
-    input->calls = op->count;
-    input->time_ns = op->time_ns_median;
-    input->speed = (struct pdnn_speed){1, 1};
-    if (!group && op->byte_count != PDNN_ABSENT)
-        pdnn_traffic_from(&input->traffic, &w->roofs[side], op->byte_count,
+static struct pdnn_place_input input_of(const struct work *w, int side, const struct pdnn_op_record *op,
+                                        const struct pdnn_group *group) {
+    struct pdnn_place_input input = {.calls = 0};
+    if (group)
+        input = w->of_group[side][group - w->groups];
+    else if (op->byte_count != PDNN_ABSENT)
+        pdnn_traffic_from(&input.traffic, &w->roofs[side], op->byte_count,
                           op->count ? op->byte_count / op->count : op->byte_count);
-}
-
-/* "paradnn:relu avx2". Several are joined: then the first decides. */
-static bool is_own(const char *implementation) {
-    return strncmp(implementation, "paradnn:", 8) == 0;
+    input.calls = op->count;
+    input.time_ns = op->time_ns_median;
+    return input;
 }
 
 /* "attention, forward" */
@@ -237,34 +223,29 @@ static const char *kind_of(struct work *w, const struct pdnn_op_record *op) {
 
 static void project_op(struct work *w, const char *id, const struct pdnn_op_record *op) {
     const struct pdnn_group *group = pdnn_breakdown_group(&w->graph, w->groups, w->n_groups, op);
-    struct pdnn_place_input input[PDNN_HARDWARE_SIDES];
-    for (int side = 0; side < PDNN_HARDWARE_SIDES; side++)
-        fill_input(w, side, op, group, &input[side]);
-    const struct pdnn_roofs *const roofs[] = {&w->roofs[0], &w->roofs[1]};
-    struct pdnn_retimed made = pdnn_retime(
-        roofs, input,
-        (struct pdnn_retimed_kind){pdnn_category_is_product(op->category), is_own(op->implementation)});
+    const struct pdnn_place_input input[] = {input_of(w, BEFORE, op, group), input_of(w, AFTER, op, group)};
+    const struct pdnn_roofs *const roofs[] = {&w->roofs[BEFORE], &w->roofs[AFTER]};
+    /* "paradnn:relu avx2"; several are joined, and the first decides. */
+    const struct pdnn_retimed_kind kind = {pdnn_category_is_product(op->category),
+                                           strncmp(op->implementation, "paradnn:", 8) == 0};
+    const struct pdnn_retimed made = pdnn_retime(roofs, input, kind);
+    const bool moves = made.known && made.times[BEFORE].bound != made.times[AFTER].bound;
+    const double ns[] = {op->time_ns_median, made.ns};
+    const char *const texts[] = {op->layer, op->op, op->pass, op->shape, kind_of(w, op), "projected"};
     struct pdnn_table *table = &w->made->ops;
     size_t row = pdnn_table_add_row(table);
     pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_ID, id);
     pdnn_table_set_count(table, row, PDNN_PROJECTED_OP_INDEX, op->op_index);
-    pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_LAYER, op->layer);
-    pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_OP, op->op);
-    pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_PASS, op->pass);
-    pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_SHAPE, op->shape);
-    pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_KIND, kind_of(w, op));
-    pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_METHOD, projected_word);
+    for (size_t i = 0; i < N(texts); i++)
+        pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_LAYER + i, texts[i]);
     pdnn_table_set_count(table, row, PDNN_PROJECTED_OP_EXECUTIONS, op->count);
-    pdnn_table_set_number(table, row, PDNN_PROJECTED_OP_TIME, op->time_ns_median);
-    pdnn_table_set_number(table, row, PDNN_PROJECTED_OP_TIME + AFTER, made.ns);
-    pdnn_table_set_number(table, row, PDNN_PROJECTED_OP_SPEEDUP, op->time_ns_median / made.ns);
-    const bool moves = made.known && made.times[BEFORE].bound != made.times[AFTER].bound;
-    const double ns[] = {op->time_ns_median, made.ns};
+    pdnn_table_set_number(table, row, PDNN_PROJECTED_OP_SPEEDUP, ns[BEFORE] / ns[AFTER]);
     pdnn_table_set_whole(table, row, PDNN_PROJECTED_OP_MOVES, moves);
     w->sum.moved_ns += moves ? ns[BEFORE] : 0;
     w->sum.unknown_ns += made.known ? 0 : ns[BEFORE];
     for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++) {
         w->sum.ns[side] += ns[side];
+        pdnn_table_set_number(table, row, PDNN_PROJECTED_OP_TIME + side, ns[side]);
         if (!made.known)
             continue;
         w->sum.bound_ns[side][made.times[side].bound] += ns[side];
@@ -282,39 +263,33 @@ static void put_model(struct work *w, const char *id, double step_ns) {
     size_t row = pdnn_table_add_row(table);
     pdnn_table_set_text(table, row, PDNN_PROJECTED_ID, id);
     pdnn_table_set_text(table, row, PDNN_PROJECTED_FAMILY, w->rows.family);
-    pdnn_table_set_text(table, row, PDNN_PROJECTED_METHOD, projected_word);
+    pdnn_table_set_text(table, row, PDNN_PROJECTED_METHOD, "projected");
     pdnn_table_set_number(table, row, PDNN_PROJECTED_TIME, step_ns);
     pdnn_table_set_number(table, row, PDNN_PROJECTED_TIME + AFTER, projected_ns);
     pdnn_table_set_number(table, row, PDNN_PROJECTED_SPEEDUP, step_ns / projected_ns);
-    for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++) {
+    for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++)
         for (size_t b = PDNN_BOUND_COMPUTE; b < PDNN_BOUND_COUNT; b++)
             pdnn_table_set_number(table, row, PDNN_PROJECTED_BOUND_PCT + 3 * side + b - PDNN_BOUND_COMPUTE,
                                   w->sum.bound_ns[side][b] * (100 / w->sum.ns[side]));
-    }
     pdnn_table_set_number(table, row, PDNN_PROJECTED_MOVED_PCT, w->sum.moved_ns * (100 / w->sum.ns[BEFORE]));
     pdnn_table_set_number(table, row, PDNN_PROJECTED_UNKNOWN_PCT,
                           w->sum.unknown_ns * (100 / w->sum.ns[BEFORE]));
 }
 
-static double ridge_of(const struct pdnn_roofs *roofs) {
-    return roofs->n_levels ? roofs->peak_gflops[PDNN_F32] / roofs->level[roofs->n_levels - 1].gbs : NAN;
-}
-
 /* Left out where it has no ops, no roofs, or this version does not know it. */
 static enum pdnn_status project_instance(struct work *w, size_t at, struct pdnn_err *err) {
     static const struct pdnn_hardware same = {.n_changes = 0};
-    const struct pdnn_projection_request *request = w->request;
-    const struct pdnn_selection *selection = request->selection;
-    const struct pdnn_ceilings *ceilings = w->alike ? w->alike : request->ceilings;
+    const struct pdnn_selection *selection = w->request->selection;
+    const struct pdnn_ceilings *ceilings = w->alike ? w->alike : w->request->ceilings;
     const char *id = pdnn_selection_get(selection, at, selection->id);
     double step_ns = pdnn_selection_step_ns(selection, at);
     struct pdnn_instance instance;
-    w->rows = pdnn_selection_rows(selection, at, request->readers);
+    w->rows = pdnn_selection_rows(selection, at, w->request->readers);
     w->made->without_ops++; /* until its row is there */
-    if (!(step_ns > 0) || !w->rows.count || pdnn_instance_parse(id, &instance, NULL) != PDNN_OK)
+    /* An all-reduce has the link's roof, which nothing changes. */
+    if (!(step_ns > 0) || !w->rows.count || pdnn_instance_parse(id, &instance, NULL) != PDNN_OK ||
+        instance.setting[PDNN_SETTING_RANKS] > 1)
         return PDNN_OK;
-    if (instance.setting[PDNN_SETTING_RANKS] > 1)
-        return PDNN_OK;                  /* an all-reduce has the link's roof, which nothing changes */
     pdnn_instance_resolve(&instance, 1); /* the id of an instance that ran names its threads */
     int64_t threads = instance.setting[PDNN_SETTING_THREADS];
     pdnn_arena_reset(&w->scratch);
@@ -329,8 +304,11 @@ static enum pdnn_status project_instance(struct work *w, size_t at, struct pdnn_
             project_op(w, id, &w->rows.op[i]);
     if (!(w->sum.ns[BEFORE] > 0))
         return PDNN_OK;
-    for (int side = 0; side < PDNN_HARDWARE_SIDES && !w->made->models.n_rows; side++)
-        w->made->ridge[side] = ridge_of(&w->roofs[side]);
+    for (int side = 0; side < PDNN_HARDWARE_SIDES && !w->made->models.n_rows; side++) {
+        const struct pdnn_roofs *roofs = &w->roofs[side];
+        w->made->ridge[side] =
+            roofs->n_levels ? roofs->peak_gflops[PDNN_F32] / roofs->level[roofs->n_levels - 1].gbs : NAN;
+    }
     put_model(w, id, step_ns);
     w->made->without_ops--;
     return PDNN_OK;
@@ -344,16 +322,16 @@ static void put_family(struct pdnn_hardware_projection *p, const struct pdnn_row
         pdnn_mean_add(&speedup, log(one), 0);
         least = fmin(least, one);
         most = fmax(most, one);
-        for (size_t k = 0; k < sizeof share / sizeof *share; k++)
+        for (size_t k = 0; k < N(share); k++)
             pdnn_mean_add(&share[k],
                           pdnn_table_number(&p->models, models->at[i], PDNN_PROJECTED_BOUND_PCT + k), 0);
     }
     const double speedups[] = {pdnn_mean_geometric(&speedup), least, most};
     size_t row = pdnn_table_copy_row(&p->families, &p->models, models->at[0]);
     pdnn_table_set_count(&p->families, row, PDNN_PROJECTED_FAMILY_INSTANCES, models->count);
-    for (size_t k = 0; k < sizeof speedups / sizeof *speedups; k++)
+    for (size_t k = 0; k < N(speedups); k++)
         pdnn_table_set_number(&p->families, row, PDNN_PROJECTED_FAMILY_SPEEDUP + k, speedups[k]);
-    for (size_t k = 0; k < sizeof share / sizeof *share; k++)
+    for (size_t k = 0; k < N(share); k++)
         pdnn_table_set_number(&p->families, row, PDNN_PROJECTED_FAMILY_BOUND_PCT + k, share[k].mean);
 }
 
@@ -419,36 +397,25 @@ static void add_sums(const struct sums *s, const char *family, const struct pdnn
     struct pdnn_groups groups = pdnn_groups_make(&s->of->ops, ops, keys, n_keys);
     for (size_t i = 0; i < groups.count; i++) {
         const struct sum sum = sum_up(s, &groups.group[i]);
-        const struct {
-            const char *column;
-            double number;
-        } numbers[] = {{"share_pct", sum.share_pct[BEFORE].mean},
-                       {"projected_share_pct", sum.share_pct[AFTER].mean},
-                       {"amdahl_limit", pdnn_mean_geometric(&sum.limit[BEFORE])},
-                       {"projected_limit", pdnn_mean_geometric(&sum.limit[AFTER])},
-                       {"speedup", pdnn_mean_geometric(&sum.speedup)}};
-        const size_t row = pdnn_table_copy_row(table, &s->of->ops, groups.group[i].at[0]);
+        const bool is_limit = table == &s->of->limits;
+        const double numbers[] = {sum.share_pct[BEFORE].mean,
+                                  pdnn_mean_geometric(is_limit ? &sum.limit[BEFORE] : &sum.speedup),
+                                  sum.share_pct[AFTER].mean, pdnn_mean_geometric(&sum.limit[AFTER])};
+        const size_t row = pdnn_table_copy_row(table, &s->of->ops, groups.group[i].at[0]),
+                     column = pdnn_table_find(table, "instances");
         pdnn_table_set_text(table, row, pdnn_table_find(table, "family"), family);
-        pdnn_table_set_count(table, row, pdnn_table_find(table, "instances"), sum.share_pct[BEFORE].n);
-        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
-            const size_t column = pdnn_table_find(table, numbers[k].column);
-            if (column != SIZE_MAX)
-                pdnn_table_set_number(table, row, column, numbers[k].number);
-        }
+        pdnn_table_set_count(table, row, column, sum.share_pct[BEFORE].n);
+        for (size_t k = 0; column + 1 + k < table->n_columns; k++)
+            pdnn_table_set_number(table, row, column + 1 + k, numbers[k]);
     }
     pdnn_groups_finish(&groups);
 }
 
-static bool is_moved(const struct pdnn_table *table, size_t row, const void *user) {
-    (void)user;
-    return pdnn_table_whole(table, row, PDNN_PROJECTED_OP_MOVES);
-}
-
-static void sort(struct pdnn_table *table, const struct pdnn_table_def *def, const struct pdnn_sort_key *keys,
-                 size_t n_keys) {
+static void sort(struct pdnn_table *table, const struct pdnn_table_def *def,
+                 const struct pdnn_sort_key keys[3]) {
     struct pdnn_row_list rows = pdnn_rows_all(table);
     struct pdnn_table sorted;
-    pdnn_rows_sort(&rows, table, keys, n_keys);
+    pdnn_rows_sort(&rows, table, keys, 3);
     pdnn_table_init(&sorted, def);
     for (size_t i = 0; i < rows.count; i++)
         pdnn_table_copy_row(&sorted, table, rows.at[i]);
@@ -474,18 +441,22 @@ void pdnn_projection_sums(struct pdnn_hardware_projection *projection) {
     find_models(&s);
     for (size_t f = 0; f < by_family.count; f++) {
         const char *family = pdnn_table_text(of, by_family.group[f].at[0], PDNN_PROJECTED_FAMILY);
-        struct pdnn_row_list rows = {0};
-        for (size_t op = 0; op < all->n_rows; op++)
-            if (strcmp(pdnn_table_text(of, s.model[op], PDNN_PROJECTED_FAMILY), family) == 0)
-                pdnn_rows_add(&rows, op);
+        struct pdnn_row_list rows = {0}, moved = {0};
+        for (size_t op = 0; op < all->n_rows; op++) {
+            if (strcmp(pdnn_table_text(of, s.model[op], PDNN_PROJECTED_FAMILY), family) != 0)
+                continue;
+            pdnn_rows_add(&rows, op);
+            if (pdnn_table_whole(all, op, PDNN_PROJECTED_OP_MOVES))
+                pdnn_rows_add(&moved, op);
+        }
         put_family(projection, &by_family.group[f]);
         add_sums(&s, family, &rows, kind, 1, &projection->limits);
-        pdnn_rows_keep(&rows, all, is_moved, NULL);
-        add_sums(&s, family, &rows, move, 4, &projection->moves);
+        add_sums(&s, family, &moved, move, 4, &projection->moves);
         pdnn_rows_finish(&rows);
+        pdnn_rows_finish(&moved);
     }
-    sort(&projection->limits, &pdnn_projected_limits_def, of_limits, 3);
-    sort(&projection->moves, &pdnn_projected_moves_def, of_moves, 3);
+    sort(&projection->limits, &pdnn_projected_limits_def, of_limits);
+    sort(&projection->moves, &pdnn_projected_moves_def, of_moves);
     free(s.model);
     free(s.step_ns);
     pdnn_groups_finish(&by_family);
@@ -519,16 +490,15 @@ enum pdnn_status pdnn_project(const struct pdnn_projection_request *request,
     for (size_t at = 0; status == PDNN_OK && at < request->selection->count; at++)
         status = project_instance(&w, at, err);
     pdnn_arena_finish(&w.scratch);
-    pdnn_hardware_finish(&w.onto);
     pdnn_str_finish(&w.text);
+    free(w.onto.onto);
     free(w.alike);
-    if (status != PDNN_OK)
-        return status;
-    if (!projection->models.n_rows)
+    if (status == PDNN_OK && !projection->models.n_rows)
         return pdnn_fail(
             err, PDNN_INVALID,
             "no chosen instance has times in ops.csv and roofs in ceilings.csv, so nothing can be "
             "projected");
-    pdnn_projection_sums(projection);
-    return PDNN_OK;
+    if (status == PDNN_OK)
+        pdnn_projection_sums(projection);
+    return status;
 }

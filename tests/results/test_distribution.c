@@ -69,7 +69,7 @@ static const struct pdnn_timed_node nodes[] = {
     {50, 40, false}, {50, 10, false}, {20, 0, false}, {25, 0, true}, /* update */
 };
 
-static struct pdnn_reduced_step reduce(double bucket, int64_t devices, bool overlap) {
+static struct pdnn_reduced_step reduce(uint64_t bucket, int64_t devices, bool overlap) {
     const struct pdnn_reduction_plan plan = {one, bucket, overlap};
     return pdnn_reduce_gradients(nodes, sizeof nodes / sizeof *nodes, &plan, devices);
 }
@@ -77,7 +77,7 @@ static struct pdnn_reduced_step reduce(double bucket, int64_t devices, bool over
 static void test_reduce_gradients(void **state) {
     (void)state;
     static const struct {
-        double bucket;
+        uint64_t bucket;
         bool overlap;
         size_t buckets;
         double exposed;

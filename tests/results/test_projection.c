@@ -29,10 +29,9 @@ static struct pdnn_roofs roofs_of(struct pdnn_hardware_request request, int64_t 
     struct pdnn_hardware hardware;
     struct pdnn_roofs roofs;
     struct pdnn_err err = {0};
-    if (pdnn_hardware_parse(&hardware, &request, &err) != PDNN_OK ||
+    if (pdnn_hardware_parse(&hardware, &request, NULL, &err) != PDNN_OK ||
         pdnn_hardware_roofs(&hardware, &ceilings, threads, &roofs, &err) != PDNN_OK)
         fail_msg("%s", err.text);
-    pdnn_hardware_finish(&hardware);
     return roofs;
 }
 
@@ -90,7 +89,7 @@ static void test_hardware_refuses(void **state) {
         struct pdnn_hardware hardware;
         struct pdnn_roofs roofs;
         struct pdnn_err err = {0};
-        enum pdnn_status status = pdnn_hardware_parse(&hardware, &rows[i].request, &err);
+        enum pdnn_status status = pdnn_hardware_parse(&hardware, &rows[i].request, NULL, &err);
         if (status == PDNN_OK)
             status = pdnn_hardware_roofs(&hardware, &ceilings, 2, &roofs, &err);
         assert_int_equal(status, PDNN_INVALID);
