@@ -7,6 +7,7 @@
 #include "results/stats/least_squares.h"
 #include "base/stats.h"
 
+#include <assert.h>
 #include <lapack.h>
 #include <math.h>
 #include <stdlib.h>
@@ -113,24 +114,18 @@ static void put_terms(const struct pdnn_epoch_kind *kind, const double *mean, do
 }
 
 /* inverse := the pseudo-inverse of the symmetric matrix m. */
-static enum pdnn_status invert(double m[P * P], double inverse[P * P], struct pdnn_err *err) {
+static void invert(double m[P * P], double inverse[P * P]) {
     enum { WORK = 64 };
     static const double TOLERANCE = 1e-12;
     double value[P], work[WORK];
     lapack_int order = P, work_length = WORK, info = 0;
     LAPACK_dsyev("V", "U", &order, m, &order, value, work, &work_length, &info);
-    if (pdnn_lapack_status("dsyev", (int)info, err) != PDNN_OK)
-        return err->status;
+    assert(pdnn_lapack_is_good(info));
     memset(inverse, 0, P * P * sizeof *inverse);
-    for (size_t k = 0; k < P; k++) {
-        if (value[k] <= TOLERANCE * value[P - 1])
-            continue;
-        for (size_t i = 0; i < P; i++) {
+    for (size_t k = 0; k < P; k++)
+        for (size_t i = 0; i < P && value[k] > TOLERANCE * value[P - 1]; i++)
             for (size_t j = 0; j < P; j++)
                 inverse[i * P + j] += m[k * P + i] * m[k * P + j] / value[k];
-        }
-    }
-    return PDNN_OK;
 }
 
 static double product(const double a[P], const double b[P]) {
@@ -162,7 +157,7 @@ static void design(const struct pdnn_epoch_sample *sample, size_t draws, struct 
 
 /* By draw its share in each coefficient, and its weight: the sums of x over the epoch are N for the first
  * term and 0 for the others; what the design weights make of them is corrected by the fit. */
-static enum pdnn_status regress(double n, size_t draws, struct drawn *of, struct pdnn_err *err) {
+static void regress(double n, size_t draws, struct drawn *of) {
     double m[P * P] = {0}, inverse[P * P], missing[P] = {n};
     for (size_t i = 0; i < draws; i++) {
         for (size_t j = 0; j < P; j++) {
@@ -171,8 +166,7 @@ static enum pdnn_status regress(double n, size_t draws, struct drawn *of, struct
                 m[j * P + k] += of[i].base * of[i].x[j] * of[i].x[k] / (of[i].scale * of[i].scale);
         }
     }
-    if (invert(m, inverse, err) != PDNN_OK)
-        return err->status;
+    invert(m, inverse);
     for (size_t i = 0; i < draws; i++) {
         of[i].weight = of[i].base;
         for (size_t j = 0; j < P; j++) {
@@ -180,7 +174,6 @@ static enum pdnn_status regress(double n, size_t draws, struct drawn *of, struct
             of[i].weight += (double)draws < n ? missing[j] * of[i].share[j] : 0;
         }
     }
-    return PDNN_OK;
 }
 
 /* What the residual would be without this draw in the fit: e / (1 - h) with h its leverage (MacKinnon and
@@ -224,8 +217,7 @@ enum pdnn_status pdnn_sample_estimate(const struct pdnn_epoch_sample *sample, si
     struct pdnn_epoch_estimate made = {.draws = draws,
                                        .weight = pdnn_arena_alloc(arena, draws, sizeof *made.weight)};
     design(sample, draws, of, n_h);
-    if (regress((double)all, draws, of, err) != PDNN_OK)
-        return err->status;
+    regress((double)all, draws, of);
     for (size_t i = 0; i < draws; i++) {
         made.weight[i] = of[i].weight;
         made.total += of[i].weight * value[i];

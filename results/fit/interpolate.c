@@ -288,7 +288,7 @@ static const char *look_around(struct place *place) {
 static bool solve(double matrix[SLOPES_MAX + 1][SLOPES_MAX + 1], double right[SLOPES_MAX + 1], size_t n) {
     lapack_int order = (lapack_int)n, one = 1, room = SLOPES_MAX + 1, pivots[SLOPES_MAX + 1], info = 0;
     LAPACK_dgesv(&order, &one, &matrix[0][0], &room, pivots, right, &room, &info);
-    bool good = pdnn_lapack_status("dgesv", (int)info, NULL) == PDNN_OK;
+    bool good = pdnn_lapack_is_good(info);
     for (size_t i = 0; i < n && good; i++)
         good = fabs(matrix[i][i]) > 1e-12;
     return good;

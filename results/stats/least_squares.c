@@ -1,5 +1,6 @@
 #include "results/stats/least_squares.h"
 
+#include <assert.h>
 #include <lapack.h>
 #include <limits.h>
 #include <math.h>
@@ -12,8 +13,8 @@ void xerbla_(const char *routine, const lapack_int *argument, size_t length) {
     (void)routine, (void)argument, (void)length;
 }
 
-enum pdnn_status pdnn_lapack_status(const char *routine, int info, struct pdnn_err *err) {
-    return info ? pdnn_fail(err, PDNN_INTERNAL, "LAPACK's %s returned %d", routine, info) : PDNN_OK;
+bool pdnn_lapack_is_good(int info) {
+    return info == 0;
 }
 
 static const double TOLERANCE = 1e-7;
@@ -91,73 +92,61 @@ static void prepare(struct factors *f, const double *x, size_t n_rows, size_t n_
 }
 
 /* Factors the first `count` of the columns, as far as the rows go. */
-static enum pdnn_status factor(struct factors *f, size_t count, struct pdnn_err *err) {
+static void factor(struct factors *f, size_t count) {
     lapack_int rows = (lapack_int)f->n_rows, columns = (lapack_int)count, info = 0;
     for (size_t j = 0; j < count; j++)
         memcpy(f->r + j * f->n_rows, f->unit + f->of[j] * f->n_rows, f->n_rows * sizeof *f->r);
     LAPACK_dgeqrf(&rows, &columns, f->r, &rows, f->tau, f->work, &f->work_length, &info);
-    return pdnn_lapack_status("dgeqrf", (int)info, err);
+    assert(pdnn_lapack_is_good(info));
 }
 
 /* b := the inverse of the leading triangle, times b (count * n_b). */
-static enum pdnn_status solve(const struct factors *f, size_t count, size_t n_b, double *b,
-                              struct pdnn_err *err) {
+static void solve(const struct factors *f, size_t count, size_t n_b, double *b) {
     lapack_int rows = (lapack_int)f->n_rows, columns = (lapack_int)count, right = (lapack_int)n_b, info = 0;
     if (count)
         LAPACK_dtrtrs("U", "N", "N", &columns, &right, f->r, &rows, b, &columns, &info);
-    return pdnn_lapack_status("dtrtrs", (int)info, err);
+    assert(pdnn_lapack_is_good(info));
 }
 
 /* The column at position k is a combination of those before it: says of which, and takes it out. */
-static enum pdnn_status drop(struct factors *f, size_t k, struct pdnn_arena *arena,
-                             struct pdnn_least_squares *fit, struct pdnn_err *err) {
+static void drop(struct factors *f, size_t k, struct pdnn_arena *arena, struct pdnn_least_squares *fit) {
     struct pdnn_least_squares_column *column = &fit->column[f->of[k]];
     double *combination = f->work; /* large enough for a column of r */
     column->rank = PDNN_RANK_COLLINEAR;
     column->uses = pdnn_arena_alloc(arena, fit->n_columns, sizeof *column->uses);
     memcpy(combination, f->r + k * f->n_rows, k * sizeof *combination);
-    if (solve(f, k, 1, combination, err) != PDNN_OK)
-        return err->status;
+    solve(f, k, 1, combination);
     for (size_t j = 0; j < k; j++)
         column->uses[f->of[j]] = fabs(combination[j]) > 1e-6;
     memmove(f->of + k, f->of + k + 1, (f->count - k - 1) * sizeof *f->of);
     f->count--;
-    return PDNN_OK;
 }
 
 /* Until no column is a combination of others. */
-static enum pdnn_status reduce(struct factors *f, struct pdnn_arena *arena, struct pdnn_least_squares *fit,
-                               struct pdnn_err *err) {
+static void reduce(struct factors *f, struct pdnn_arena *arena, struct pdnn_least_squares *fit) {
     for (;;) {
         size_t most = f->n_rows - 1, count = f->count < most ? f->count : most, k = 0;
-        if (factor(f, count, err) != PDNN_OK)
-            return err->status;
+        factor(f, count);
         while (k < count && fabs(f->r[k * f->n_rows + k]) >= TOLERANCE)
             k++;
         if (k == count)
-            break;
-        if (drop(f, k, arena, fit, err) != PDNN_OK)
-            return err->status;
+            return;
+        drop(f, k, arena, fit);
     }
-    if (f->count + 2 > f->n_rows)
-        return pdnn_fail(err, PDNN_INVALID, "%zu rows are too few for %zu weights and an intercept",
-                         f->n_rows, f->count);
-    return PDNN_OK;
 }
 
 /* After reduce: q from its reflections, and r alone in the triangle. */
-static enum pdnn_status form_q(struct factors *f, struct pdnn_err *err) {
+static void form_q(struct factors *f) {
     lapack_int rows = (lapack_int)f->n_rows, columns = (lapack_int)f->count, info = 0;
     memcpy(f->q, f->r, f->n_rows * f->count * sizeof *f->q);
     if (f->count)
         LAPACK_dorgqr(&rows, &columns, &columns, f->q, &rows, f->tau, f->work, &f->work_length, &info);
-    return pdnn_lapack_status("dorgqr", (int)info, err);
+    assert(pdnn_lapack_is_good(info));
 }
 
 /* Weights of the unit columns: the inverse of r times q' y; fitted values are q q' y around the mean. */
-static enum pdnn_status find_weights(const struct factors *f, const double *centered, double mean,
-                                     struct pdnn_arena *arena, struct pdnn_least_squares *fit,
-                                     struct pdnn_err *err) {
+static void find_weights(const struct factors *f, const double *centered, double mean,
+                         struct pdnn_arena *arena, struct pdnn_least_squares *fit) {
     size_t n = f->n_rows, k = f->count;
     double *along = pdnn_arena_alloc(arena, k + 1, sizeof *along);
     for (size_t i = 0; i < n; i++)
@@ -171,27 +160,23 @@ static enum pdnn_status find_weights(const struct factors *f, const double *cent
             fit->row[i].leverage += q[i] * q[i];
         }
     }
-    if (solve(f, k, 1, along, err) != PDNN_OK)
-        return err->status;
+    solve(f, k, 1, along);
     fit->intercept = mean;
     for (size_t j = 0; j < k; j++) {
         size_t at = f->of[j];
         fit->column[at].weight = along[j] / f->norm[at];
         fit->intercept -= fit->column[at].weight * f->mean[at];
     }
-    return PDNN_OK;
 }
 
 /* The covariance of the weights is deviation^2 times the inverse of r'r, whose diagonal for unit columns is
  * the variance inflation. */
-static enum pdnn_status find_errors(const struct factors *f, struct pdnn_arena *arena,
-                                    struct pdnn_least_squares *fit, struct pdnn_err *err) {
+static void find_errors(const struct factors *f, struct pdnn_arena *arena, struct pdnn_least_squares *fit) {
     size_t k = f->count;
     double *inverse = pdnn_arena_alloc(arena, k * k + 1, sizeof *inverse), around = 0;
     for (size_t j = 0; j < k; j++)
         inverse[j * k + j] = 1;
-    if (solve(f, k, k, inverse, err) != PDNN_OK)
-        return err->status;
+    solve(f, k, k, inverse);
     for (size_t j = 0; j < k; j++) {
         struct pdnn_least_squares_column *column = &fit->column[f->of[j]];
         double sum = 0;
@@ -208,7 +193,6 @@ static enum pdnn_status find_errors(const struct factors *f, struct pdnn_arena *
         around += sum * sum;
     }
     fit->intercept_error = fit->deviation * sqrt(1 / (double)f->n_rows + around);
-    return PDNN_OK;
 }
 
 static void judge_rows(const double *y, double total, struct pdnn_least_squares *fit) {
@@ -256,18 +240,16 @@ enum pdnn_status pdnn_least_squares(const double *x, const double *y, size_t n_r
         made.column[j] = (struct pdnn_least_squares_column){PDNN_RANK_FULL, 0, NAN, NAN, NAN, NULL};
     double mean = mean_of(y, n_rows), length = center(y, n_rows, mean, centered);
     prepare(&f, x, n_rows, n_columns, arena, &made);
-    enum pdnn_status status = reduce(&f, arena, &made, err);
-    if (status == PDNN_OK)
-        status = form_q(&f, err);
-    if (status == PDNN_OK)
-        status = find_weights(&f, centered, mean, arena, &made, err);
-    if (status != PDNN_OK)
-        return status;
+    reduce(&f, arena, &made);
+    if (f.count + 2 > n_rows)
+        return pdnn_fail(err, PDNN_INVALID, "%zu rows are too few for %zu weights and an intercept", n_rows,
+                         f.count);
+    form_q(&f);
+    find_weights(&f, centered, mean, arena, &made);
     made.spread = length / sqrt((double)(n_rows - 1));
     made.degrees = (double)(n_rows - f.count - 1);
     judge_rows(y, length * length, &made);
-    status = find_errors(&f, arena, &made, err);
-    if (status == PDNN_OK)
-        *fit = made;
-    return status;
+    find_errors(&f, arena, &made);
+    *fit = made;
+    return PDNN_OK;
 }

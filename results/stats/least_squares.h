@@ -57,8 +57,8 @@ enum pdnn_status pdnn_least_squares(const double *x, const double *y, size_t n_r
                                     struct pdnn_arena *arena, struct pdnn_least_squares *fit,
                                     struct pdnn_err *err);
 
-/* PDNN_OK for info 0; else PDNN_INTERNAL with the routine's name and info. Whoever calls LAPACK calls this,
- * so that the handler beside it is linked in place of LAPACK's own. */
-enum pdnn_status pdnn_lapack_status(const char *routine, int info, struct pdnn_err *err);
+/* Whether info is 0. Whoever calls LAPACK calls this, so that the handler beside it is linked in place of
+ * LAPACK's own. */
+bool pdnn_lapack_is_good(int info);
 
 #endif

@@ -103,7 +103,7 @@ enum pdnn_status pdnn_compose_add_up(struct compose *compose, size_t round, stru
  *
  * A row of operators has the median of its times over the rounds, so that what disturbed one measurement does
  * not count. The visits' sums scatter about their total as the rounds did. Their quantiles p10 and p90 are
- * the limits of an interval by the models that calibrate (results/stats/conformal.h): family, mode and size
+ * the limits of an interval by the models that calibrate (results/stats/means.h): family, mode and size
  * of memory, with fewer of these where there are too few; without them, the rounds' own. */
 enum pdnn_status pdnn_compose_settle(struct compose *compose, struct pdnn_err *err);
 

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/stats.h"
-#include "results/stats/conformal.h"
+#include "results/stats/means.h"
 #include "session/compose/state.h"
 
 #include <limits.h>

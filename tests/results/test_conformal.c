@@ -1,6 +1,6 @@
 /* Conformal intervals: the reach against its definition, coverage by simulation, and merging of strata. */
 #include "base/rng.h"
-#include "results/stats/conformal.h"
+#include "results/stats/means.h"
 #include "tests/cmocka_all.h"
 
 #include <math.h>
