@@ -48,68 +48,40 @@ static const struct pdnn_help_row examples[] = {
     {"paradnn fit fc.results --across threads=1:2", "which models gain from a second thread"},
 };
 
-enum { ON_MAX = 64 };
-
 struct command {
     struct pdnn_selection own;
-    struct pdnn_comparison comparison;      /* for a ratio */
-    const struct pdnn_selection *selection; /* one of the two tables that are open */
-    struct pdnn_arena arena;
+    struct pdnn_comparison comparison; /* for a ratio */
     struct pdnn_table terms, residuals;
-    const char *on[ON_MAX];
-    size_t n_on;
-    const char *value; /* NULL: the model's own */
 };
 
-static enum pdnn_status parse_on(struct command *c, const char *text, struct pdnn_err *err) {
-    char *next;
-    for (char *at = text ? pdnn_arena_strdup(&c->arena, text) : NULL; at; at = next) {
-        next = strchr(at, ',');
-        if (next)
-            *next++ = 0;
-        if (c->n_on == ON_MAX)
-            return pdnn_fail(err, PDNN_INVALID, "--on names more than %d columns", ON_MAX);
-        c->on[c->n_on++] = at;
-    }
-    return PDNN_OK;
-}
-
-/* The table of one directory, or two platforms side by side. */
-static enum pdnn_status open_tables(struct command *c, const struct pdnn_arguments *arguments,
-                                    struct pdnn_err *err) {
-    struct pdnn_compare_request request = {.directory = {arguments->operands[0]},
-                                           .across = pdnn_argument(arguments, "across")};
-    enum pdnn_status status = PDNN_OK;
-    bool is_ratio = arguments->n_operands > 1 || request.across;
-    request.only = pdnn_argument_all(arguments, "only", &request.n_only);
-    if (arguments->n_operands > 1)
-        request.directory[PDNN_SIDE_B] = arguments->operands[1];
-    if (is_ratio && c->value)
-        status = pdnn_fail(err, PDNN_INVALID, "a ratio is fitted, so --value cannot be given");
-    else
-        status = is_ratio ? pdnn_comparison_open(&c->comparison, &request, err)
-                          : pdnn_cli_select(arguments, 1, &c->own, NULL, err);
-    if (status != PDNN_OK)
-        return status;
-    c->selection = is_ratio ? pdnn_comparison_side(&c->comparison, PDNN_SIDE_A) : &c->own;
-    return PDNN_OK;
-}
-
-/* What cannot be fitted is an error only if nothing else can be. */
-static enum pdnn_status fit_all(struct command *c, const char *model, struct pdnn_err *err) {
-    const bool is_ratio = c->comparison.n_directories > 0;
-    const struct pdnn_fit_request request = {.selection = c->selection,
-                                             .what = c->value,
-                                             .on = c->on,
-                                             .n_on = c->n_on,
-                                             .comparison = is_ratio ? &c->comparison : NULL};
+/* Opens the table of one directory, or two platforms side by side, and fits. What cannot be fitted is an
+ * error only if nothing else can be. */
+static enum pdnn_status fit(struct command *c, const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    const char *model = pdnn_argument(arguments, "model"), *across = pdnn_argument(arguments, "across");
+    struct pdnn_fit_request request = {.what = pdnn_argument(arguments, "value"),
+                                       .on = pdnn_argument(arguments, "on")};
+    struct pdnn_compare_request two = {.directory = {arguments->operands[0]}, .across = across};
     struct pdnn_str notes = {0};
     bool models[PDNN_FIT_MODEL_COUNT];
     for (int m = 0; m < PDNN_FIT_MODEL_COUNT; m++)
         models[m] = model ? strcmp(model, pdnn_fit_models[m]) == 0 : m != PDNN_FIT_POWER;
-    const char *usual = pdnn_selection_utilization(c->selection);
-    const bool is_usual = !is_ratio && !c->value && !models[PDNN_FIT_POWER];
+    const bool is_ratio = arguments->n_operands > 1 || across,
+               is_usual = !is_ratio && !request.what && !models[PDNN_FIT_POWER];
+    two.only = pdnn_argument_all(arguments, "only", &two.n_only);
+    if (arguments->n_operands > 1)
+        two.directory[PDNN_SIDE_B] = arguments->operands[1];
+    if (is_ratio && request.what)
+        return pdnn_fail(err, PDNN_INVALID, "a ratio is fitted, so --value cannot be given");
+    if (is_ratio && pdnn_comparison_open(&c->comparison, &two, err) == PDNN_OK) {
+        request.comparison = &c->comparison;
+        request.selection = pdnn_comparison_side(&c->comparison, PDNN_SIDE_A);
+    } else if (!is_ratio && pdnn_cli_select(arguments, 1, &c->own, NULL, err) == PDNN_OK) {
+        request.selection = &c->own;
+    } else {
+        return err->status;
+    }
     enum pdnn_status status = pdnn_fit_all(&request, models, &c->terms, &c->residuals, &notes, err);
+    const char *usual = pdnn_selection_utilization(request.selection);
     if (status == PDNN_OK && is_usual && strcmp(usual, "pct_of_peak") != 0)
         fprintf(stderr, "no instance has pct_of_peak, so %s is fitted\n", usual);
     if (status == PDNN_OK)
@@ -214,14 +186,11 @@ static void print_fits(const struct command *c) {
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     char shown[PDNN_SIDES][PDNN_VISIBLE_TEXT];
-    struct command c = {.value = pdnn_argument(arguments, "value")};
-    bool residuals = pdnn_argument(arguments, "residuals");
+    struct command c = {.own.count = 0};
+    const bool residuals = pdnn_argument(arguments, "residuals");
     pdnn_table_init(&c.terms, &pdnn_fit_def);
     pdnn_table_init(&c.residuals, &pdnn_residuals_def);
-    enum pdnn_status status = parse_on(&c, pdnn_argument(arguments, "on"), err) != PDNN_OK ||
-                                      open_tables(&c, arguments, err) != PDNN_OK
-                                  ? err->status
-                                  : fit_all(&c, pdnn_argument(arguments, "model"), err);
+    enum pdnn_status status = fit(&c, arguments, err);
     if (status == PDNN_OK && (residuals || !pdnn_wants_text(arguments)))
         status = pdnn_table_print(residuals ? &c.residuals : &c.terms, arguments, err);
     else if (status == PDNN_OK)
@@ -236,9 +205,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     pdnn_table_finish(&c.terms);
     pdnn_table_finish(&c.residuals);
     pdnn_selection_close(&c.own);
-    if (c.comparison.n_directories)
-        pdnn_comparison_close(&c.comparison);
-    pdnn_arena_finish(&c.arena);
+    pdnn_comparison_close(&c.comparison);
     return status;
 }
 

@@ -115,17 +115,19 @@ static double number(const struct work *w, size_t row, int column) {
 }
 
 static enum pdnn_status find_sources(struct work *w, struct pdnn_err *err) {
-    const struct pdnn_fit_request *request = w->request;
-    const struct pdnn_results *results = &request->selection->results;
-    size_t count = request->n_on ? request->n_on : (size_t)(results->end_key - results->first_key);
-    w->source = pdnn_arena_alloc(&w->arena, count + 1, sizeof *w->source);
-    for (size_t i = 0; i < count; i++) {
-        int column = results->first_key + (int)i;
-        if (request->n_on && pdnn_results_ask(results, request->on[i], &column, err) != PDNN_OK)
+    const struct pdnn_results *results = &w->request->selection->results;
+    const char *rest = w->request->on, *at;
+    w->source = pdnn_arena_alloc(&w->arena, results->table.n_columns + 1, sizeof *w->source);
+    for (int column = results->first_key; !rest && column < results->end_key; column++)
+        w->source[w->n_sources++].column = column;
+    for (size_t length; (at = pdnn_part_next(&rest, ",", &length));) {
+        const char *name = pdnn_arena_printf(&w->arena, "%.*s", (int)length, at);
+        int column;
+        if (pdnn_results_ask(results, name, &column, err) != PDNN_OK)
             return err->status;
-        for (size_t k = 0; k < i; k++)
+        for (size_t k = 0; k < w->n_sources; k++)
             if (w->source[k].column == column)
-                return pdnn_fail(err, PDNN_INVALID, "'%.64s' is named twice", request->on[i]);
+                return pdnn_fail(err, PDNN_INVALID, "'%.64s' is named twice", name);
         w->source[w->n_sources++].column = column;
     }
     return PDNN_OK;
@@ -155,16 +157,17 @@ static enum pdnn_status find_rows(struct work *w, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
-static void classify(struct work *w, struct source *source) {
-    source->is_number = true;
-    for (size_t row = 0; row < w->n_rows; row++) {
-        const char *text = cell(w, row, source->column);
-        pdnn_texts_add(&source->words, text);
-        source->is_number = source->is_number && (!*text || !isnan(number(w, row, source->column)));
+static void classify(struct work *w) {
+    for (struct source *source = w->source; source < w->source + w->n_sources; source++) {
+        source->is_number = true;
+        for (size_t row = 0; row < w->n_rows; row++) {
+            const char *text = cell(w, row, source->column);
+            pdnn_texts_add(&source->words, text);
+            source->is_number = source->is_number && (!*text || !isnan(number(w, row, source->column)));
+        }
+        source->n_words = source->words.count - (pdnn_texts_find(&source->words, "") != SIZE_MAX);
+        w->room += source->is_number || source->words.count > WORDS_MAX ? 1 : source->words.count;
     }
-    for (size_t i = 0; i < source->words.count; i++)
-        source->n_words += *source->words.text[i] != 0;
-    w->room += source->is_number || source->words.count > WORDS_MAX ? 1 : source->words.count;
 }
 
 /* Leaves out rows without a number that others have. */
@@ -177,15 +180,9 @@ static void leave_out(struct work *w) {
             i++;
         if (i == w->n_sources)
             w->at[kept++] = w->at[row];
-        else
-            w->no_cell++;
     }
+    w->no_cell = w->n_rows - kept;
     w->n_rows = kept;
-}
-
-/* The next column of the matrix, which counts once it has a term. */
-static double *next_column(const struct work *w) {
-    return w->x + w->n_columns * w->n_rows;
 }
 
 static void add_term(struct work *w, const char *state, const char *name, const char *baseline) {
@@ -199,26 +196,26 @@ static void add_term(struct work *w, const char *state, const char *name, const 
 
 static enum pdnn_status add_number(struct work *w, const struct source *source, const char *key,
                                    struct pdnn_err *err) {
-    double *x = next_column(w);
-    for (size_t row = 0; row < w->n_rows; row++) {
-        double value = number(w, row, source->column);
-        if (has_logarithms(w) && value <= 0 && w->request->n_on)
+    double *x = w->x + w->n_columns * w->n_rows; /* a column once it has a term */
+    const char *state = fitted;
+    for (size_t row = 0; row < w->n_rows && state == fitted; row++) {
+        const double value = number(w, row, source->column);
+        x[row] = has_logarithms(w) ? log(value) : value;
+        if (!has_logarithms(w) || value > 0)
+            continue;
+        if (w->request->on)
             return pdnn_fail(err, PDNN_INVALID, "'%.64s' is %g, which has no logarithm, in %.512s", key,
                              value, cell(w, row, w->request->selection->id));
-        if (has_logarithms(w) && value <= 0) {
-            add_term(w, no_logarithm, key, "");
-            return PDNN_OK;
-        }
-        x[row] = has_logarithms(w) ? log(value) : value;
+        state = no_logarithm;
     }
-    add_term(w, fitted, key, "");
+    add_term(w, state, key, "");
     return PDNN_OK;
 }
 
 static void add_words(struct work *w, const struct source *source, const char *key) {
     const char *const *words = source->words.text;
     for (size_t i = 1; i < source->words.count; i++) {
-        double *x = next_column(w);
+        double *x = w->x + w->n_columns * w->n_rows;
         for (size_t row = 0; row < w->n_rows; row++)
             x[row] = strcmp(cell(w, row, source->column), words[i]) == 0;
         add_term(w, fitted, pdnn_arena_printf(&w->arena, "%s=%s", key, words[i]),
@@ -230,7 +227,7 @@ static void add_words(struct work *w, const struct source *source, const char *k
  * column is an error. */
 static enum pdnn_status add_source(struct work *w, const struct source *source, struct pdnn_err *err) {
     const char *key = pdnn_results_name(&w->request->selection->results, source->column);
-    const bool is_named = w->request->n_on > 0, varies = source->n_words > 1;
+    const bool is_named = w->request->on, varies = source->n_words > 1;
     if (varies && source->is_number)
         return add_number(w, source, key, err);
     if (varies && source->words.count > WORDS_MAX && is_named)
@@ -267,14 +264,13 @@ static enum pdnn_status fill(struct work *w, struct pdnn_err *err) {
 static enum pdnn_status solve(struct work *w, struct pdnn_err *err) {
     if (find_sources(w, err) != PDNN_OK || find_rows(w, err) != PDNN_OK)
         return err->status;
-    for (size_t i = 0; i < w->n_sources; i++)
-        classify(w, &w->source[i]);
+    classify(w);
     leave_out(w);
     if (fill(w, err) != PDNN_OK)
         return err->status;
-    if (pdnn_least_squares(w->x, w->y, w->n_rows, w->n_columns, &w->arena, &w->squares, err) != PDNN_OK)
-        return pdnn_wrap(err, "%.64s: %.64s", w->request->family, w->request->what);
-    return PDNN_OK;
+    return pdnn_least_squares(w->x, w->y, w->n_rows, w->n_columns, &w->arena, &w->squares, err) == PDNN_OK
+               ? PDNN_OK
+               : pdnn_wrap(err, "%.64s: %.64s", w->request->family, w->request->what);
 }
 
 /* As the model reports it. */
@@ -310,6 +306,13 @@ static void set_column(struct work *w, size_t j) {
     pdnn_str_finish(&with);
 }
 
+/* The columns that both tables begin with. */
+static void put_head(const struct work *w, struct pdnn_table *table, size_t row) {
+    pdnn_table_set_text(table, row, PDNN_FIT_FAMILY, w->request->family);
+    pdnn_table_set_text(table, row, PDNN_FIT_VALUE, w->request->what);
+    pdnn_table_set_text(table, row, PDNN_FIT_MODEL, pdnn_fit_models[w->request->model]);
+}
+
 /* Bonferroni: with n rows, each is tested at 5 % / n. Returns the number of outliers. */
 static size_t add_residuals(struct work *w, struct pdnn_table *residuals) {
     const struct pdnn_fit_request *request = w->request;
@@ -318,19 +321,15 @@ static size_t add_residuals(struct work *w, struct pdnn_table *residuals) {
     for (size_t i = 0; i < squares->n_rows; i++) {
         const struct pdnn_least_squares_row *from = &squares->row[i];
         size_t at = w->at[i], row = pdnn_table_add_row(residuals);
-        bool is_outlier =
+        const bool is_outlier =
             isfinite(from->studentized) &&
             pdnn_student_tails(from->studentized, squares->degrees - 1) * (double)squares->n_rows < 0.05;
-        pdnn_table_set_text(residuals, row, PDNN_RESIDUALS_FAMILY, request->family);
-        pdnn_table_set_text(residuals, row, PDNN_RESIDUALS_VALUE, request->what);
-        pdnn_table_set_text(residuals, row, PDNN_RESIDUALS_MODEL, pdnn_fit_models[request->model]);
-        pdnn_table_set_text(residuals, row, PDNN_RESIDUALS_ID,
-                            pdnn_selection_get(request->selection, at, request->selection->id));
-        pdnn_table_set_number(residuals, row, PDNN_RESIDUALS_ACTUAL, request->values[at]);
-        pdnn_table_set_number(residuals, row, PDNN_RESIDUALS_FITTED,
-                              request->model == PDNN_FIT_LINEAR ? from->fitted : exp(from->fitted));
-        pdnn_table_set_number(residuals, row, PDNN_RESIDUALS_LEVERAGE, from->leverage);
-        pdnn_table_set_number(residuals, row, PDNN_RESIDUALS_STUDENTIZED, from->studentized);
+        const double numbers[] = {request->values[at], has_logarithms(w) ? exp(from->fitted) : from->fitted,
+                                  from->leverage, from->studentized};
+        put_head(w, residuals, row);
+        pdnn_table_set_text(residuals, row, PDNN_RESIDUALS_ID, cell(w, i, request->selection->id));
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+            pdnn_table_set_number(residuals, row, PDNN_RESIDUALS_ACTUAL + k, numbers[k]);
         pdnn_table_set_count(residuals, row, PDNN_RESIDUALS_OUTLIER, is_outlier);
         outliers += is_outlier;
     }
@@ -349,9 +348,7 @@ static void add_terms(struct work *w, size_t outliers, struct pdnn_table *terms)
     const double r2[] = {w->squares.r2, w->squares.r2_adjusted, w->squares.r2_leave_one_out};
     for (size_t i = 0; i < w->terms.n_rows; i++) {
         size_t row = pdnn_table_copy_row(terms, &w->terms, i);
-        pdnn_table_set_text(terms, row, PDNN_FIT_FAMILY, w->request->family);
-        pdnn_table_set_text(terms, row, PDNN_FIT_VALUE, w->request->what);
-        pdnn_table_set_text(terms, row, PDNN_FIT_MODEL, pdnn_fit_models[w->request->model]);
+        put_head(w, terms, row);
         for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
             pdnn_table_set_count(terms, row, PDNN_FIT_ROWS + k, counts[k]);
         for (size_t k = 0; k < sizeof r2 / sizeof *r2; k++)
@@ -414,29 +411,24 @@ enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const c
     return PDNN_OK;
 }
 
-/* The ratios of a comparison, by position among the chosen rows of A's table, and which of those have one. */
-static void take_ratios(struct pdnn_fit_request *fit, struct pdnn_arena *arena) {
-    const struct pdnn_comparison *comparison = fit->comparison;
-    size_t count = fit->selection->count;
-    double *values = pdnn_arena_alloc(arena, count + 1, sizeof *values);
-    bool *has = pdnn_arena_alloc(arena, count + 1, sizeof *has);
-    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++) {
-        size_t at = comparison->at[pair][PDNN_SIDE_A];
-        values[at] = pdnn_pair_ratio(comparison, pair);
-        has[at] = true;
-    }
-    fit->values = values;
-    fit->chosen = has;
-}
-
-/* The column that the model fits, or the ratios; request: all but the values. */
+/* The column that the model fits, or the ratios, which are those of A's rows; request: all but the values. */
 static enum pdnn_status fit_family(struct pdnn_fit_request request, struct pdnn_table *terms,
                                    struct pdnn_table *residuals, struct pdnn_err *err) {
+    const struct pdnn_comparison *comparison = request.comparison;
+    const size_t room = request.selection->count + 1;
     struct pdnn_arena arena = {0};
     enum pdnn_status status = PDNN_OK;
-    if (request.comparison) {
+    double *ratios = pdnn_arena_alloc(&arena, room, sizeof *ratios);
+    bool *has_ratio = pdnn_arena_alloc(&arena, room, sizeof *has_ratio);
+    for (size_t pair = 0; comparison && pair < comparison->pairs.n_rows; pair++) {
+        size_t at = comparison->at[pair][PDNN_SIDE_A];
+        ratios[at] = pdnn_pair_ratio(comparison, pair);
+        has_ratio[at] = true;
+    }
+    if (comparison) {
         request.what = "ratio";
-        take_ratios(&request, &arena);
+        request.values = ratios;
+        request.chosen = has_ratio;
     } else {
         if (!request.what)
             request.what = request.model == PDNN_FIT_POWER ? "time_ns_median"

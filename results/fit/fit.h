@@ -68,10 +68,9 @@ struct pdnn_fit_request {
     const bool *chosen;   /* by position: rows to use; NULL: all */
     const char *what;     /* its name */
     const char *family;   /* rows of one family, since others have other hyper-parameters */
-    /* Keys or other columns of results.csv; none: every key that a row of the family has. For those named
-     * here, being without a logarithm or having too many words is an error. */
-    const char *const *on;
-    size_t n_on;
+    /* Keys or other columns of results.csv, "layers,batch"; NULL: every key that a row of the family has. For
+     * those named here, being without a logarithm or having too many words is an error. */
+    const char *on;
     enum pdnn_fit_model model;
     const struct pdnn_comparison *comparison; /* for pdnn_fit_all; NULL: a column is fitted */
 };
