@@ -6,8 +6,6 @@
 #include "base/memory.h"
 #include "models/family.h"
 #include "runtime/protocol/standing.h"
-#include "models/example_lengths.h"
-#include "session/directory.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,7 +17,6 @@ struct model {
     struct pdnn_instance instance;
     const struct pdnn_lengths_def *def;
     int target; /* index of the parameter; -1: there is none, or it does not apply */
-    int64_t batch;
 };
 
 static enum pdnn_status find_model(const struct pdnn_session *session, struct model *model,
@@ -35,10 +32,7 @@ static enum pdnn_status find_model(const struct pdnn_session *session, struct mo
     if (!pdnn_hyper_applies(instance, (size_t)def->source))
         return pdnn_hyper_check(instance, (size_t)def->source, err);
     bool has_target = def->target >= 0 && pdnn_hyper_applies(instance, (size_t)def->target);
-    *model = (struct model){.instance = *instance,
-                            .def = def,
-                            .target = has_target ? def->target : -1,
-                            .batch = instance->hyper[instance->family->minibatch_param].number};
+    *model = (struct model){*instance, def, has_target ? def->target : -1};
     return PDNN_OK;
 }
 
@@ -71,32 +65,31 @@ static enum pdnn_status make_epoch(struct pdnn_seqpoint_run *run, const struct p
                          "no lengths given, such as --lengths iwslt15-en-vi, or seqpoint: {lengths: ...} in "
                          "the spec");
     rules->lengths = pdnn_arena_strdup(&run->arena, rules->lengths);
+    const struct pdnn_instance *instance = &model->instance;
     const struct pdnn_lengths_def *def = model->def;
-    const struct pdnn_lengths_request wanted = {
-        .source = rules->lengths,
-        .examples = (uint64_t)rules->examples,
-        .seed = spec->seed,
-        .longest = rules->longest,
-        .frames = {.per_second =
-                       rules->frames_per_second ? (double)rules->frames_per_second : def->per_second,
-                   .plus = def->plus}};
-    enum pdnn_status status = pdnn_lengths_make(&wanted, &run->arena, &run->lengths, err);
-    if (status == PDNN_OK && run->lengths.is_in_seconds && !(wanted.frames.per_second > 0))
-        status = pdnn_fail(err, PDNN_INVALID,
-                           "%s has lengths in seconds, and %s has no frames: give seqpoint.frames_per_second",
-                           rules->lengths, model->instance.family->name);
-    if (status == PDNN_OK)
-        status = check_examples(model, rules, &run->lengths, err);
-    const struct pdnn_epoch_request request = {.lengths = &run->lengths,
-                                               .sampler = (enum pdnn_sampler)rules->sampler,
-                                               .batch = (uint64_t)model->batch,
-                                               .multiple = rules->multiple,
-                                               .window = model->instance.hyper[def->source].number,
-                                               .shard_batches = (size_t)rules->shard_batches,
-                                               .seed = spec->seed};
-    if (status == PDNN_OK)
-        status = pdnn_epoch_make(&request, &run->arena, &run->epoch, err);
-    return status;
+    const double per_second = rules->frames_per_second ? (double)rules->frames_per_second : def->per_second;
+    const struct pdnn_lengths_request wanted = {.source = rules->lengths,
+                                                .examples = (uint64_t)rules->examples,
+                                                .seed = spec->seed,
+                                                .longest = rules->longest,
+                                                .frames = {per_second, def->plus}};
+    const struct pdnn_epoch_request request = {
+        .lengths = &run->lengths,
+        .sampler = (enum pdnn_sampler)rules->sampler,
+        .batch = (uint64_t)instance->hyper[instance->family->minibatch_param].number,
+        .multiple = rules->multiple,
+        .window = instance->hyper[def->source].number,
+        .shard_batches = (size_t)rules->shard_batches,
+        .seed = spec->seed};
+    if (pdnn_lengths_make(&wanted, &run->arena, &run->lengths, err) != PDNN_OK)
+        return err->status;
+    if (run->lengths.is_in_seconds && !(per_second > 0))
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s has lengths in seconds, and %s has no frames: give seqpoint.frames_per_second",
+                         rules->lengths, instance->family->name);
+    if (check_examples(model, rules, &run->lengths, err) != PDNN_OK)
+        return err->status;
+    return pdnn_epoch_make(&request, &run->arena, &run->epoch, err);
 }
 
 /* The target that goes with these lengths of a kind or an example. */
@@ -126,6 +119,7 @@ static size_t append_entry(const struct pdnn_epoch *epoch, const struct model *m
                            struct pdnn_str *out) {
     const struct pdnn_family_def *family = model->instance.family;
     const int64_t source = epoch->kind[first].length[0];
+    const bool has_target = model->target >= 0;
     char text[PDNN_PARAM_TEXT];
     size_t next = first;
     pdnn_str_printf(out, "- %s: {", family->name);
@@ -134,14 +128,13 @@ static size_t append_entry(const struct pdnn_epoch *epoch, const struct model *m
             (int)i != model->target)
             pdnn_str_printf(out, "%s: %s, ", family->params[i].name, format_value(&model->instance, i, text));
     pdnn_str_printf(out, "%s: %" PRId64, family->params[model->def->source].name, source);
-    for (; next < epoch->n_kinds && epoch->kind[next].length[0] == source; next++) {
-        if (model->target >= 0 && next == first)
-            pdnn_str_printf(out, ", %s: [", family->params[model->target].name);
-        if (model->target >= 0)
+    if (has_target)
+        pdnn_str_printf(out, ", %s: [", family->params[model->target].name);
+    for (; next < epoch->n_kinds && epoch->kind[next].length[0] == source; next++)
+        if (has_target)
             pdnn_str_printf(out, "%s%" PRId64, next > first ? ", " : "",
                             target_of(epoch, model, epoch->kind[next].length));
-    }
-    pdnn_str_printf(out, "%s}\n", model->target >= 0 ? "]" : "");
+    pdnn_str_printf(out, has_target ? "]}\n" : "}\n");
     return next;
 }
 
@@ -189,9 +182,7 @@ static enum pdnn_status take_tasks(struct pdnn_seqpoint_run *run, struct pdnn_se
 }
 
 /* Opens the session on one model, makes the epoch that its spec's section `seqpoint` describes, and opens it
- * again on the kinds. `hooks` and the other fields that pdnn_session_open leaves to the caller are the
- * caller's. No kind is wanted yet. PDNN_INVALID: not exactly one model, one without lengths, lengths beyond
- * its positions, or what pdnn_lengths_make and pdnn_epoch_make say. Always release both. */
+ * again on the kinds. */
 static enum pdnn_status open_epoch(struct pdnn_seqpoint_run *run, struct pdnn_session *session,
                                    const char *argument, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err) {
@@ -207,18 +198,16 @@ static enum pdnn_status open_epoch(struct pdnn_seqpoint_run *run, struct pdnn_se
         status = find_model(session, &model, err);
     if (status == PDNN_OK)
         status = make_epoch(run, &session->spec, &model, err);
-    if (status == PDNN_OK)
-        note_examples(run, &model);
-    for (size_t k = 0; status == PDNN_OK && k < run->epoch.n_kinds;)
+    if (status != PDNN_OK)
+        return status;
+    note_examples(run, &model);
+    for (size_t k = 0; k < run->epoch.n_kinds;)
         k = append_entry(&run->epoch, &model, k, &models);
     session->models = pdnn_str_text(&models);
-    if (status == PDNN_OK)
-        status = pdnn_session_open(session, &argument, 1, sets, n_sets, err);
+    status = pdnn_session_open(session, &argument, 1, sets, n_sets, err);
     session->models = NULL;
-    if (status == PDNN_OK)
-        status = take_tasks(run, session, err);
     pdnn_str_finish(&models);
-    return status;
+    return status == PDNN_OK ? take_tasks(run, session, err) : status;
 }
 
 /* By kind: those to be measured are open tasks, the others are filtered, with a reason. With `every`, visits
@@ -235,11 +224,11 @@ static void open_kinds(const struct pdnn_seqpoint_run *run) {
         row->outcome = run->wanted[k] ? PDNN_OUTCOME_INTERRUPTED : PDNN_OUTCOME_FILTERED;
         row->reason =
             run->wanted[k] ? "stopped before its first visit" : "not among the iterations that seqpoint runs";
-        if (run->wish.every)
+        if (run->every)
             session->tasks[k].min_samples =
                 samples < PDNN_VISIT_SAMPLES_MAX ? samples : PDNN_VISIT_SAMPLES_MAX;
     }
-    if (run->wish.every)
+    if (run->every)
         session->spec.measure.max_time_ns = 1;
 }
 
@@ -252,8 +241,8 @@ static void read_times(struct pdnn_seqpoint_run *run, const struct pdnn_sweep_di
         double sum_ns = 0, steps = 0, *scratch = pdnn_alloc(of.count + 1, sizeof *scratch);
         for (size_t i = 0; i < of.count; i++) {
             const struct pdnn_visit *visit = &of.visit[i];
-            bool counts = pdnn_visit_is_direct(visit);
-            double more = counts ? (double)visit->samples * (double)visit->steps_per_sample : 0;
+            double more =
+                pdnn_visit_is_direct(visit) ? (double)visit->samples * (double)visit->steps_per_sample : 0;
             sum_ns += more * visit->mean_ns;
             steps += more;
         }
@@ -267,7 +256,7 @@ static void read_times(struct pdnn_seqpoint_run *run, const struct pdnn_sweep_di
 
 /* Chosen by time, which takes times. */
 static bool is_by_time(const struct pdnn_seqpoint_run *run) {
-    return run->rules.statistic == PDNN_STATISTIC_TIME && !run->wish.points_from;
+    return run->rules.statistic == PDNN_STATISTIC_TIME && !run->points_from;
 }
 
 static enum pdnn_status choose(struct pdnn_seqpoint_run *run, struct pdnn_err *err) {
@@ -285,23 +274,21 @@ static enum pdnn_status choose(struct pdnn_seqpoint_run *run, struct pdnn_err *e
 }
 
 /* Takes the SeqPoints of another directory's table. */
-static enum pdnn_status take_points(struct pdnn_seqpoint_run *run, const char *directory,
-                                    struct pdnn_err *err) {
+static enum pdnn_status take_points(struct pdnn_seqpoint_run *run, struct pdnn_err *err) {
     const struct pdnn_epoch *epoch = &run->epoch;
     struct pdnn_representatives *points = &run->seqpoints.points;
     struct pdnn_table table;
-    const char *path = pdnn_arena_printf(&run->arena, "%s/seqpoint.csv", directory);
+    const char *path = pdnn_arena_printf(&run->arena, "%s/seqpoint.csv", run->points_from);
     points->point = pdnn_arena_alloc(&run->arena, epoch->n_kinds, sizeof *points->point);
     if (pdnn_seqpoint_table_read(path, &table, err) != PDNN_OK)
         return err->status;
     double weights = 0;
     bool is_same = table.n_rows == epoch->n_kinds;
-    for (size_t k = 0; is_same && k < epoch->n_kinds; k++) /* the same kinds, each as often */
+    for (size_t k = 0; is_same && k < epoch->n_kinds; k++) { /* the same kinds, each as often */
         is_same = pdnn_table_whole(&table, k, PDNN_SEQPOINT_SOURCE) == epoch->kind[k].length[0] &&
                   pdnn_table_whole(&table, k, PDNN_SEQPOINT_TARGET) == epoch->kind[k].length[1] &&
                   pdnn_table_count(&table, k, PDNN_SEQPOINT_ITERATIONS) == epoch->kind[k].count;
-    for (size_t k = 0; is_same && k < table.n_rows; k++) {
-        double weight = pdnn_table_number(&table, k, PDNN_SEQPOINT_WEIGHT);
+        const double weight = pdnn_table_number(&table, k, PDNN_SEQPOINT_WEIGHT);
         if (isnan(weight))
             continue;
         points->point[points->count++] = (struct pdnn_representative){k, weight, 1};
@@ -327,12 +314,11 @@ static enum pdnn_status project(struct pdnn_seqpoint_run *run, struct pdnn_err *
 }
 
 /* What to run: the SeqPoints, the sample, and the baselines of one iteration, or everything. */
-static void want(struct pdnn_seqpoint_run *run, bool all) {
-    const struct pdnn_method_estimates *projections = &run->projections;
+static void want(struct pdnn_seqpoint_run *run) {
     for (size_t k = 0; k < run->epoch.n_kinds; k++)
-        run->wanted[k] = all;
+        run->wanted[k] = run->ground_truth;
     for (int i = 0; i < 2 + PDNN_BASELINE_PRIOR; i++) {
-        const struct pdnn_representatives *points = &projections->of[i].points;
+        const struct pdnn_representatives *points = &run->projections.of[i].points;
         for (size_t p = 0; p < points->count; p++)
             run->wanted[points->point[p].kind] = true;
     }
@@ -342,23 +328,21 @@ static void want(struct pdnn_seqpoint_run *run, bool all) {
 static enum pdnn_status measure(struct pdnn_seqpoint_run *run, struct pdnn_sweep_directory *directory,
                                 struct pdnn_err *err) {
     struct pdnn_sweep_result result = {0};
-    const bool every = run->wish.every;
     open_kinds(run);
     uint64_t begun_ns = pdnn_clock_ns();
     enum pdnn_status status = pdnn_sweep_directory_run(directory, &result, err);
-    uint64_t ran_ns = pdnn_clock_ns() - begun_ns - directory->roofs_ns;
-    run->ran_ns += result.visits ? ran_ns : 0;
+    run->ran_ns += result.visits ? pdnn_clock_ns() - begun_ns - directory->roofs_ns : 0;
     pdnn_sweep_result_add(&run->swept, &result);
     if (status != PDNN_OK && status != PDNN_INTERRUPTED)
         return status;
-    read_times(run, directory, every);
+    read_times(run, directory, run->every);
     /* Visits of an earlier run time fewer steps; what they say is each length's median, not the epoch's sum.
      */
-    run->has_every = every;
+    run->has_every = run->every;
     for (size_t k = 0; k < run->epoch.n_kinds; k++)
         if (run->possible[k] && run->measured[k] < run->epoch.kind[k].count)
             run->has_every = false;
-    if (every && !run->has_every)
+    if (run->every && !run->has_every)
         read_times(run, directory, false);
     return status;
 }
@@ -368,28 +352,24 @@ static enum pdnn_status measure(struct pdnn_seqpoint_run *run, struct pdnn_sweep
 static enum pdnn_status narrow(struct pdnn_seqpoint_run *run, struct pdnn_sweep_directory *directory,
                                struct pdnn_err *err) {
     const double target = run->rules.target_error;
-    enum pdnn_status status = PDNN_OK, made = PDNN_OK;
-    struct pdnn_err cause = {0};
-    while (target > 0 && status == PDNN_OK && made == PDNN_OK && run->projections.has_estimate) {
+    enum pdnn_status status = PDNN_OK;
+    while (target > 0 && status == PDNN_OK && run->projections.has_estimate) {
         const size_t before = run->draws;
         run->draws = pdnn_sample_draws_needed(&run->sample, &run->projections.estimate, target);
-        if (run->draws <= before) {
-            run->draws = before;
+        if (run->draws == before)
             break;
-        }
-        made = project(run, &cause);
-        if (made == PDNN_OK) {
-            want(run, run->wish.ground_truth);
-            status = measure(run, directory, err);
-            made = project(run, &cause);
-        }
-        if (made == PDNN_OK && !run->projections.has_estimate) {
+        if (project(run, err) != PDNN_OK)
+            return err->status;
+        want(run);
+        status = measure(run, directory, err);
+        if (project(run, err) != PDNN_OK)
+            return err->status;
+        if (!run->projections.has_estimate) {
             run->draws = before;
-            made = project(run, &cause);
-            break;
+            return project(run, err) == PDNN_OK ? status : err->status;
         }
     }
-    return made == PDNN_OK ? status : pdnn_fail(err, made, "%s", cause.text);
+    return status;
 }
 
 static const struct pdnn_representative *find_point(const struct pdnn_representatives *points, size_t kind) {
@@ -422,7 +402,7 @@ static void add_kind(const struct pdnn_seqpoint_run *run, size_t k, struct pdnn_
     pdnn_table_set_count(table, row, PDNN_SEQPOINT_DRAWS, draws ? draws->runs : 0);
     pdnn_table_set_number(table, row, PDNN_SEQPOINT_DRAWS_WEIGHT,
                           draws && projections->has_estimate ? draws->weight : NAN);
-    pdnn_table_set_number(table, row, PDNN_SEQPOINT_TIME, run->wish.runs ? run->time_ns[k] : NAN);
+    pdnn_table_set_number(table, row, PDNN_SEQPOINT_TIME, run->runs ? run->time_ns[k] : NAN);
     pdnn_table_set_count(table, row, PDNN_SEQPOINT_MEASURED, run->measured[k]);
     pdnn_str_finish(&chosen_by);
 }
@@ -448,41 +428,33 @@ static enum pdnn_status write_table(const struct pdnn_seqpoint_run *run,
 
 enum pdnn_status pdnn_seqpoint_run_measure(struct pdnn_seqpoint_run *run,
                                            struct pdnn_sweep_directory *directory, struct pdnn_err *err) {
-    want(run, run->wish.ground_truth);
+    want(run);
     enum pdnn_status status = measure(run, directory, err);
     if (status != PDNN_OK && status != PDNN_INTERRUPTED)
         return status;
-    struct pdnn_err cause = {0};
-    const bool by_time = is_by_time(run);
-    enum pdnn_status made = project(run, &cause);
-    if (made == PDNN_OK)
-        made = write_table(run, directory, &cause); /* of this epoch, whatever follows */
-    if (made == PDNN_OK && by_time && isnan(run->projections.truth_ns))
+    if (project(run, err) != PDNN_OK || write_table(run, directory, err) != PDNN_OK)
+        return err->status; /* the table is of this epoch, whatever follows */
+    if (is_by_time(run) && isnan(run->projections.truth_ns))
         return status == PDNN_OK
                    ? pdnn_fail(err, PDNN_INVALID,
                                "not every length could be measured, so none can be chosen by time")
                    : status;
-    if (made == PDNN_OK && by_time)
-        made = choose(run, &cause);
-    if (made == PDNN_OK && by_time)
-        made = project(run, &cause);
-    if (made == PDNN_OK && status == PDNN_OK) {
+    if (is_by_time(run) && (choose(run, err) != PDNN_OK || project(run, err) != PDNN_OK))
+        return err->status;
+    if (status == PDNN_OK)
         status = narrow(run, directory, err);
-        if (status != PDNN_OK && status != PDNN_INTERRUPTED)
-            return status;
-    }
-    if (made == PDNN_OK)
-        made = write_table(run, directory, &cause);
-    return made == PDNN_OK ? status : pdnn_fail(err, made, "%s", cause.text);
+    return (status != PDNN_OK && status != PDNN_INTERRUPTED) || write_table(run, directory, err) == PDNN_OK
+               ? status
+               : err->status;
 }
 
 enum pdnn_status pdnn_seqpoint_run_open(struct pdnn_seqpoint_run *run, struct pdnn_session *session,
-                                        const struct pdnn_seqpoint_wish *wish, const char *argument,
-                                        const char *const *sets, size_t n_sets, struct pdnn_err *err) {
-    *run = (struct pdnn_seqpoint_run){.wish = *wish, .session = session};
+                                        const char *argument, const char *const *sets, size_t n_sets,
+                                        struct pdnn_err *err) {
+    run->session = session;
     if (open_epoch(run, session, argument, sets, n_sets, err) != PDNN_OK)
         return err->status;
-    if (is_by_time(run) && !(wish->ground_truth && wish->runs))
+    if (is_by_time(run) && !(run->ground_truth && run->runs))
         return pdnn_fail(err, PDNN_INVALID,
                          "statistic time needs --ground-truth, and that it runs: no --dry-run");
     const size_t n_kinds = run->epoch.n_kinds;
@@ -495,14 +467,7 @@ enum pdnn_status pdnn_seqpoint_run_open(struct pdnn_seqpoint_run *run, struct pd
     const size_t asked = (size_t)run->rules.sample, least = run->sample.least, all = run->epoch.n_iterations;
     run->draws = asked > least ? asked : least;
     run->draws = run->draws < all ? run->draws : all;
-    enum pdnn_status status = PDNN_OK;
-    if (wish->points_from)
-        status = take_points(run, wish->points_from, err);
-    else if (!is_by_time(run))
-        status = choose(run, err);
-    return status == PDNN_OK ? project(run, err) : status;
-}
-
-void pdnn_seqpoint_run_finish(struct pdnn_seqpoint_run *run) {
-    pdnn_arena_finish(&run->arena);
+    if (run->points_from ? take_points(run, err) != PDNN_OK : !is_by_time(run) && choose(run, err) != PDNN_OK)
+        return err->status;
+    return project(run, err);
 }

@@ -7,15 +7,13 @@
 #include "results/epochs/seqpoint.h"
 #include "session/directory.h"
 
-struct pdnn_seqpoint_wish {
+struct pdnn_seqpoint_run {
+    /* What is wished for. */
     bool runs;               /* else it only chooses */
     bool ground_truth;       /* run every distinct length */
     bool every;              /* time as many steps of each as the epoch has iterations of it */
     const char *points_from; /* take the SeqPoints of this directory; NULL: choose them */
-};
-
-struct pdnn_seqpoint_run {
-    struct pdnn_seqpoint_wish wish;
+    /* What follows from it. */
     struct pdnn_session *session;    /* borrowed */
     struct pdnn_spec_seqpoint rules; /* the spec's section; its text is in the arena */
     struct pdnn_lengths lengths;
@@ -36,16 +34,16 @@ struct pdnn_seqpoint_run {
     struct pdnn_arena arena;
 };
 
-/* Opens the session (pdnn_seqpoint_open), chooses, and projects what follows from the lengths alone.
- * PDNN_INVALID also for wishes that exclude each other. Release *run with pdnn_seqpoint_run_finish, also
- * after a failure. */
+/* Opens the session as the caller prepared it, chooses, and projects what follows from the lengths alone.
+ * *run has only its wishes; its arena is for the caller to end, also after a failure. PDNN_INVALID: wishes
+ * that exclude each other, not exactly one model, one without lengths, lengths beyond its positions, or what
+ * pdnn_lengths_make and pdnn_epoch_make say. */
 enum pdnn_status pdnn_seqpoint_run_open(struct pdnn_seqpoint_run *run, struct pdnn_session *session,
-                                        const struct pdnn_seqpoint_wish *wish, const char *argument,
-                                        const char *const *sets, size_t n_sets, struct pdnn_err *err);
-void pdnn_seqpoint_run_finish(struct pdnn_seqpoint_run *run);
+                                        const char *argument, const char *const *sets, size_t n_sets,
+                                        struct pdnn_err *err);
 
-/* Measures in an open directory, and writes its seqpoint.csv. After an
- * interrupt, the projections are of what ran before. */
+/* Measures in an open directory, and writes its seqpoint.csv. After an interrupt, the projections are of what
+ * ran before. */
 enum pdnn_status pdnn_seqpoint_run_measure(struct pdnn_seqpoint_run *run,
                                            struct pdnn_sweep_directory *directory, struct pdnn_err *err);
 

@@ -3,7 +3,6 @@
 #include "cli/args/registry.h"
 #include "results/store/seqpoint_table.h"
 #include "base/units.h"
-#include "base/str.h"
 #include "session/seqpoint.h"
 
 #include <inttypes.h>
@@ -91,8 +90,8 @@ static void append_choice(struct pdnn_str *out, const struct pdnn_seqpoint_run *
         return;
     }
     pdnn_str_printf(out, "chosen   %zu SeqPoints", seqpoints->points.count);
-    if (run->wish.points_from)
-        pdnn_str_printf(out, " in %s\n", run->wish.points_from);
+    if (run->points_from)
+        pdnn_str_printf(out, " in %s\n", run->points_from);
     else if (!seqpoints->bins)
         pdnn_str_printf(out, ": every distinct length\n");
     else
@@ -157,7 +156,7 @@ static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_run *r
     if (projections->has_estimate && target > 0)
         pdnn_str_printf(out, "target +-%.3g %%: %s with %zu iterations\n", 100 * target,
                         pdnn_sample_half_width(estimate) <= target ? "reached" : "not reached", run->draws);
-    if (isnan(projections->truth_ns) && run->wish.runs)
+    if (isnan(projections->truth_ns) && run->runs)
         pdnn_str_printf(out, "no errors without the truth: --ground-truth runs every distinct length\n");
     else if (!isnan(projections->truth_ns) && !run->has_every)
         pdnn_str_printf(out, "truth: each length's median times its iterations; --every runs them all\n");
@@ -231,41 +230,36 @@ static enum pdnn_status print(const struct pdnn_arguments *arguments, const stru
     return status;
 }
 
-static enum pdnn_status measure(struct pdnn_cli_job *job, struct pdnn_seqpoint_run *run,
-                                struct pdnn_err *err) {
-    if (pdnn_cli_job_ceilings(job, err) != PDNN_OK || pdnn_cli_job_directory(job, ".results", err) != PDNN_OK)
-        return err->status;
-    return pdnn_seqpoint_run_measure(run, &job->directory, err);
-}
-
 static enum pdnn_status run_one(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     static const char *const keys[][2] = {{"lengths", "seqpoint.lengths"},
                                           {"sampler", "seqpoint.sampler"},
                                           {"key", "seqpoint.key"},
                                           {"statistic", "seqpoint.statistic"},
                                           {"target-error", "seqpoint.target_error"}};
-    const struct pdnn_seqpoint_wish wish = {.runs = !pdnn_argument(arguments, "dry-run"),
-                                            .ground_truth = pdnn_argument(arguments, "ground-truth"),
-                                            .every = pdnn_argument(arguments, "every"),
-                                            .points_from = pdnn_argument(arguments, "points")};
+    struct pdnn_seqpoint_run run = {.runs = !pdnn_argument(arguments, "dry-run"),
+                                    .ground_truth = pdnn_argument(arguments, "ground-truth"),
+                                    .every = pdnn_argument(arguments, "every"),
+                                    .points_from = pdnn_argument(arguments, "points")};
     struct pdnn_cli_job job;
-    struct pdnn_seqpoint_run run = {.draws = 0};
     enum pdnn_status status = pdnn_cli_job_begin(&job, arguments, err);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         pdnn_cli_job_set(&job, keys[i][0], keys[i][1], NULL);
-    if (status == PDNN_OK && pdnn_seqpoint_run_open(&run, &job.session, &wish, arguments->operands[0],
-                                                    job.sets, job.n_sets, err) != PDNN_OK)
+    if (status == PDNN_OK && pdnn_seqpoint_run_open(&run, &job.session, arguments->operands[0], job.sets,
+                                                    job.n_sets, err) != PDNN_OK)
         status = pdnn_cli_job_blame(&job, err);
     if (status == PDNN_OK)
         status = pdnn_table_check_columns(&pdnn_epoch_methods_def, arguments, err);
-    if (status == PDNN_OK && wish.runs)
-        status = measure(&job, &run, err);
+    if (status == PDNN_OK && run.runs)
+        status = pdnn_cli_job_ceilings(&job, err) != PDNN_OK ||
+                         pdnn_cli_job_directory(&job, ".results", err) != PDNN_OK
+                     ? err->status
+                     : pdnn_seqpoint_run_measure(&run, &job.directory, err);
     /* After a signal, what was measured so far is still told. */
     if (status == PDNN_OK)
         status = print(arguments, &run, err);
     else if (status == PDNN_INTERRUPTED && run.projections.of[0].method)
         print(arguments, &run, NULL);
-    pdnn_seqpoint_run_finish(&run);
+    pdnn_arena_finish(&run.arena);
     pdnn_cli_job_finish(&job);
     return status;
 }
