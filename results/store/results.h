@@ -7,7 +7,7 @@
 #include "base/word.h"
 #include "models/cost/cost.h"
 #include "models/instance.h"
-#include "results/table/utc.h"
+#include "results/table/number.h"
 #include "results/table/table.h"
 #include "runtime/protocol/visit.h"
 

@@ -4,18 +4,15 @@
 #include <string.h>
 
 void pdnn_csv_append(struct pdnn_str *out, const char *text) {
-    if (!text[strcspn(text, ",\"\r\n")]) {
-        pdnn_str_append(out, text, strlen(text));
-        return;
-    }
-    pdnn_str_append(out, "\"", 1);
+    const bool is_quoted = text[strcspn(text, ",\"\r\n")];
+    pdnn_str_append(out, "\"", is_quoted);
     for (size_t run = strcspn(text, "\""); text[run]; run = strcspn(text, "\"")) {
         pdnn_str_append(out, text, run);
         pdnn_str_append(out, "\"\"", 2);
         text += run + 1;
     }
     pdnn_str_append(out, text, strlen(text));
-    pdnn_str_append(out, "\"", 1);
+    pdnn_str_append(out, "\"", is_quoted);
 }
 
 /* Steps over the separator at `at`, which ends a field; false if there is none. */
@@ -34,7 +31,8 @@ static bool end_field(struct pdnn_csv_scan *p) {
     return true;
 }
 
-static bool parse_quoted(struct pdnn_csv_scan *p, char **field) {
+/* Parse a field, or a row into fields[0..*count). Return what is wrong, or NULL. */
+static const char *parse_quoted(struct pdnn_csv_scan *p, const char **field) {
     char *out = ++p->at;
     *field = out;
     for (; p->at < p->end; p->at++) {
@@ -42,21 +40,15 @@ static bool parse_quoted(struct pdnn_csv_scan *p, char **field) {
             p->at++;
         } else if (*p->at == '"') {
             p->at++;
-            if (!end_field(p)) {
-                p->problem = "text after a closing quote";
-                return false;
-            }
+            if (!end_field(p))
+                return "text after a closing quote";
             *out = 0;
-            return true;
-        } else if (!*p->at) {
-            p->problem = "a NUL byte";
-            return false;
+            return NULL;
         }
         p->line += *p->at == '\n';
         *out++ = *p->at;
     }
-    p->problem = "a quote that is never closed";
-    return false;
+    return "a quote that is never closed";
 }
 
 /* Not strchr: this is asked for every byte. */
@@ -65,35 +57,26 @@ static bool ends_plain(char byte) {
     return ends[(unsigned char)byte];
 }
 
-static bool parse_plain(struct pdnn_csv_scan *p, char **field) {
-    *field = p->at;
+static const char *parse_plain(struct pdnn_csv_scan *p, const char **field) {
     char *at = p->at;
+    *field = at;
     /* The text ends with a NUL, which ends the field too. */
     while (!ends_plain(*at) || (*at == '\r' && at[1] != '\n'))
         at++;
     p->at = at;
-    if (!end_field(p)) {
-        p->problem = *p->at ? "a quote inside an unquoted field" : "a NUL byte";
-        return false;
-    }
-    return true;
+    return end_field(p) ? NULL : "a quote inside an unquoted field";
 }
 
-/* Parses one row into fields[0..*count). False with p->problem set. */
-static bool parse_row(struct pdnn_csv_scan *p, const char **fields, size_t *count) {
+static const char *parse_row(struct pdnn_csv_scan *p, const char **fields, size_t *count) {
     *count = 0;
     do {
-        char *field = NULL;
-        if (*count == PDNN_CSV_COLUMNS_MAX) {
-            p->problem = "too many columns";
-            return false;
-        }
-        bool good = p->at < p->end && *p->at == '"' ? parse_quoted(p, &field) : parse_plain(p, &field);
-        if (!good)
-            return false;
-        fields[(*count)++] = field;
+        if (*count == PDNN_CSV_COLUMNS_MAX)
+            return "too many columns";
+        const char *problem = (*p->at == '"' ? parse_quoted : parse_plain)(p, &fields[(*count)++]);
+        if (problem)
+            return problem;
     } while (!p->end_of_row);
-    return true;
+    return NULL;
 }
 
 enum pdnn_status pdnn_csv_scan_start(struct pdnn_csv_scan *scan, const char *path, char *text, size_t length,
@@ -106,33 +89,30 @@ enum pdnn_status pdnn_csv_scan_start(struct pdnn_csv_scan *scan, const char *pat
         return pdnn_fail(err, PDNN_INVALID, "%s:%zu: a NUL byte", path, p.line);
     if (p.at == p.end)
         return pdnn_fail(err, PDNN_INVALID, "%s:1: empty, expected a header row", path);
-    if (!parse_row(&p, p.header, &p.n_columns))
-        return pdnn_fail(err, PDNN_INVALID, "%s:1: %s", path, p.problem);
-    for (size_t i = 0; i < p.n_columns; i++) {
-        for (size_t j = 0; j < i; j++) {
+    const char *problem = parse_row(&p, p.header, &p.n_columns);
+    if (problem)
+        return pdnn_fail(err, PDNN_INVALID, "%s:1: %s", path, problem);
+    for (size_t i = 0; i < p.n_columns; i++)
+        for (size_t j = 0; j < i; j++)
             if (strcmp(p.header[i], p.header[j]) == 0)
                 return pdnn_fail(err, PDNN_INVALID, "%s:1: column '%.100s' is there twice", path,
                                  p.header[i]);
-        }
-    }
     *scan = p;
     return PDNN_OK;
 }
 
 enum pdnn_status pdnn_csv_scan_row(struct pdnn_csv_scan *p, const char **fields, bool *found,
                                    struct pdnn_err *err) {
-    *found = false;
-    if (p->at >= p->end)
+    size_t count;
+    *found = p->at < p->end;
+    if (!*found)
         return PDNN_OK;
-    size_t count = 0;
     p->row_line = p->line;
-    bool good = parse_row(p, fields, &count);
-    *found = good && count == p->n_columns;
-    if (*found)
-        return PDNN_OK;
-    if (!good)
-        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %s", p->path, p->row_line, p->problem);
-    return pdnn_csv_fail_count(p->path, p->row_line, count, p->n_columns, err);
+    const char *problem = parse_row(p, fields, &count);
+    if (problem)
+        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %s", p->path, p->row_line, problem);
+    return count == p->n_columns ? PDNN_OK
+                                 : pdnn_csv_fail_count(p->path, p->row_line, count, p->n_columns, err);
 }
 
 enum pdnn_status pdnn_csv_fail_count(const char *path, size_t line, size_t fields, size_t columns,

@@ -1,6 +1,5 @@
-/* CSV as in RFC 4180, for every table that paradnn writes or reads: one header row, ',' between fields, '"'
- * around those that need it, '.' as decimal point whatever the locale, an empty field for "not available",
- * exact integers. The meaning of columns is not known here. */
+/* CSV as in RFC 4180: one header row, ',' between fields, '"' around those that need it. The meaning of
+ * columns is not known here. */
 #ifndef RESULTS_TABLE_CSV_H
 #define RESULTS_TABLE_CSV_H
 
@@ -17,10 +16,9 @@ enum { PDNN_CSV_COLUMNS_MAX = 512 };
 /* Appends the text as a field. */
 void pdnn_csv_append(struct pdnn_str *out, const char *text);
 
-/* The rows of a text, one after the other and in place: fields are unquoted where they lie, and a NUL
- * overwrites their separator. Errors are
- * PDNN_INVALID and start with "path:line: ": a row whose number of fields differs from the header's, a stray
- * or unclosed quote, a NUL byte, a duplicate column name, a missing header. */
+/* The rows of a text, in place: fields are unquoted where they lie, and a NUL overwrites their separator.
+ * Errors are PDNN_INVALID and start with "path:line: ": a row whose number of fields differs from the
+ * header's, a stray or unclosed quote, a NUL byte, a duplicate column name, a missing header. */
 struct pdnn_csv_scan {
     const char *path;
     const char *header[PDNN_CSV_COLUMNS_MAX]; /* names of columns, in the text */
@@ -28,9 +26,8 @@ struct pdnn_csv_scan {
     size_t row_line; /* where the last row starts, from 1 */
     /* The scan's own. */
     char *at, *end;
-    size_t line;         /* of `at` */
-    bool end_of_row;     /* the last field read ended its row */
-    const char *problem; /* what is wrong with the row */
+    size_t line;     /* of `at` */
+    bool end_of_row; /* the last field read ended its row */
 };
 
 /* Starts with the header. The text of the given length plus a NUL is the caller's, and lives as long as the

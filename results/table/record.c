@@ -1,6 +1,6 @@
 #include "results/table/record.h"
 
-#include "results/table/utc.h"
+#include "results/table/number.h"
 #include "runtime/protocol/visit.h"
 
 #include <assert.h>

@@ -37,7 +37,8 @@ static uint64_t empty_of(enum pdnn_kind kind) {
     return kind == PDNN_KIND_COUNT ? UINT64_MAX : (uint64_t)INT64_MIN;
 }
 
-static void make_empty(struct pdnn_cells *cells, size_t row) {
+void pdnn_table_set_empty(struct pdnn_table *table, size_t row, size_t column) {
+    struct pdnn_cells *cells = &table->column[column];
     if (cells->def.kind == PDNN_KIND_TEXT)
         cells->text[row] = 0;
     else if (cells->def.kind == PDNN_KIND_NUMBER)
@@ -54,7 +55,7 @@ static void add_cells(struct pdnn_table *table, const struct pdnn_column_def *de
     *cells = (struct pdnn_cells){.def = *def};
     cells->memory = pdnn_resize(NULL, table->row_room, size_of(def->kind));
     for (size_t row = 0; row < table->n_rows; row++)
-        make_empty(cells, row);
+        pdnn_table_set_empty(table, row, table->n_columns - 1);
 }
 
 void pdnn_table_init(struct pdnn_table *table, const struct pdnn_table_def *def) {
@@ -108,7 +109,7 @@ size_t pdnn_table_add_row(struct pdnn_table *table) {
     if (table->n_rows == table->row_room)
         pdnn_table_fit(table, table->row_room ? 2 * table->row_room : 16);
     for (size_t i = 0; i < table->n_columns; i++)
-        make_empty(&table->column[i], table->n_rows);
+        pdnn_table_set_empty(table, table->n_rows, i);
     return table->n_rows++;
 }
 
@@ -144,13 +145,11 @@ void pdnn_table_set_number(struct pdnn_table *table, size_t row, size_t column, 
     cells_of(table, row, column, PDNN_KIND_NUMBER)->number[row] = value;
 }
 
-void pdnn_table_set_empty(struct pdnn_table *table, size_t row, size_t column) {
-    make_empty(&table->column[column], row);
-}
-
-/* "1e6" or "25557032.0": what other programs make of a count. */
-static bool whole_double_parse(const char *text, uint64_t *count) {
+/* Also "1e6" or "25557032.0", what other programs make of a count. */
+static bool parse_count(const char *text, uint64_t *count) {
     double number;
+    if (pdnn_count_parse(text, count))
+        return *count != UINT64_MAX;
     if (!pdnn_parse_double(text, &number) || !(number >= 0 && number < 0x1p63) || number != floor(number))
         return false;
     *count = (uint64_t)number;
@@ -163,26 +162,20 @@ bool pdnn_table_parse(struct pdnn_table *table, size_t row, size_t column, const
     int64_t whole;
     if (cells->def.kind == PDNN_KIND_TEXT) {
         pdnn_table_set_text(table, row, column, text);
-        return true;
-    }
-    if (!*text) {
-        make_empty(cells, row);
-        return true;
-    }
-    switch (cells->def.kind) {
-    case PDNN_KIND_COUNT:
-        if ((!pdnn_count_parse(text, &count) && !whole_double_parse(text, &count)) || count == UINT64_MAX)
+    } else if (!*text) {
+        pdnn_table_set_empty(table, row, column);
+    } else if (cells->def.kind == PDNN_KIND_NUMBER) {
+        return pdnn_number_parse(text, &cells->number[row]);
+    } else if (cells->def.kind == PDNN_KIND_COUNT) {
+        if (!parse_count(text, &count))
             return false;
         cells->count[row] = count;
-        return true;
-    case PDNN_KIND_WHOLE:
+    } else {
         if (!pdnn_parse_i64(text, &whole) || whole == INT64_MIN)
             return false;
         cells->whole[row] = whole;
-        return true;
-    default:
-        return pdnn_number_parse(text, &cells->number[row]);
     }
+    return true;
 }
 
 bool pdnn_table_is_empty(const struct pdnn_table *table, size_t row, size_t column) {
@@ -218,22 +211,16 @@ void pdnn_table_append(const struct pdnn_table *table, size_t row, size_t column
     const struct pdnn_cells *cells = &table->column[column];
     if (pdnn_table_is_empty(table, row, column))
         return;
-    switch (cells->def.kind) {
-    case PDNN_KIND_TEXT: {
-        const char *text = pdnn_table_text(table, row, column);
-        pdnn_str_append(out, text, strlen(text));
-        break;
-    }
-    case PDNN_KIND_COUNT:
+    if (cells->def.kind == PDNN_KIND_TEXT)
+        pdnn_str_append(out, table->texts.text[cells->text[row]],
+                        strlen(table->texts.text[cells->text[row]]));
+    else if (cells->def.kind == PDNN_KIND_COUNT)
         pdnn_str_append_u64(out, cells->count[row]);
-        break;
-    case PDNN_KIND_WHOLE:
+    else if (cells->def.kind == PDNN_KIND_WHOLE)
         pdnn_str_append_i64(out, cells->whole[row]);
-        break;
-    default:
+    else
         pdnn_number_format(out, cells->number[row],
                            cells->def.digits ? cells->def.digits : PDNN_DIGITS_TABLE);
-    }
 }
 
 enum { SHOWN_DIGITS = 4 };
@@ -255,24 +242,8 @@ void pdnn_factor_append(struct pdnn_str *out, double value) {
     pdnn_digits_append(out, value, 3);
 }
 
-static void append_interval(const struct pdnn_table *table, size_t row, size_t column, struct pdnn_str *out) {
-    double high = pdnn_table_number(table, row, column + 1);
-    if (!isfinite(high))
-        return;
-    pdnn_factor_append(out, pdnn_table_number(table, row, column));
-    pdnn_str_printf(out, " to ");
-    pdnn_factor_append(out, high);
-}
-
 static const char *si_unit(const char *unit) {
     return !unit || strcmp(unit, "elements") == 0 ? "" : strcmp(unit, "bytes") == 0 ? "B" : unit;
-}
-
-static void append_plain(const struct pdnn_table *table, size_t row, size_t column, struct pdnn_str *out) {
-    if (table->column[column].def.kind == PDNN_KIND_NUMBER)
-        pdnn_number_format(out, table->column[column].number[row], SHOWN_DIGITS);
-    else
-        pdnn_table_append(table, row, column, out);
 }
 
 /* As the definition says, which may be that of another column of the same kind. */
@@ -316,13 +287,20 @@ static void append_shown(const struct pdnn_table *table, size_t row, size_t colu
         pdnn_factor_append(out, value);
         break;
     case PDNN_SHOW_INTERVAL:
-        append_interval(table, row, column, out);
+        if (!isfinite(pdnn_table_number(table, row, column + 1)))
+            break;
+        pdnn_factor_append(out, value);
+        pdnn_str_printf(out, " to ");
+        pdnn_factor_append(out, pdnn_table_number(table, row, column + 1));
         break;
     case PDNN_SHOW_RATIO:
         pdnn_str_printf(out, "%.*f x", def->decimals, value);
         break;
     default:
-        append_plain(table, row, column, out);
+        if (def->kind == PDNN_KIND_NUMBER)
+            pdnn_number_format(out, value, SHOWN_DIGITS);
+        else
+            pdnn_table_append(table, row, column, out);
     }
 }
 
@@ -345,16 +323,13 @@ int pdnn_table_compare(const struct pdnn_table *table, size_t column, size_t a, 
     bool a_empty = pdnn_table_is_empty(table, a, column), b_empty = pdnn_table_is_empty(table, b, column);
     if (a_empty || b_empty)
         return a_empty - b_empty;
-    switch (cells->def.kind) {
-    case PDNN_KIND_TEXT:
-        if (cells->text[a] == cells->text[b])
-            return 0;
-        return strcmp(pdnn_table_text(table, a, column), pdnn_table_text(table, b, column));
-    case PDNN_KIND_COUNT:
+    if (cells->def.kind == PDNN_KIND_TEXT)
+        return cells->text[a] == cells->text[b]
+                   ? 0
+                   : strcmp(pdnn_table_text(table, a, column), pdnn_table_text(table, b, column));
+    if (cells->def.kind == PDNN_KIND_COUNT)
         return (cells->count[a] > cells->count[b]) - (cells->count[a] < cells->count[b]);
-    case PDNN_KIND_WHOLE:
+    if (cells->def.kind == PDNN_KIND_WHOLE)
         return (cells->whole[a] > cells->whole[b]) - (cells->whole[a] < cells->whole[b]);
-    default:
-        return (cells->number[a] > cells->number[b]) - (cells->number[a] < cells->number[b]);
-    }
+    return (cells->number[a] > cells->number[b]) - (cells->number[a] < cells->number[b]);
 }
