@@ -7,7 +7,7 @@
 #include "cli/print/progress.h"
 #include "results/query/gemms.h"
 #include "results/query/shares.h"
-#include "results/claims/claims.h"
+#include "results/claims/claim.h"
 #include "results/query/ops_reader.h"
 
 #include <math.h>
@@ -353,7 +353,7 @@ static enum pdnn_status show_directions(struct breakdown *b, const struct pdnn_a
     struct pdnn_str usual = {0};
     size_t told[PDNN_VERDICT_COUNT] = {0};
     start_table(b, &pdnn_claims_def);
-    pdnn_claims_check(&data, PDNN_CLAIM_OF_BERT, &b->table, told);
+    pdnn_claims_check(&data, &pdnn_bert_claims, &b->table, told);
     if (!b->table.n_rows)
         return pdnn_fail(err, PDNN_INVALID,
                          "--check-directions is about Transformers, and there is none here");

@@ -26,24 +26,14 @@ struct facts {
     int64_t qkv_tokens, qkv_width; /* T and H of one of these products; 0: there is none */
 };
 
-static bool is_layer_product(enum pdnn_op_group group) {
-    return group == PDNN_GROUP_LINEAR || group == PDNN_GROUP_ATTENTION || group == PDNN_GROUP_FFN;
-}
+#define OF(group)    (1u << PDNN_GROUP_##group)
+#define OF_PRODUCTS  (OF(LINEAR) | OF(ATTENTION) | OF(FFN))
+#define OF_OPTIMIZER (OF(UPDATE) | OF(STAGE1) | OF(STAGE2))
 
 /* Excludes attention to a source, whose tokens may differ. */
-static bool is_qkv(const struct pdnn_op_record *op) {
-    static const char *const stems[] = {"query", "key", "value", "qkv"};
-    bool found = false;
-    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
-        found = found || pdnn_layer_has_stem(op->layer, stems[i]);
-    return found && strcmp(op->pass, pdnn_pass_name(PDNN_FORWARD)) == 0;
-}
-
-/* A bias fused into the product reads one word per output unit; subtracted, the bytes
- * are those of the product alone. */
-static uint64_t bias_bytes(const struct pdnn_op_record *op, const struct pdnn_gemm_shape *shape,
-                           uint64_t word_bytes) {
-    return strstr(op->shape, "+bias") ? op->count * (uint64_t)shape->m * word_bytes : 0;
+static bool is_qkv(const char *layer) {
+    return pdnn_layer_has_stem(layer, "query") || pdnn_layer_has_stem(layer, "key") ||
+           pdnn_layer_has_stem(layer, "value") || pdnn_layer_has_stem(layer, "qkv");
 }
 
 static void add_product(struct facts *facts, const struct pdnn_op_record *op,
@@ -51,28 +41,31 @@ static void add_product(struct facts *facts, const struct pdnn_op_record *op,
     uint64_t flop = pdnn_gemm_flop(shape, op->count);
     bool fits = flop != PDNN_ABSENT && facts->matrix_flop != PDNN_ABSENT;
     facts->matrix_flop = fits ? facts->matrix_flop + flop : PDNN_ABSENT;
-    if (!is_qkv(op) || shape->batch != 1)
+    if (!is_qkv(op->layer) || strcmp(op->pass, pdnn_pass_name(PDNN_FORWARD)) != 0 || shape->batch != 1)
         return;
-    facts->qkv_bytes += op->byte_count - bias_bytes(op, shape, facts->word_bytes);
+    /* A bias fused into the product reads one word per output unit. */
+    const uint64_t bias_words = strstr(op->shape, "+bias") ? op->count * (uint64_t)shape->m : 0;
+    facts->qkv_bytes += op->byte_count - bias_words * facts->word_bytes;
     facts->qkv_tokens = shape->n;
     facts->qkv_width = shape->k;
 }
 
-/* False if the instance is no transformer, or has no rows; where it must train, if it does not. */
-static bool read_facts(const struct pdnn_question *q, size_t at, bool must_train, struct facts *facts) {
+static const char *setting_of(const struct pdnn_selection *rows, size_t at, enum pdnn_setting setting) {
+    return pdnn_selection_get(rows, at, pdnn_results_setting(&rows->results, setting));
+}
+
+/* False if the instance is no transformer, or has no rows. */
+static bool read_facts(const struct pdnn_question *q, size_t at, struct facts *facts) {
     const struct pdnn_selection *rows = q->rows;
     const struct pdnn_family_def *family = pdnn_claim_family(rows, at);
-    const char *mode = pdnn_selection_get(rows, at, pdnn_results_setting(&rows->results, PDNN_SETTING_MODE)),
-               *dtype =
-                   pdnn_selection_get(rows, at, pdnn_results_setting(&rows->results, PDNN_SETTING_DTYPE));
     const double params = pdnn_selection_value(rows, at, PDNN_RESULT_PARAMS);
-    if (!family || !pdnn_network_has_attention(family) || (must_train && strcmp(mode, "train") != 0))
+    if (!family || !pdnn_network_has_attention(family))
         return false;
     const struct pdnn_op_rows ops = pdnn_selection_rows(rows, at, q->data->readers);
     bool has_ops = false;
     *facts = (struct facts){.step_ns = ops.step_ns, .params = params > 0 ? (uint64_t)params : 0};
     for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++)
-        if (strcmp(pdnn_dtype_name(d), dtype) == 0)
+        if (strcmp(pdnn_dtype_name(d), setting_of(rows, at, PDNN_SETTING_DTYPE)) == 0)
             facts->word_bytes = pdnn_dtype_bytes(d);
     for (size_t i = 0; i < ops.count; i++) {
         const struct pdnn_op_record *op = &ops.op[i];
@@ -84,18 +77,22 @@ static bool read_facts(const struct pdnn_question *q, size_t at, bool must_train
         pdnn_op_sum_add(&facts->group[group], op);
         if (!pdnn_op_is_outer(family, op))
             pdnn_op_sum_add(&facts->layer_group[group], op);
-        if (is_layer_product(group) && pdnn_gemm_parse(op, &shape))
+        if ((OF_PRODUCTS >> group & 1) && pdnn_gemm_parse(op, &shape))
             add_product(facts, op, &shape);
     }
     return has_ops;
 }
 
-/* Percentage of the step. */
-static double share_of(const struct facts *facts, unsigned groups) {
+static double ns_of(const struct pdnn_op_sum group[PDNN_OP_GROUP_COUNT], unsigned groups) {
     double ns = 0;
     for (size_t g = 0; g < PDNN_OP_GROUP_COUNT; g++)
-        ns += groups >> g & 1 ? facts->group[g].time_ns : 0;
-    return ns / facts->step_ns * 100;
+        ns += groups >> g & 1 ? group[g].time_ns : 0;
+    return ns;
+}
+
+/* Percentage of the step. */
+static double share_of(const struct facts *facts, unsigned groups) {
+    return ns_of(facts->group, groups) / facts->step_ns * 100;
 }
 
 /* Instances that differ in a claim's axes alone, in ascending order of the first. */
@@ -137,10 +134,8 @@ static enum pdnn_verdict test_trend(const struct pdnn_claim_set *set) {
 }
 
 /* A group's percentage of the time of the repeated layers. */
-static double layer_share(const struct facts *facts, enum pdnn_op_group group) {
-    double sum_ns = 0;
-    for (size_t g = 0; g < PDNN_OP_GROUP_COUNT; g++)
-        sum_ns += facts->layer_group[g].time_ns;
+static double layer_share(const struct facts *facts, size_t group) {
+    const double sum_ns = ns_of(facts->layer_group, ~0u);
     return sum_ns > 0 ? facts->layer_group[group].time_ns / sum_ns * 100 : 0;
 }
 
@@ -151,8 +146,8 @@ static enum pdnn_verdict test_layer_shares(const struct pdnn_claim_set *set) {
     for (size_t g = 0; g < PDNN_OP_GROUP_COUNT; g++) {
         double least = INFINITY, greatest = -INFINITY;
         for (size_t i = 0; i < set->series.count; i++) {
-            least = fmin(least, layer_share(&set->facts[i], (enum pdnn_op_group)g));
-            greatest = fmax(greatest, layer_share(&set->facts[i], (enum pdnn_op_group)g));
+            least = fmin(least, layer_share(&set->facts[i], g));
+            greatest = fmax(greatest, layer_share(&set->facts[i], g));
         }
         if (greatest - least > most) {
             most = greatest - least;
@@ -162,8 +157,7 @@ static enum pdnn_verdict test_layer_shares(const struct pdnn_claim_set *set) {
     pdnn_str_printf(set->numbers, "%s moves most, by %.2f points of the layers' time (",
                     pdnn_op_groups[moved].name, most);
     for (size_t i = 0; i < set->series.count; i++)
-        pdnn_str_printf(set->numbers, "%s%.2f %%", i ? ", " : "",
-                        layer_share(&set->facts[i], (enum pdnn_op_group)moved));
+        pdnn_str_printf(set->numbers, "%s%.2f %%", i ? ", " : "", layer_share(&set->facts[i], moved));
     pdnn_str_printf(set->numbers, "), %.0f allowed", set->claim->factor);
     return verdict_of(most <= set->claim->factor);
 }
@@ -179,19 +173,15 @@ static bool same(double a, double b) {
     return fabs(a - b) <= 1e-9 * fabs(b);
 }
 
-/* The number of sequences relative to `base`, which is the ratio of the products' FLOP. */
-static double sequences(const struct facts *facts, const struct facts *base) {
-    return (double)facts->matrix_flop / (double)base->matrix_flop;
-}
-
 static enum pdnn_verdict test_optimizer_work(const struct pdnn_claim_set *set) {
     const struct facts *base = fact_at(set, "1");
     bool holds = true;
     if (!base || !base->matrix_flop || !(optimizer_bytes(base) > 0))
         return PDNN_CANNOT_BE_TOLD;
     for (size_t i = 0; i < set->series.count; i++) {
-        double part =
-            optimizer_bytes(&set->facts[i]) / sequences(&set->facts[i], base) / optimizer_bytes(base);
+        /* The number of sequences grows as the products' FLOP do. */
+        const double sequences = (double)set->facts[i].matrix_flop / (double)base->matrix_flop,
+                     part = optimizer_bytes(&set->facts[i]) / sequences / optimizer_bytes(base);
         holds = same(part * axis_number(set, i), 1) && holds;
         pdnn_str_printf(set->numbers, "%s%.4g", i ? ", " : "", part);
     }
@@ -270,19 +260,16 @@ static bool same_build(const struct pdnn_selection *selection, size_t a, size_t 
     return ratio != 1 && (heads == 1 || heads == ratio) && (isnan(ffn) || ffn == ratio);
 }
 
-/* The columns of the claim's axes that the tables have; false if they lack the first. */
-static bool find_axes(struct pdnn_claim_set *set) {
-    for (size_t k = 0; k < PDNN_CLAIM_AXES && set->claim->axes[k]; k++) {
+/* The columns of the claim's axes that the tables have; none if they lack the first. */
+static void find_axes(struct pdnn_claim_set *set) {
+    for (size_t k = 0; k < PDNN_CLAIM_AXES && set->claim->axes[k] && (!k || set->axes.count); k++) {
         const char *axis = set->claim->axes[k];
-        const int column = axis == minibatch ? -1 : pdnn_results_named(&set->rows->results, axis);
+        const int column = pdnn_results_named(&set->rows->results, axis);
         if (axis == minibatch)
             pdnn_axes_add_minibatch(set->rows, &set->axes);
         else if (column >= 0)
             set->axes.column[set->axes.count++] = column;
-        if (!set->axes.count)
-            return false;
     }
-    return true;
 }
 
 /* "length 128, 512; batch 32, 8": the axes that differ, and whether any of it is extrapolated. */
@@ -291,10 +278,10 @@ static void append_compared(const struct pdnn_claim_set *set, struct pdnn_str *t
     bool extrapolated = false;
     for (size_t k = 0; k < set->axes.count; k++) {
         const int column = set->axes.column[k];
-        const char *first = pdnn_selection_get(set->rows, at[0], column);
         bool differ = false; /* equal texts are one pointer */
         for (size_t i = 1; i < set->series.count; i++)
-            differ = differ || pdnn_selection_get(set->rows, at[i], column) != first;
+            differ = differ || pdnn_selection_get(set->rows, at[i], column) !=
+                                   pdnn_selection_get(set->rows, at[0], column);
         for (size_t i = 0; i < set->series.count && differ; i++)
             pdnn_str_printf(text, "%s%s%s%s", i || !text->length ? "" : "; ",
                             i ? ", " : pdnn_results_name(&set->rows->results, column), i ? "" : " ",
@@ -313,7 +300,8 @@ static void check_set(struct pdnn_question *q, struct pdnn_claim_set *set) {
     set->numbers = &numbers;
     set->facts = pdnn_alloc(set->series.count, sizeof *set->facts);
     for (size_t i = 0; i < set->series.count; i++)
-        if (read_facts(q, set->series.at[i], true, &set->facts[count]))
+        if (strcmp(setting_of(q->rows, set->series.at[i], PDNN_SETTING_MODE), "train") == 0 &&
+            read_facts(q, set->series.at[i], &set->facts[count]))
             set->series.at[count++] = set->series.at[i];
     set->series.count = count;
     const enum pdnn_verdict verdict = count > 1 ? q->claim->test(set) : PDNN_CANNOT_BE_TOLD;
@@ -337,7 +325,8 @@ static void check_sets(struct pdnn_question *q) {
     struct pdnn_claim_set set = {.claim = q->claim, .rows = q->rows, .axes = {.alike = q->claim->alike}};
     struct pdnn_series *series;
     size_t n = 0;
-    if (find_axes(&set))
+    find_axes(&set);
+    if (set.axes.count)
         pdnn_selection_series(q->rows, &set.axes, &q->arena, &series, &n);
     for (size_t i = 0; i < n; i++) {
         set.series = series[i];
@@ -353,7 +342,7 @@ static void check_share_below(struct pdnn_question *q) {
     size_t n = 0;
     bool extrapolated = false;
     for (size_t at = 0; at < q->rows->count; at++) {
-        if (!read_facts(q, at, false, &facts))
+        if (!read_facts(q, at, &facts))
             continue;
         n++;
         most = fmax(most, share_of(&facts, q->claim->groups));
@@ -366,16 +355,13 @@ static void check_share_below(struct pdnn_question *q) {
     pdnn_table_set_text(q->table, row, PDNN_CLAIM_COMPARED, extrapolated ? "extrapolated" : "");
 }
 
-#define OF(group)    (1u << PDNN_GROUP_##group)
-#define OF_OPTIMIZER .groups = OF(UPDATE) | OF(STAGE1) | OF(STAGE2)
-
-const struct pdnn_claim pdnn_bert_claims[] = {
+static const struct pdnn_claim claims[] = {
     {.text = "optimizer share falls with the batch",
      .check = check_sets,
      .axes = {minibatch},
      .test = test_trend,
      .rule = PDNN_FALLS,
-     OF_OPTIMIZER,
+     .groups = OF_OPTIMIZER,
      .needs = "training with two or more batches, such as 4, 16 and 32"},
     {.text = "softmax share grows with the length at as many tokens",
      .check = check_sets,
@@ -391,7 +377,7 @@ const struct pdnn_claim pdnn_bert_claims[] = {
      .alike = same_build,
      .test = test_trend,
      .rule = PDNN_GROWS,
-     .groups = OF(LINEAR) | OF(ATTENTION) | OF(FFN),
+     .groups = OF_PRODUCTS,
      .needs = "training with two or more widths (hidden), heads or their width the same"},
     {.text = "optimizer share grows with the width",
      .check = check_sets,
@@ -399,7 +385,7 @@ const struct pdnn_claim pdnn_bert_claims[] = {
      .alike = same_build,
      .test = test_trend,
      .rule = PDNN_GROWS,
-     OF_OPTIMIZER,
+     .groups = OF_OPTIMIZER,
      .needs = "training with two or more widths (hidden), heads or their width the same"},
     {.text = "shares in the layers hardly move with their number",
      .check = check_sets,
@@ -441,3 +427,5 @@ const struct pdnn_claim pdnn_bert_claims[] = {
      .needs = "any instance of the transformer"},
     {.text = NULL},
 };
+
+const struct pdnn_claim_list pdnn_bert_claims = {claims, .network = pdnn_network_has_attention};

@@ -147,3 +147,40 @@ bool pdnn_network_is_fully_connected(const struct pdnn_family_def *family) {
 bool pdnn_network_has_attention(const struct pdnn_family_def *family) {
     return has_part(family, PDNN_LAYER_ATTENTION);
 }
+
+static bool has_network(const struct pdnn_claim_data *data, pdnn_network *network) {
+    for (size_t s = 0; s < data->n_sources && network; s++)
+        for (size_t at = 0; at < data->rows[s]->count; at++) {
+            const struct pdnn_family_def *family = pdnn_claim_family(data->rows[s], at);
+            if (family && network(family))
+                return true;
+        }
+    return !network;
+}
+
+static void check(struct pdnn_question question) {
+    const struct pdnn_claim *claim = question.claim;
+    const size_t before = question.table->n_rows;
+    question.what = claim->what;
+    question.of = claim->of;
+    question.needs = claim->needs;
+    if (question.source != PDNN_CLAIM_OF_BOTH)
+        question.rows = question.data->rows[question.source];
+    if (question.rows || question.data->pairs)
+        claim->check(&question);
+    else
+        pdnn_claim_say(&question, PDNN_CANNOT_BE_TOLD, "No two platforms ran the same models.");
+    if (question.table->n_rows == before)
+        pdnn_claim_say(&question, PDNN_CANNOT_BE_TOLD, "%s", "");
+    pdnn_arena_finish(&question.arena);
+}
+
+void pdnn_claims_check(const struct pdnn_claim_data *data, const struct pdnn_claim_list *list,
+                       struct pdnn_table *table, size_t told[PDNN_VERDICT_COUNT]) {
+    const size_t first = list->is_of_pairs ? PDNN_CLAIM_OF_BOTH : 0;
+    if (!has_network(data, list->network))
+        return;
+    for (const struct pdnn_claim *claim = list->claim; claim->text; claim++)
+        for (size_t s = 0; s < (list->is_of_pairs ? 1 : data->n_sources); s++)
+            check((struct pdnn_question){claim, data, first + s, .table = table, .told = told});
+}

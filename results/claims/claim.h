@@ -1,5 +1,6 @@
-/* A claim about measured runs as a row, the rules that several claims share, and what is said of one. A claim
- * is in source_claims.c, if it is of one platform; in pair_claims.c, of two; or in bert_claims.c. */
+/* What was published of measured runs, each claim a row, and what tables say of it: that it holds, that it
+ * does not, or that they cannot tell. A claim is in source_claims.c, if it is of one platform; in
+ * pair_claims.c, of two; or in bert_claims.c. */
 #ifndef RESULTS_CLAIMS_CLAIM_H
 #define RESULTS_CLAIMS_CLAIM_H
 
@@ -77,8 +78,23 @@ struct pdnn_claim {
     unsigned groups;
 };
 
-/* Each ends with a row without a text. */
-extern const struct pdnn_claim pdnn_source_claims[], pdnn_pair_claims[], pdnn_bert_claims[];
+struct pdnn_claim_list {
+    const struct pdnn_claim *claim; /* ends with a row without a text */
+    bool is_of_pairs;               /* asked of both sources together, not of each */
+    pdnn_network *network;          /* nothing is said where no model is of this kind; NULL: any */
+};
+
+/* Wang, Wei, Brooks, "A Systematic Methodology for Analysis of Deep Learning Hardware and Software
+ * Platforms", MLSys 2020: those with a number are rows of its table 1, the others are in its text. */
+extern const struct pdnn_claim_list pdnn_source_claims, pdnn_pair_claims;
+
+/* In which directions shares and counts move in BERT training (Pati et al., arXiv 2104.08335; derived
+ * arithmetic where exact). */
+extern const struct pdnn_claim_list pdnn_bert_claims;
+
+/* Checks the claims and adds their rows, in their order. Adds to `told` how many rows have each verdict. */
+void pdnn_claims_check(const struct pdnn_claim_data *data, const struct pdnn_claim_list *list,
+                       struct pdnn_table *table, size_t told[PDNN_VERDICT_COUNT]);
 
 #define PDNN_CLAIM_OF_BOTH ((size_t)-1)
 

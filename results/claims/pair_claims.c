@@ -206,12 +206,10 @@ static void memory_bound_gain_more(struct pdnn_question *q) {
 static const char *software_of(struct pdnn_question *q, int side) {
     const struct pdnn_comparison *pairs = q->data->pairs;
     struct pdnn_str version = {0};
-    int column[PDNN_SIDES];
     char key[64];
-    pdnn_comparison_setting(pairs, PDNN_SETTING_BACKEND, column);
-    const char *backend = pdnn_comparison_get(pairs, 0, side, column[side]);
+    const char *backend = pdnn_comparison_setting(pairs, 0, side, PDNN_SETTING_BACKEND);
     for (size_t i = 1; i < pairs->pairs.n_rows; i++)
-        if (strcmp(pdnn_comparison_get(pairs, i, side, column[side]), backend) != 0)
+        if (strcmp(pdnn_comparison_setting(pairs, i, side, PDNN_SETTING_BACKEND), backend) != 0)
             return "";
     snprintf(key, sizeof key, "backend_%.40s", backend);
     pdnn_environment_get(pairs->directory[side], key, &version);
@@ -292,7 +290,7 @@ static void newer_doubles_some(struct pdnn_question *q) {
                        pdnn_table_text(pairs, best, PDNN_PAIR_ID));
 }
 
-const struct pdnn_claim pdnn_pair_claims[] = {
+static const struct pdnn_claim claims[] = {
     {5, "Matrix products bound by memory gain more from the faster platform than those bound by compute.",
      memory_bound_gain_more,
      .needs = "The same models on two generations of a processor, with roofs and ops.csv on both sides, some "
@@ -327,3 +325,5 @@ const struct pdnn_claim pdnn_pair_claims[] = {
      .needs = "The same sweep on one machine with two versions of the library."},
     {.text = NULL},
 };
+
+const struct pdnn_claim_list pdnn_pair_claims = {claims, .is_of_pairs = true};

@@ -161,12 +161,12 @@ static struct changes find_changes(struct pdnn_question *q, enum pdnn_setting se
     struct changes changes = {.n_up = 0};
     struct pdnn_axes axis;
     struct pdnn_series *series;
-    int column[PDNN_SIDES] = {pdnn_results_setting(&q->rows->results, setting)};
-    size_t count = series_along(q->rows, column[0], &q->arena, &axis, &series);
+    const int column = pdnn_results_setting(&q->rows->results, setting);
+    size_t count = series_along(q->rows, column, &q->arena, &axis, &series);
     for (size_t i = 0; i < count; i++) {
         double plain_ns = NAN, other_ns = NAN, most = NAN;
         for (size_t k = 0; k < series[i].count; k++) {
-            const char *value = pdnn_selection_get(q->rows, series[i].at[k], column[0]);
+            const char *value = pdnn_selection_get(q->rows, series[i].at[k], column);
             const double step_ns = pdnn_selection_step_ns(q->rows, series[i].at[k]);
             if (strcmp(value, plain) == 0)
                 plain_ns = step_ns;
@@ -180,11 +180,10 @@ static struct changes find_changes(struct pdnn_question *q, enum pdnn_setting se
     }
     if (changes.log.n || !pdnn_claim_differ_only_in(q, pdnn_settings[setting].name))
         return changes;
-    pdnn_comparison_setting(pairs, setting, column);
     for (size_t pair = 0; pair < pairs->pairs.n_rows; pair++)
         for (int side = 0; side < PDNN_SIDES; side++) {
-            const double most = times(pdnn_comparison_get(pairs, pair, 1 - side, column[1 - side]));
-            if (!isnan(most) && strcmp(pdnn_comparison_get(pairs, pair, side, column[side]), plain) == 0)
+            const double most = times(pdnn_comparison_setting(pairs, pair, 1 - side, setting));
+            if (!isnan(most) && strcmp(pdnn_comparison_setting(pairs, pair, side, setting), plain) == 0)
                 add_change(&changes, pdnn_pair_ns(pairs, pair, side), pdnn_pair_ns(pairs, pair, 1 - side),
                            pdnn_pair_half(pairs, pair), most);
         }
@@ -261,7 +260,7 @@ static void largest_need_memory(struct pdnn_question *q) {
                        to, isnan(limit) ? "unknown size" : most);
 }
 
-const struct pdnn_claim pdnn_source_claims[] = {
+static const struct pdnn_claim claims[] = {
     {.text = "Utilization grows with the minibatch.",
      .check = pdnn_claim_check_ratio,
      .collect = rates,
@@ -318,3 +317,5 @@ const struct pdnn_claim pdnn_source_claims[] = {
      .few = "Models that ran both in f32 and in a 16-bit type", .needs = "A sweep with dtype: [f32, bf16]."},
     {.text = NULL},
 };
+
+const struct pdnn_claim_list pdnn_source_claims = {claims, .is_of_pairs = false};

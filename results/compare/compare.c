@@ -67,10 +67,10 @@ double pdnn_comparison_number(const struct pdnn_comparison *comparison, size_t p
     return pdnn_selection_number(pdnn_comparison_side(comparison, side), comparison->at[pair][side], column);
 }
 
-void pdnn_comparison_setting(const struct pdnn_comparison *comparison, enum pdnn_setting setting,
-                             int column[PDNN_SIDES]) {
-    for (int side = 0; side < PDNN_SIDES; side++)
-        column[side] = pdnn_results_setting(&pdnn_comparison_side(comparison, side)->results, setting);
+const char *pdnn_comparison_setting(const struct pdnn_comparison *comparison, size_t pair, int side,
+                                    enum pdnn_setting setting) {
+    const struct pdnn_results *results = &pdnn_comparison_side(comparison, side)->results;
+    return pdnn_comparison_get(comparison, pair, side, pdnn_results_setting(results, setting));
 }
 
 double pdnn_pair_ratio(const struct pdnn_comparison *comparison, size_t pair) {
@@ -98,9 +98,6 @@ static void find_keys(struct pdnn_comparison *comparison) {
     for (size_t t = 0; t < PDNN_SIDES; t++)
         comparison->values[t] = pdnn_arena_alloc(&comparison->arena, count, sizeof **comparison->values);
 }
-
-/* How many values a message lists. */
-enum { VALUES_SHOWN = 8 };
 
 /* Whether the key, a name of that length, is one that differs. */
 static bool is_across(const struct pdnn_comparison *comparison, const char *name, size_t length) {
@@ -154,15 +151,16 @@ static bool belongs(const struct pdnn_comparison *comparison, int side, size_t r
     return true;
 }
 
-/* "1, 2, 4" */
+/* "1, 2, 4": the first of them. */
 static const char *list_values(struct pdnn_comparison *comparison, int side, const char *key) {
+    enum { SHOWN = 8 };
     const struct pdnn_texts *values = values_of(comparison, side, key);
     const char *list = "";
-    for (size_t i = 0; i < values->count && i < VALUES_SHOWN; i++)
+    for (size_t i = 0; i < values->count && i < SHOWN; i++)
         list = pdnn_arena_printf(&comparison->arena, "%s%s%s", list, i ? ", " : "",
                                  *values->text[i] ? values->text[i] : "-");
-    if (values->count > VALUES_SHOWN)
-        list = pdnn_arena_printf(&comparison->arena, "%s and %zu more", list, values->count - VALUES_SHOWN);
+    if (values->count > SHOWN)
+        list = pdnn_arena_printf(&comparison->arena, "%s and %zu more", list, values->count - SHOWN);
     return list;
 }
 
@@ -184,33 +182,7 @@ static enum pdnn_status take_values(struct pdnn_comparison *comparison, struct p
     return PDNN_OK;
 }
 
-/* A value that the user named must be there. */
-static enum pdnn_status check_value(struct pdnn_comparison *comparison, const struct pdnn_across_key *key,
-                                    int side, struct pdnn_err *err) {
-    if (pdnn_texts_find(values_of(comparison, side, key->name), key->value[side]) != SIZE_MAX)
-        return PDNN_OK;
-    return pdnn_fail(err, PDNN_INVALID, "%s: no instance has %s=%.64s, the values are %s",
-                     comparison->directory[side], key->name, key->value[side],
-                     list_values(comparison, side, key->name));
-}
-
-/* Either table may lack the key: it has families of its own. *key: as the tables name it. */
-static enum pdnn_status check_key(const struct pdnn_comparison *comparison, const char *name,
-                                  const char **key, struct pdnn_err *err) {
-    int column;
-    for (size_t i = comparison->n_directories; i-- > 0;) {
-        struct pdnn_err missing = {0};
-        if (pdnn_results_ask_key(&comparison->table[i].results, name, &column, &missing) == PDNN_OK) {
-            *key = pdnn_results_name(&comparison->table[i].results, column);
-            return PDNN_OK;
-        }
-        if (i == 0 && err)
-            *err = missing;
-    }
-    return PDNN_INVALID;
-}
-
-/* KEY or KEY=A:B. */
+/* KEY or KEY=A:B; a value that the user named must be there. */
 static enum pdnn_status parse_key(struct pdnn_comparison *comparison, char *text, struct pdnn_err *err) {
     struct pdnn_across_key *key = &comparison->across[comparison->n_across];
     char *equals = strchr(text, '='), *colon = equals ? strchr(equals, ':') : NULL;
@@ -220,9 +192,14 @@ static enum pdnn_status parse_key(struct pdnn_comparison *comparison, char *text
         *equals = *colon = 0;
     if (strcmp(text, "host") == 0 && comparison->n_directories > 1 && !equals)
         return PDNN_OK;
-    const char *name;
-    if (check_key(comparison, text, &name, err) != PDNN_OK)
+    /* Either table may lack the key: it has families of its own. */
+    const struct pdnn_results *results = &comparison->table[comparison->n_directories - 1].results;
+    int column;
+    if (pdnn_results_ask_key(results, text, &column, &(struct pdnn_err){0}) != PDNN_OK)
+        results = &comparison->table[0].results;
+    if (pdnn_results_ask_key(results, text, &column, err) != PDNN_OK)
         return err->status;
+    const char *name = pdnn_results_name(results, column);
     if (is_across(comparison, name, strlen(name)))
         return pdnn_fail(err, PDNN_INVALID, "--across names %.64s twice", name);
     *key = (struct pdnn_across_key){.name = name};
@@ -233,8 +210,12 @@ static enum pdnn_status parse_key(struct pdnn_comparison *comparison, char *text
     key->value[PDNN_SIDE_B] = colon + 1;
     if (comparison->n_directories == 1 && strcmp(key->value[PDNN_SIDE_A], key->value[PDNN_SIDE_B]) == 0)
         return pdnn_fail(err, PDNN_INVALID, "both sides have %.64s=%.64s", text, key->value[PDNN_SIDE_A]);
-    enum pdnn_status status = check_value(comparison, key, PDNN_SIDE_A, err);
-    return status == PDNN_OK ? check_value(comparison, key, PDNN_SIDE_B, err) : status;
+    for (int side = 0; side < PDNN_SIDES; side++)
+        if (pdnn_texts_find(values_of(comparison, side, name), key->value[side]) == SIZE_MAX)
+            return pdnn_fail(err, PDNN_INVALID, "%s: no instance has %s=%.64s, the values are %s",
+                             comparison->directory[side], name, key->value[side],
+                             list_values(comparison, side, name));
+    return PDNN_OK;
 }
 
 static enum pdnn_status parse(struct pdnn_comparison *comparison, const char *text, struct pdnn_err *err) {
@@ -299,59 +280,44 @@ static bool may_differ(const struct pdnn_comparison *comparison, const char *key
             setting != PDNN_SETTING_ACCUMULATE);
 }
 
-struct search {
-    const char *found; /* the last one */
-    size_t n_found;
-    const char *candidates; /* keys whose change pairs instances */
-    const char *disjoint;   /* keys with no common value */
-};
-
-static void try_key(struct pdnn_comparison *comparison, const char *name, struct search *search) {
-    enum variation variation = may_differ(comparison, name) ? variation_of(comparison, name) : SAME;
-    if (variation == SAME)
-        return;
-    comparison->across[0] = (struct pdnn_across_key){.name = name};
+/* The only key whose change pairs instances, unless two directories have some in common. */
+static enum pdnn_status find(struct pdnn_comparison *comparison, struct pdnn_err *err) {
+    const bool two = comparison->n_directories > 1;
+    const char *found = NULL, *candidates = "", *disjoint = "";
+    size_t n_found = 0;
+    if (two && has_alike(comparison))
+        return PDNN_OK;
     comparison->n_across = 1;
-    if (has_alike(comparison)) {
-        search->found = name;
-        search->n_found++;
-        search->candidates = describe(comparison, search->candidates, name);
+    for (size_t k = 0; k < comparison->keys.count; k++) {
+        const char *key = comparison->keys.text[k];
+        const enum variation variation = may_differ(comparison, key) ? variation_of(comparison, key) : SAME;
+        comparison->across[0] = (struct pdnn_across_key){.name = key};
+        if (variation != SAME && has_alike(comparison)) {
+            found = key;
+            n_found++;
+            candidates = describe(comparison, candidates, key);
+        }
+        if (variation == DISJOINT)
+            disjoint = describe(comparison, disjoint, key);
     }
-    comparison->n_across = 0;
-    if (variation == DISJOINT)
-        search->disjoint = describe(comparison, search->disjoint, name);
-}
-
-static enum pdnn_status not_one(const struct pdnn_comparison *comparison, const struct search *search,
-                                struct pdnn_err *err) {
-    if (search->n_found)
+    comparison->across[0] = (struct pdnn_across_key){.name = found};
+    if (n_found == 1)
+        return two ? PDNN_OK : take_values(comparison, comparison->across, err);
+    if (n_found)
         return pdnn_fail(err, PDNN_INVALID,
                          "more than one key could be the one to differ, name it with --across: %.700s",
-                         search->candidates);
-    if (*search->disjoint)
+                         candidates);
+    if (*disjoint)
         return pdnn_fail(err, PDNN_INVALID,
                          "no instance is in both; name the keys that are to differ with --across: %.700s",
-                         search->disjoint);
-    if (comparison->n_directories > 1)
+                         disjoint);
+    if (two)
         return pdnn_fail(err, PDNN_INVALID, "no instance is in both %s and %s", comparison->directory[0],
                          comparison->directory[1]);
     return pdnn_fail(err, PDNN_INVALID,
                      "%s: no two instances differ only in how they run; name the keys that are to differ "
                      "with --across, or a second directory",
                      comparison->directory[0]);
-}
-
-static enum pdnn_status find(struct pdnn_comparison *comparison, struct pdnn_err *err) {
-    struct search search = {.candidates = "", .disjoint = ""};
-    if (comparison->n_directories > 1 && has_alike(comparison))
-        return PDNN_OK;
-    for (size_t k = 0; k < comparison->keys.count; k++)
-        try_key(comparison, comparison->keys.text[k], &search);
-    if (search.n_found != 1)
-        return not_one(comparison, &search, err);
-    comparison->across[0] = (struct pdnn_across_key){.name = search.found};
-    comparison->n_across = 1;
-    return comparison->n_directories > 1 ? PDNN_OK : take_values(comparison, comparison->across, err);
 }
 
 /* Between two directories a key that the user did not give values has them if they are the same throughout.
@@ -372,10 +338,11 @@ static void put_label(struct pdnn_comparison *comparison, int side) {
 
 static enum pdnn_status find_across(struct pdnn_comparison *comparison, const char *text,
                                     struct pdnn_err *err) {
-    enum pdnn_status status = text ? parse(comparison, text, err) : find(comparison, err);
-    for (int side = 0; status == PDNN_OK && side < PDNN_SIDES; side++)
+    if ((text ? parse(comparison, text, err) : find(comparison, err)) != PDNN_OK)
+        return err->status;
+    for (int side = 0; side < PDNN_SIDES; side++)
         put_label(comparison, side);
-    return status;
+    return PDNN_OK;
 }
 
 /* A column for each key that does not differ, unless the file calls it as another column is called: A's
@@ -537,10 +504,9 @@ static bool has_state(const struct pdnn_comparison *comparison) {
 
 static bool is_unusable(const struct pdnn_comparison *comparison, size_t pair) {
     unsigned flags = 0;
-    for (int side = 0; side < PDNN_SIDES; side++) {
-        const int column = pdnn_comparison_side(comparison, side)->results.at[PDNN_RESULT_ROW_FLAGS];
-        flags |= pdnn_flags_parse(pdnn_comparison_get(comparison, pair, side, column));
-    }
+    for (int side = 0; side < PDNN_SIDES; side++)
+        flags |= pdnn_flags_parse(pdnn_selection_word(pdnn_comparison_side(comparison, side),
+                                                      comparison->at[pair][side], PDNN_RESULT_ROW_FLAGS));
     return flags & PDNN_FLAG_UNUSABLE;
 }
 
@@ -573,21 +539,20 @@ bool pdnn_comparison_doubt(const struct pdnn_comparison *comparison, struct pdnn
 
 static enum pdnn_status read_tables(struct pdnn_comparison *comparison,
                                     const struct pdnn_compare_request *request, struct pdnn_err *err) {
-    for (int side = 0; side < PDNN_SIDES; side++) {
-        const char *directory = request->directory[request->directory[side] ? side : PDNN_SIDE_A];
-        comparison->directory[side] = pdnn_arena_strdup(&comparison->arena, directory);
-    }
-    size_t given = request->directory[PDNN_SIDE_B] ? PDNN_SIDES : 1;
-    if (given > 1 && pdnn_same_directory(request->directory[PDNN_SIDE_A], request->directory[PDNN_SIDE_B]))
+    const char *a = request->directory[PDNN_SIDE_A], *b = request->directory[PDNN_SIDE_B];
+    const size_t given = b ? PDNN_SIDES : 1;
+    comparison->directory[PDNN_SIDE_A] = pdnn_arena_strdup(&comparison->arena, a);
+    comparison->directory[PDNN_SIDE_B] = pdnn_arena_strdup(&comparison->arena, b ? b : a);
+    if (b && pdnn_same_directory(a, b))
         return pdnn_fail(err, PDNN_INVALID,
-                         "%s: both sides are the same directory; to compare within it, name it once",
-                         request->directory[PDNN_SIDE_A]);
+                         "%s: both sides are the same directory; to compare within it, name it once", a);
     for (size_t t = 0; t < given; t++) {
         if (pdnn_selection_open_all(&comparison->table[t], &request->directory[t], 1, request->only,
                                     request->n_only, err) != PDNN_OK)
             return err->status;
         comparison->n_directories++;
     }
+    find_keys(comparison);
     return PDNN_OK;
 }
 
@@ -596,20 +561,14 @@ enum pdnn_status pdnn_comparison_open(struct pdnn_comparison *comparison,
     struct pdnn_comparison made = {.n_directories = 0};
     pdnn_table_init(&made.pairs, &pdnn_pairs_def);
     pdnn_table_init(&made.unpaired, &pdnn_unpaired_def);
-    enum pdnn_status status = read_tables(&made, request, err);
-    if (status == PDNN_OK) {
-        find_keys(&made);
-        status = find_across(&made, request->across, err);
-    }
-    if (status == PDNN_OK)
-        status = join_sides(&made, err);
-    if (status == PDNN_OK)
-        add_keys(&made);
-    if (status == PDNN_OK)
-        *comparison = made;
-    else
+    if (read_tables(&made, request, err) != PDNN_OK || find_across(&made, request->across, err) != PDNN_OK ||
+        join_sides(&made, err) != PDNN_OK) {
         pdnn_comparison_close(&made);
-    return status;
+        return err->status;
+    }
+    add_keys(&made);
+    *comparison = made;
+    return PDNN_OK;
 }
 
 void pdnn_comparison_close(struct pdnn_comparison *comparison) {

@@ -120,8 +120,8 @@ double pdnn_pair_half(const struct pdnn_comparison *comparison, size_t pair);
 const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, size_t pair, int side, int column);
 double pdnn_comparison_number(const struct pdnn_comparison *comparison, size_t pair, int side, int column);
 
-/* The column of a run setting on either side. */
-void pdnn_comparison_setting(const struct pdnn_comparison *comparison, enum pdnn_setting setting,
-                             int column[PDNN_SIDES]);
+/* The value of a run setting of a pair on one side. */
+const char *pdnn_comparison_setting(const struct pdnn_comparison *comparison, size_t pair, int side,
+                                    enum pdnn_setting setting);
 
 #endif

@@ -50,7 +50,8 @@ static void put_claims(const struct pdnn_report_page *page, struct pdnn_str *out
     size_t told[PDNN_VERDICT_COUNT] = {0};
     struct pdnn_table findings;
     pdnn_table_init(&findings, &pdnn_claims_report_def);
-    pdnn_claims_check(&page->data, PDNN_CLAIM_OF_PLATFORMS, &findings, told);
+    pdnn_claims_check(&page->data, &pdnn_source_claims, &findings, told);
+    pdnn_claims_check(&page->data, &pdnn_pair_claims, &findings, told);
     for (size_t c = 0; c < PDNN_CLAIM_REPORT_COLUMNS; c++)
         if (titles[c])
             findings.column[c].def.title = titles[c];

@@ -4,7 +4,7 @@
 
 #include "results/figures/plot.h"
 #include "results/query/selection.h"
-#include "results/claims/claims.h"
+#include "results/claims/claim.h"
 
 struct pdnn_report_source {
     const char *directory;
