@@ -21,39 +21,32 @@ static const struct pdnn_help_row examples[] = {
     {"paradnn columns noisy", "what this flag says, and what to do about it"},
 };
 
-enum { TABLE, COLUMN, UNIT, TYPE, HELP, N_COLUMN_COLUMNS };
-static const struct pdnn_column_def column_columns[N_COLUMN_COLUMNS] = {
-    [TABLE] = {"table", .align = PDNN_ALIGN_GROUP, .help = "the table that has the column"},
-    [COLUMN] = {"column", .help = "its name in files"},
-    [UNIT] = {"unit", .rank = 2, .help = "of its values"},
-    [TYPE] = {"type", .rank = 1, .help = "text, count, integer or number"},
-    [HELP] = {"help", .align = PDNN_ALIGN_WRAP, .help = "what it means"},
+static const struct pdnn_column_def column_columns[] = {
+    {"table", .align = PDNN_ALIGN_GROUP, .help = "the table that has the column"},
+    {"column", .help = "its name in files"},
+    {"unit", .rank = 2, .help = "of its values"},
+    {"type", .rank = 1, .help = "text, count, integer or number"},
+    {"help", .align = PDNN_ALIGN_WRAP, .help = "what it means"},
 };
-static const struct pdnn_table_def columns_def = {"columns", "the columns of tables", column_columns,
-                                                  N_COLUMN_COLUMNS};
+static const struct pdnn_table_def columns_def = {"columns", "the columns of tables", column_columns, 5};
 
 /* People see the remedy behind the meaning. */
-enum { VALUE_COLUMN, VALUE, MEANING, REMEDY, N_VALUE_COLUMNS };
-static const struct pdnn_column_def value_columns[N_VALUE_COLUMNS] = {
-    [VALUE_COLUMN] = {"column", .align = PDNN_ALIGN_GROUP, .help = "the column that holds it"},
-    [VALUE] = {"value", .help = "the word"},
-    [MEANING] = {"meaning", "meaning, and what to do", .align = PDNN_ALIGN_WRAP, .help = "what it says"},
-    [REMEDY] = {"remedy", NULL, NULL, PDNN_KIND_TEXT, PDNN_SHOW_NEVER, .help = "what to do about it"},
+static const struct pdnn_column_def value_columns[] = {
+    {"column", .align = PDNN_ALIGN_GROUP, .help = "the column that holds it"},
+    {"value", .help = "the word"},
+    {"meaning", "meaning, and what to do", .align = PDNN_ALIGN_WRAP, .help = "what it says"},
+    {"remedy", .show = PDNN_SHOW_NEVER, .help = "what to do about it"},
 };
-static const struct pdnn_table_def values_def = {"words", "the words in tables", value_columns,
-                                                 N_VALUE_COLUMNS};
+static const struct pdnn_table_def values_def = {"words", "the words in tables", value_columns, 4};
 
-enum { TABLE_NAME, TABLE_PLACE, TABLE_HELP, N_TABLE_COLUMNS };
-static const struct pdnn_column_def table_columns[N_TABLE_COLUMNS] = {
-    [TABLE_NAME] = {"table", .help = "its name"},
-    [TABLE_PLACE] = {"place", .help = "file: NAME.csv of a result directory; printed: by a command"},
-    [TABLE_HELP] = {"help", .align = PDNN_ALIGN_WRAP, .help = "what it has"},
+static const struct pdnn_column_def table_columns[] = {
+    {"table", .help = "its name"},
+    {"place", .help = "file: NAME.csv of a result directory; printed: by a command"},
+    {"help", .align = PDNN_ALIGN_WRAP, .help = "what it has"},
 };
-static const struct pdnn_table_def tables_def = {"tables", "the tables", table_columns, N_TABLE_COLUMNS};
+static const struct pdnn_table_def tables_def = {"tables", "the tables", table_columns, 3};
 
-static const char all_tables[] = "tables";
-static const char all_words[] = "words";
-static const char all_brief[] = "brief";
+static const char all_tables[] = "tables", all_words[] = "words", all_brief[] = "brief";
 
 /* What is listed. */
 struct listing {
@@ -70,25 +63,19 @@ static void add_column(struct listing *listing, const char *table, const struct 
     pdnn_str_printf(&help, "%s", column->help);
     for (const struct pdnn_word *word = column->words; word && word->name; word++)
         pdnn_str_printf(&help, "%s%s", word == column->words ? ": " : ", ", word->name);
-    size_t row = pdnn_table_add_row(&listing->columns);
-    pdnn_table_set_text(&listing->columns, row, TABLE, table);
-    pdnn_table_set_text(&listing->columns, row, COLUMN, column->name);
-    pdnn_table_set_text(&listing->columns, row, UNIT, column->unit ? column->unit : "");
-    pdnn_table_set_text(&listing->columns, row, TYPE, pdnn_kind_name(column->kind));
-    pdnn_table_set_text(&listing->columns, row, HELP, pdnn_str_text(&help));
+    const char *const texts[] = {table, column->name, column->unit, pdnn_kind_name(column->kind),
+                                 pdnn_str_text(&help)};
+    pdnn_table_add_texts(&listing->columns, 5, texts);
     pdnn_str_finish(&help);
 }
 
 static void add_value(struct listing *listing, const struct pdnn_column_def *column,
                       const struct pdnn_word *word) {
     struct pdnn_str told = {0};
-    size_t row = pdnn_table_add_row(&listing->values);
     pdnn_str_printf(&told, "%s%s%s", word->meaning, *word->remedy ? ". What to do: " : "", word->remedy);
-    pdnn_table_set_text(&listing->values, row, VALUE_COLUMN, column->name);
-    pdnn_table_set_text(&listing->values, row, VALUE, word->name);
-    pdnn_table_set_text(&listing->values, row, MEANING,
-                        listing->for_people ? pdnn_str_text(&told) : word->meaning);
-    pdnn_table_set_text(&listing->values, row, REMEDY, word->remedy);
+    const char *const texts[] = {column->name, word->name,
+                                 listing->for_people ? pdnn_str_text(&told) : word->meaning, word->remedy};
+    pdnn_table_add_texts(&listing->values, 4, texts);
     pdnn_str_finish(&told);
 }
 
@@ -114,14 +101,14 @@ static void collect(struct listing *listing) {
         is_column = is_column && strcmp(pdnn_table_defs[t]->name, only) != 0;
     for (size_t t = 0; t < PDNN_TABLE_DEFS; t++) {
         const struct pdnn_table_def *def = &listing->def[t];
-        bool brief = is_column && strcmp(only, all_brief) == 0;
-        bool whole = !only || strcmp(only, listing->def[t].name) == 0;
+        const bool whole = !only || strcmp(only, def->name) == 0;
         for (size_t i = 0; i < def->count; i++) {
             const struct pdnn_column_def *column = &def->column[i];
-            bool is_listed = whole || (brief && column->show != PDNN_SHOW_NEVER) ||
-                             (is_column && strcmp(column->name, only) == 0);
+            bool is_listed =
+                whole || (is_column && (strcmp(column->name, only) == 0 ||
+                                        (strcmp(only, all_brief) == 0 && column->show != PDNN_SHOW_NEVER)));
             if (is_listed)
-                add_column(listing, listing->def[t].name, column);
+                add_column(listing, def->name, column);
             add_values(listing, column, is_listed || (is_column && strcmp(only, all_words) == 0));
         }
     }
@@ -167,10 +154,8 @@ static enum pdnn_status print_tables(const struct pdnn_arguments *arguments, str
     pdnn_table_init(&table, &tables_def);
     for (size_t t = 0; t < PDNN_TABLE_DEFS; t++) {
         const struct pdnn_table_def *def = pdnn_table_defs[t];
-        size_t row = pdnn_table_add_row(&table);
-        pdnn_table_set_text(&table, row, TABLE_NAME, def->name);
-        pdnn_table_set_text(&table, row, TABLE_PLACE, t < PDNN_TABLE_FILES ? "file" : "printed");
-        pdnn_table_set_text(&table, row, TABLE_HELP, def->help);
+        const char *const texts[] = {def->name, t < PDNN_TABLE_FILES ? "file" : "printed", def->help};
+        pdnn_table_add_texts(&table, 3, texts);
     }
     enum pdnn_status status = pdnn_table_print_prose(&table, arguments, err);
     pdnn_table_finish(&table);
@@ -184,12 +169,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
                               .for_people = pdnn_wants_text(arguments)};
     struct pdnn_arena arena = {0};
     char shown[PDNN_VISIBLE_TEXT];
-    size_t n_families = 0;
-    while (pdnn_families[n_families])
-        n_families++;
     pdnn_table_init(&listing.columns, &columns_def);
     pdnn_table_init(&listing.values, &values_def);
-    const struct pdnn_table_def results = pdnn_results_def(pdnn_families, n_families, &arena);
+    const struct pdnn_table_def results = pdnn_results_def(NULL, 0, &arena);
     enum pdnn_status status = PDNN_OK;
     for (size_t t = 0; t < PDNN_TABLE_DEFS; t++)
         listing.def[t] = t ? *pdnn_table_defs[t] : results;

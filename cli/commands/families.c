@@ -25,14 +25,14 @@ static const struct pdnn_help_row examples[] = {
 
 enum { MODEL, FAMILY, PARAMS, FLOP, PARAMETERS, FAMILY_HELP, N_FAMILY_COLUMNS };
 static const struct pdnn_column_def family_columns[N_FAMILY_COLUMNS] = {
-    [MODEL] = {"model", .help = "a family or a preset: what a spec and an ID call it"},
-    [FAMILY] = {"family", .help = "the family that a preset belongs to"},
-    [PARAMS] = {"params", NULL, NULL, PDNN_KIND_COUNT, PDNN_SHOW_SI,
-                .help = "trainable parameters; of a family, with its defaults"},
-    [FLOP] = {"flop_count", "FLOP", "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI,
-              .help = "floating point operations of inference on one example"},
-    [PARAMETERS] = {"parameters", .align = PDNN_ALIGN_WRAP, .help = "the names of its hyper-parameters"},
-    [FAMILY_HELP] = {"help", .align = PDNN_ALIGN_WRAP, .help = "what its models are"},
+    {"model", .help = "a family or a preset: what a spec and an ID call it"},
+    {"family", .help = "the family that a preset belongs to"},
+    {"params", NULL, NULL, PDNN_KIND_COUNT, PDNN_SHOW_SI,
+     .help = "trainable parameters; of a family, with its defaults"},
+    {"flop_count", "FLOP", "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI,
+     .help = "floating point operations of inference on one example"},
+    {"parameters", .align = PDNN_ALIGN_WRAP, .help = "the names of its hyper-parameters"},
+    {"help", .align = PDNN_ALIGN_WRAP, .help = "what its models are"},
 };
 static const struct pdnn_table_def families_def = {"families", "the model families and their presets",
                                                    family_columns, N_FAMILY_COLUMNS};
@@ -61,24 +61,23 @@ static enum pdnn_status add_model(struct pdnn_table *table, const struct pdnn_fa
         pdnn_instance_init(&instance, family);
     if (cost_one(instance, &totals, err) != PDNN_OK)
         return pdnn_wrap(err, "%s", preset ? preset->name : family->name);
-    size_t row = pdnn_table_add_row(table);
-    struct pdnn_str name = {0};
+    const size_t row = pdnn_table_add_row(table);
+    const char *name = preset ? preset->name : family->name;
+    struct pdnn_str text = {0};
     struct pdnn_model_name found;
     bool is_plain =
-        !preset || (pdnn_model_find(preset->name, false, &found, NULL) == PDNN_OK && found.preset == preset);
-    pdnn_str_printf(&name, "%s%s%s", is_plain ? "" : family->name, is_plain ? "" : ":",
-                    preset ? preset->name : family->name);
-    pdnn_table_set_text(table, row, MODEL, pdnn_str_text(&name));
-    pdnn_str_finish(&name);
+        !preset || (pdnn_model_find(name, false, &found, NULL) == PDNN_OK && found.preset == preset);
+    pdnn_str_printf(&text, "%s%s%s", is_plain ? "" : family->name, is_plain ? "" : ":", name);
+    pdnn_table_set_text(table, row, MODEL, pdnn_str_text(&text));
     pdnn_table_set_text(table, row, FAMILY, family->name);
     pdnn_table_set_count(table, row, PARAMS, totals.params);
     pdnn_table_set_count(table, row, FLOP, totals.cost.flop_count);
     pdnn_table_set_text(table, row, FAMILY_HELP, preset ? preset->help : family->help);
-    struct pdnn_str names = {0};
+    pdnn_str_clear(&text);
     for (size_t i = 0; !preset && i < family->n_params; i++)
-        pdnn_str_printf(&names, "%s%s", i ? " " : "", family->params[i].name);
-    pdnn_table_set_text(table, row, PARAMETERS, pdnn_str_text(&names));
-    pdnn_str_finish(&names);
+        pdnn_str_printf(&text, "%s%s", i ? " " : "", family->params[i].name);
+    pdnn_table_set_text(table, row, PARAMETERS, pdnn_str_text(&text));
+    pdnn_str_finish(&text);
     return PDNN_OK;
 }
 
@@ -111,24 +110,18 @@ static const struct pdnn_column_def param_columns[N_PARAM_COLUMNS] = {
 static const struct pdnn_table_def params_def = {"families MODEL", "the parameters of a family",
                                                  param_columns, N_PARAM_COLUMNS};
 
-static size_t add_row(struct pdnn_table *table, const char *kind, const char *name, const char *help) {
-    size_t row = pdnn_table_add_row(table);
-    pdnn_table_set_text(table, row, KIND, kind);
-    pdnn_table_set_text(table, row, NAME, name);
-    pdnn_table_set_text(table, row, HELP, help);
-    return row;
-}
-
 static void add_param(struct pdnn_table *table, const char *kind, const struct pdnn_param_def *param,
                       const char *help) {
     char buffer[PDNN_PARAM_TEXT];
     struct pdnn_str range = {0};
     pdnn_param_range_format(&range, param);
-    size_t row = add_row(table, kind, param->name, help);
-    pdnn_table_set_text(table, row, VALUES, pdnn_str_text(&range));
-    pdnn_table_set_text(table, row, DEFAULT,
-                        pdnn_param_format(param, pdnn_value_of(param->fallback), buffer));
-    pdnn_table_set_text(table, row, UNIT, pdnn_param_unit(param));
+    const char *const texts[] = {kind,
+                                 param->name,
+                                 pdnn_str_text(&range),
+                                 pdnn_param_format(param, pdnn_value_of(param->fallback), buffer),
+                                 pdnn_param_unit(param),
+                                 help};
+    pdnn_table_add_texts(table, N_PARAM_COLUMNS, texts);
     pdnn_str_finish(&range);
 }
 
@@ -163,7 +156,9 @@ static void add_optimizers(struct pdnn_table *table) {
             pdnn_str_printf(&help, "; ");
             append_rule(&help, optimizer->last, optimizer->last->coef);
         }
-        add_row(table, "optimizer", optimizer->name, pdnn_str_text(&help));
+        const char *const texts[N_PARAM_COLUMNS] = {
+            [KIND] = "optimizer", [NAME] = optimizer->name, [HELP] = pdnn_str_text(&help)};
+        pdnn_table_add_texts(table, N_PARAM_COLUMNS, texts);
         pdnn_str_finish(&help);
     }
 }
@@ -176,7 +171,9 @@ static void add_presets(struct pdnn_table *table, const struct pdnn_family_def *
         char id[PDNN_ID_TEXT];
         pdnn_instance_init_preset(&preset, family, &family->presets[i]);
         pdnn_str_printf(&help, "%s: %s", family->presets[i].help, pdnn_instance_format(&preset, id));
-        add_row(table, "preset", family->presets[i].name, pdnn_str_text(&help));
+        const char *const texts[N_PARAM_COLUMNS] = {
+            [KIND] = "preset", [NAME] = family->presets[i].name, [HELP] = pdnn_str_text(&help)};
+        pdnn_table_add_texts(table, N_PARAM_COLUMNS, texts);
         pdnn_str_finish(&help);
     }
 }

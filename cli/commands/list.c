@@ -1,5 +1,4 @@
-#include "base/clock.h"
-#include "base/rng.h"
+#include "base/checked.h"
 #include "models/build.h"
 #include "session/predict.h"
 #include "session/session.h"
@@ -210,36 +209,21 @@ static enum pdnn_status list_instances(struct list *list, const struct pdnn_argu
     return status;
 }
 
-/* 128 bits, because 1e5 instances of 1e18 FLOP do not fit in 64. */
 struct totals {
     uint64_t instances, filtered, uncounted; /* uncounted: instances whose counts do not fit */
     uint64_t too_large;                      /* for the memory here */
-    pdnn_u128 flop_count, in_bounds_flop_count, byte_count;
+    struct pdnn_count sum[3];                /* of the columns from FLOP_SUM on */
     uint64_t params_min, params_max;
 };
 
-enum { U128_TEXT = 48 };
-
-static const char *format_u128(char buffer[U128_TEXT], pdnn_u128 value) {
-    char *at = buffer + U128_TEXT - 1;
-    *at = 0;
-    do {
-        *--at = (char)('0' + (int)(value % 10));
-        value /= 10;
-    } while (value);
-    return at;
-}
-
-enum { INSTANCES, FILTERED, FLOP_SUM, IN_BOUNDS_SUM, BYTES_SUM, PARAMS_MIN, PARAMS_MAX, N_TOTALS_COLUMNS };
-
-/* Sums are text because they may need more than 64 bits. */
+enum { INSTANCES, FILTERED, FLOP_SUM, BYTES_SUM = FLOP_SUM + 2, PARAMS_MIN, PARAMS_MAX, N_TOTALS_COLUMNS };
 static const struct pdnn_column_def totals_columns[N_TOTALS_COLUMNS] = {
     {"instances", NULL, NULL, PDNN_KIND_COUNT, .help = "that a sweep would run"},
     {"filtered", NULL, NULL, PDNN_KIND_COUNT, .help = "instances that a where-expression leaves out"},
-    {"flop_count", "FLOP", "FLOP", .align = PDNN_ALIGN_RIGHT, .help = "of one step of each, exact"},
-    {"in_bounds_flop_count", "in bounds", "FLOP", .align = PDNN_ALIGN_RIGHT,
+    {"flop_count", "FLOP", "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI, .help = "of one step of each, exact"},
+    {"in_bounds_flop_count", "in bounds", "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI,
      .help = "the same without taps on padding"},
-    {"byte_count", "bytes", "bytes", .align = PDNN_ALIGN_RIGHT,
+    {"byte_count", "bytes", "bytes", PDNN_KIND_COUNT, PDNN_SHOW_SI,
      .help = "compulsory traffic of one step of each"},
     {"params_min", "params from", NULL, PDNN_KIND_COUNT, PDNN_SHOW_SI,
      .help = "parameters of the smallest model"},
@@ -248,25 +232,17 @@ static const struct pdnn_column_def totals_columns[N_TOTALS_COLUMNS] = {
 static const struct pdnn_table_def totals_def = {"list --count", "what a sweep amounts to", totals_columns,
                                                  N_TOTALS_COLUMNS};
 
-/* Exact in files; people see it rounded. */
-static void set_sum(struct pdnn_table *table, size_t column, pdnn_u128 sum, bool for_people) {
-    char text[U128_TEXT];
-    const char *unit = column == BYTES_SUM ? "B" : "FLOP";
-    pdnn_table_set_text(table, 0, column,
-                        for_people ? pdnn_format_si(text, (double)sum, unit) : format_u128(text, sum));
-}
-
+/* A sum that does not fit in 64 bits is an empty cell. */
 static enum pdnn_status print_totals(const struct totals *totals, const struct pdnn_arguments *arguments,
                                      struct pdnn_err *err) {
-    const bool for_people = pdnn_wants_text(arguments);
     struct pdnn_table table;
     pdnn_table_init(&table, &totals_def);
     pdnn_table_add_row(&table);
     pdnn_table_set_count(&table, 0, INSTANCES, totals->instances);
     pdnn_table_set_count(&table, 0, FILTERED, totals->filtered);
-    set_sum(&table, FLOP_SUM, totals->flop_count, for_people);
-    set_sum(&table, IN_BOUNDS_SUM, totals->in_bounds_flop_count, for_people);
-    set_sum(&table, BYTES_SUM, totals->byte_count, for_people);
+    for (size_t i = FLOP_SUM; i <= BYTES_SUM; i++)
+        if (!totals->sum[i - FLOP_SUM].overflow)
+            pdnn_table_set_count(&table, 0, i, totals->sum[i - FLOP_SUM].value);
     if (totals->instances > totals->uncounted) {
         pdnn_table_set_count(&table, 0, PARAMS_MIN, totals->params_min);
         pdnn_table_set_count(&table, 0, PARAMS_MAX, totals->params_max);
@@ -294,9 +270,10 @@ static void add_totals(struct totals *totals, const struct pdnn_expanded *item) 
         totals->uncounted++;
         return;
     }
-    totals->flop_count += item->totals.cost.flop_count;
-    totals->in_bounds_flop_count += item->totals.cost.in_bounds_flop_count;
-    totals->byte_count += item->totals.cost.byte_count;
+    const struct pdnn_cost *cost = &item->totals.cost;
+    const uint64_t counts[] = {cost->flop_count, cost->in_bounds_flop_count, cost->byte_count};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        totals->sum[i].overflow |= !pdnn_add_u64(&totals->sum[i].value, counts[i]);
     const uint64_t params = item->totals.params;
     totals->params_min = params < totals->params_min ? params : totals->params_min;
     totals->params_max = params > totals->params_max ? params : totals->params_max;
@@ -330,24 +307,17 @@ static enum pdnn_status sum_up(struct totals *totals, struct pdnn_estimate *esti
     }
 }
 
-/* Walks over the shard of the spec to its end, then prints the totals on stdout, and on stderr the speed of
- * the walk and how long a sweep takes here. */
+/* Walks over the shard to its end, then prints the totals, and on stderr how long a sweep takes here. */
 static enum pdnn_status list_totals(struct list *list, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
     struct totals totals = {.params_min = UINT64_MAX};
     char cache[PDNN_KEPT_PATH], shard[PDNN_DURATION_TEXT], all[PDNN_DURATION_TEXT];
-    uint64_t start_ns = pdnn_clock_ns();
     pdnn_session_cache(false, cache);
     struct pdnn_estimate *estimate = pdnn_estimate_create(&list->spec, &list->host, cache, NULL);
     enum pdnn_status status =
         sum_up(&totals, estimate, pdnn_session_memory_limit(&list->spec, &list->host), &list->walk, err);
-    if (status == PDNN_OK) {
-        double seconds = (double)(pdnn_clock_ns() - start_ns) * 1e-9;
-        fprintf(stderr, "%.3f s, %.0f instances/s\n", seconds,
-                (double)(totals.instances + totals.filtered) / seconds);
-        if (totals.instances > totals.uncounted + totals.too_large)
-            print_estimate(estimate, totals.too_large);
-    }
+    if (status == PDNN_OK && totals.instances > totals.uncounted + totals.too_large)
+        print_estimate(estimate, totals.too_large);
     if (status == PDNN_OK && totals.uncounted)
         fprintf(stderr,
                 "paradnn: %" PRIu64

@@ -34,13 +34,13 @@ static const struct pdnn_help_row examples[] = {
     {"paradnn ops --library fc.composed", "what paradnn compose measured there"},
 };
 
-enum { OP, CATEGORY, PASSES, HOSTS, FORMULA, N_COLUMNS };
+enum { N_COLUMNS = 5 };
 static const struct pdnn_column_def columns[N_COLUMNS] = {
-    [OP] = {"op", .align = PDNN_ALIGN_WRAP, .help = "what tables and specs call it"},
-    [CATEGORY] = {"category", .align = PDNN_ALIGN_WRAP, .help = "the kind of operator it is"},
-    [PASSES] = {"passes", .align = PDNN_ALIGN_WRAP, .help = "the passes that it has, joined by |"},
-    [HOSTS] = {"hosts", .align = PDNN_ALIGN_WRAP, .help = "the ops that may run inside it, joined by |"},
-    [FORMULA] = {"formula", .align = PDNN_ALIGN_WRAP, .help = "what it computes"},
+    {"op", .align = PDNN_ALIGN_WRAP, .help = "what tables and specs call it"},
+    {"category", .align = PDNN_ALIGN_WRAP, .help = "the kind of operator it is"},
+    {"passes", .align = PDNN_ALIGN_WRAP, .help = "the passes that it has, joined by |"},
+    {"hosts", .align = PDNN_ALIGN_WRAP, .help = "the ops that may run inside it, joined by |"},
+    {"formula", .align = PDNN_ALIGN_WRAP, .help = "what it computes"},
 };
 static const struct pdnn_table_def ops_def = {"ops", "the operators", columns, N_COLUMNS};
 
@@ -61,12 +61,9 @@ static void add_row(struct pdnn_table *table, const struct pdnn_op_def *op) {
     for (int pass = 0; pass < PDNN_PASS_COUNT; pass++)
         if (op->pass[pass].flop)
             pdnn_str_printf(&passes, "%s%s", passes.length ? "|" : "", pdnn_pass_name((enum pdnn_pass)pass));
-    size_t row = pdnn_table_add_row(table);
-    pdnn_table_set_text(table, row, OP, op->name);
-    pdnn_table_set_text(table, row, CATEGORY, op->category);
-    pdnn_table_set_text(table, row, PASSES, pdnn_str_text(&passes));
-    pdnn_table_set_text(table, row, HOSTS, pdnn_str_text(&posts));
-    pdnn_table_set_text(table, row, FORMULA, op->formula);
+    const char *const texts[] = {op->name, op->category, pdnn_str_text(&passes), pdnn_str_text(&posts),
+                                 op->formula};
+    pdnn_table_add_texts(table, N_COLUMNS, texts);
     pdnn_str_finish(&passes);
     pdnn_str_finish(&posts);
 }

@@ -208,10 +208,7 @@ static void find_columns(struct pdnn_results *results) {
 static enum pdnn_status read_part(const char *path, struct pdnn_str *text, struct pdnn_arena *arena,
                                   struct pdnn_table *part, struct pdnn_err *err) {
     struct pdnn_table_file file = {.path = path, .limit_bytes = RESULTS_LIMIT_BYTES, .is_as_in_file = true};
-    size_t n_families = 0;
-    while (pdnn_families[n_families])
-        n_families++;
-    const struct pdnn_table_def def = pdnn_results_def(pdnn_families, n_families, arena);
+    const struct pdnn_table_def def = pdnn_results_def(NULL, 0, arena);
     enum pdnn_status status = text ? pdnn_table_read_text(&file, text->text, text->length, &def, part, err)
                                    : pdnn_table_read(&file, &def, part, err);
     if (status != PDNN_OK)

@@ -80,26 +80,12 @@ static void put_op(struct pdnn_table *ops, const char *id, uint64_t number, cons
     pdnn_log_row_flatten(ops, row);
 }
 
-/* The reverse; the visit has n_ops and no ops. */
-static struct pdnn_visit visit_of(const struct pdnn_table *journal, size_t row) {
-    struct pdnn_visit visit = {.n_ops = (size_t)pdnn_table_count(journal, row, PDNN_JOURNAL_OPS)};
-    pdnn_record_take(journal, row, &visit);
-    return visit;
-}
-
 /* The key of the row's op, or false if it is too long for one. */
 static bool join_key(const struct pdnn_table *ops, size_t row, char key[PDNN_OP_KEY_TEXT]) {
     int length = snprintf(key, PDNN_OP_KEY_TEXT, "%s/%s/%s", pdnn_table_text(ops, row, PDNN_JOURNAL_OPS_OP),
                           pdnn_table_text(ops, row, PDNN_JOURNAL_OPS_OP_PASS),
                           pdnn_table_text(ops, row, PDNN_JOURNAL_OPS_OP_SHAPE));
     return length >= 0 && length < PDNN_OP_KEY_TEXT;
-}
-
-static struct pdnn_visit_op op_of(const struct pdnn_table *ops, size_t row) {
-    struct pdnn_visit_op op = {.count = 0};
-    pdnn_record_take(ops, row, &op);
-    join_key(ops, row, op.key);
-    return op;
 }
 
 static enum pdnn_status check_visit(const struct pdnn_table *journal, size_t row, struct pdnn_err *err) {
@@ -257,15 +243,16 @@ struct pdnn_journal {
 /* Adds a visit and its ops, which are the next rows of theirs, or none (NULL); false if there are fewer. */
 static bool add_visit(const struct pdnn_table *visits, size_t row, const struct pdnn_table *ops,
                       size_t *next_op, struct pdnn_visits *known) {
-    struct pdnn_visit visit = visit_of(visits, row);
+    struct pdnn_visit visit = {.n_ops = ops ? pdnn_table_count(visits, row, PDNN_JOURNAL_OPS) : 0};
     char today[PDNN_ID_TEXT];
-    if (!ops)
-        visit.n_ops = 0;
-    else if (visit.n_ops > ops->n_rows - *next_op)
+    if (ops && visit.n_ops > ops->n_rows - *next_op)
         return false;
+    pdnn_record_take(visits, row, &visit);
     visit.ops = pdnn_alloc(visit.n_ops, sizeof *visit.ops);
-    for (size_t i = 0; i < visit.n_ops; i++)
-        visit.ops[i] = op_of(ops, (*next_op)++);
+    for (size_t i = 0; i < visit.n_ops; i++) {
+        pdnn_record_take(ops, *next_op, &visit.ops[i]);
+        join_key(ops, (*next_op)++, visit.ops[i].key);
+    }
     pdnn_visits_add(known, pdnn_instance_reprint(pdnn_table_text(visits, row, PDNN_JOURNAL_ID), today),
                     &visit);
     free(visit.ops);
@@ -368,19 +355,13 @@ enum pdnn_status pdnn_journal_open(const struct pdnn_folder *folder, struct pdnn
     struct pdnn_journal *made = pdnn_alloc(1, sizeof *made);
     pdnn_log_file_init(&made->visits, folder, &pdnn_journal_def);
     pdnn_log_file_init(&made->ops, folder, &pdnn_journal_ops_def);
-    enum pdnn_status status = pdnn_log_file_open(&made->visits, true, err);
-    if (status == PDNN_OK)
-        status = load(made, err);
-    /* The existing contents are valid; from here on files may change. */
-    if (status == PDNN_OK)
-        status = pdnn_log_file_open(&made->ops, false, err);
-    if (status == PDNN_OK)
-        status = pdnn_log_file_settle(&made->ops, err);
-    if (status == PDNN_OK)
-        status = pdnn_log_file_settle(&made->visits, err);
-    if (status != PDNN_OK) {
+    /* Once the existing contents are valid, files may change. */
+    if (pdnn_log_file_open(&made->visits, true, err) != PDNN_OK || load(made, err) != PDNN_OK ||
+        pdnn_log_file_open(&made->ops, false, err) != PDNN_OK ||
+        pdnn_log_file_settle(&made->ops, err) != PDNN_OK ||
+        pdnn_log_file_settle(&made->visits, err) != PDNN_OK) {
         pdnn_journal_close(made);
-        return status;
+        return err->status;
     }
     *journal = made;
     return PDNN_OK;
@@ -417,16 +398,11 @@ static enum pdnn_status write_visit(struct pdnn_journal *journal, const struct p
                                     const struct pdnn_table *ops, struct pdnn_err *err) {
     struct pdnn_str op_lines = {0}, line = {0};
     uint64_t before = journal->ops.length;
-    enum pdnn_status status = PDNN_OK;
     pdnn_table_csv_rows(&op_lines, ops);
     pdnn_table_csv_rows(&line, visits);
-    if (ops->n_rows)
-        status = pdnn_log_file_append(&journal->ops, &op_lines, err);
-    if (status == PDNN_OK) {
-        status = pdnn_log_file_append(&journal->visits, &line, err);
-        if (status != PDNN_OK)
-            pdnn_log_file_take_back(&journal->ops, before);
-    }
+    enum pdnn_status status = ops->n_rows ? pdnn_log_file_append(&journal->ops, &op_lines, err) : PDNN_OK;
+    if (status == PDNN_OK && (status = pdnn_log_file_append(&journal->visits, &line, err)) != PDNN_OK)
+        pdnn_log_file_take_back(&journal->ops, before);
     pdnn_str_finish(&op_lines);
     pdnn_str_finish(&line);
     return status;
@@ -443,10 +419,9 @@ enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *i
     put_visit(&visits, id, number, visit);
     for (size_t i = 0; i < visit->n_ops; i++)
         put_op(&ops, id, number, &visit->ops[i]);
-    size_t next_op = 0;
     enum pdnn_status status = write_visit(journal, &visits, &ops, err);
     if (status == PDNN_OK)
-        add_visit(&visits, 0, &ops, &next_op, &journal->known);
+        add_visit(&visits, 0, &ops, &(size_t){0}, &journal->known);
     pdnn_table_finish(&visits);
     pdnn_table_finish(&ops);
     return status;

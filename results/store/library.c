@@ -61,14 +61,10 @@ void pdnn_library_context(const char *text, char context[PDNN_LIBRARY_CONTEXT_TE
 
 enum { FULL_KEY_TEXT = PDNN_OPERATOR_KEY_TEXT + PDNN_LIBRARY_CONTEXT_TEXT + 1 };
 
-static void full_key(const char *context, const char *key, char text[FULL_KEY_TEXT]) {
-    snprintf(text, FULL_KEY_TEXT, "%s %s", context, key);
-}
-
 static struct entry *entry_of(struct pdnn_library *library, const char *context, const char *key) {
     char text[FULL_KEY_TEXT];
     size_t before = library->keys.count;
-    full_key(context, key, text);
+    snprintf(text, sizeof text, "%s %s", context, key);
     size_t number = pdnn_texts_add(&library->keys, text);
     library->entries = pdnn_grow(library->entries, &library->room, number, sizeof *library->entries);
     if (library->keys.count > before)
@@ -91,12 +87,11 @@ static struct last *last_of(struct pdnn_library *library, struct entry *entry, c
 
 /* Any host's success outranks the failures of others, whatever their order in the file. */
 static struct pdnn_library_times times_of(const struct entry *entry) {
-    const struct last *best = entry->last;
-    for (const struct last *last = entry->last; last; last = last->next)
+    const struct last *best = entry->last; /* there is one from the first row on */
+    for (const struct last *last = best; last; last = last->next)
         if (last->outcome == PDNN_OUTCOME_OK)
             best = last;
-    return (struct pdnn_library_times){entry->ns, entry->count, best ? best->outcome : PDNN_OUTCOME_OK,
-                                       best ? best->reason : ""};
+    return (struct pdnn_library_times){entry->ns, entry->count, best->outcome, best->reason};
 }
 
 /* Makes the row known. */
@@ -118,9 +113,8 @@ static void remember(struct pdnn_library *library, const struct pdnn_table *tabl
 }
 
 static void add_row(struct pdnn_table *table, const struct pdnn_library_row *measured) {
-    const size_t row = pdnn_table_add_row(table);
+    const size_t row = pdnn_table_add_texts(table, 1, &measured->context);
     pdnn_record_put(table, row, measured->visit);
-    pdnn_table_set_text(table, row, PDNN_LIBRARY_CONTEXT, measured->context);
     pdnn_table_set_text(table, row, PDNN_LIBRARY_HOST, measured->host);
     pdnn_table_set_text(table, row, PDNN_LIBRARY_SOFTWARE, measured->software);
     pdnn_table_set_text(table, row, PDNN_LIBRARY_OPERATOR, measured->key);
@@ -141,14 +135,13 @@ enum pdnn_status pdnn_library_open(const char *directory, struct pdnn_library **
                                    struct pdnn_err *err) {
     struct pdnn_library *made = pdnn_alloc(1, sizeof *made);
     struct pdnn_table table = {0};
-    made->folder.fd = made->file.fd = -1;
+    made->folder.fd = -1;
     enum pdnn_status status = pdnn_folder_ensure(directory, err);
     if (status == PDNN_OK)
         status = pdnn_folder_open(&made->folder, directory, err);
-    if (status == PDNN_OK) {
-        pdnn_log_file_init(&made->file, &made->folder, &pdnn_library_def);
+    pdnn_log_file_init(&made->file, &made->folder, &pdnn_library_def);
+    if (status == PDNN_OK)
         status = pdnn_log_file_open(&made->file, true, err);
-    }
     if (status == PDNN_OK)
         status = pdnn_log_read(directory, &pdnn_library_def, check_row, &made->file, &table, err);
     for (size_t row = 0; row < table.n_rows; row++)
@@ -156,12 +149,11 @@ enum pdnn_status pdnn_library_open(const char *directory, struct pdnn_library **
     pdnn_table_finish(&table);
     if (status == PDNN_OK)
         status = pdnn_log_file_settle(&made->file, err);
-    if (status != PDNN_OK) {
+    if (status == PDNN_OK)
+        *library = made;
+    else
         pdnn_library_close(made);
-        return status;
-    }
-    *library = made;
-    return PDNN_OK;
+    return status;
 }
 
 void pdnn_library_close(struct pdnn_library *library) {
@@ -180,13 +172,11 @@ void pdnn_library_close(struct pdnn_library *library) {
 bool pdnn_library_find(const struct pdnn_library *library, const char *context, const char *key,
                        struct pdnn_library_times *times) {
     char text[FULL_KEY_TEXT];
-    full_key(context, key, text);
+    snprintf(text, sizeof text, "%s %s", context, key);
     size_t number = pdnn_texts_find(&library->keys, text);
-    if (number == SIZE_MAX)
-        return false;
-    const struct entry *entry = &library->entries[number];
-    *times = times_of(entry);
-    return true;
+    if (number != SIZE_MAX)
+        *times = times_of(&library->entries[number]);
+    return number != SIZE_MAX;
 }
 
 size_t pdnn_library_next(const struct pdnn_library *library, size_t at, const char *context, const char **key,
@@ -194,12 +184,10 @@ size_t pdnn_library_next(const struct pdnn_library *library, size_t at, const ch
     size_t length = strlen(context);
     while (at < library->keys.count) {
         const char *text = library->keys.text[at];
-        const struct entry *entry = &library->entries[at++];
-        if (strncmp(text, context, length) != 0 || text[length] != ' ')
-            continue;
+        *times = times_of(&library->entries[at++]);
         *key = text + length + 1;
-        *times = times_of(entry);
-        return at;
+        if (strncmp(text, context, length) == 0 && text[length] == ' ')
+            return at;
     }
     return 0;
 }

@@ -20,7 +20,7 @@ enum pdnn_library_column {
 };
 extern const struct pdnn_table_def pdnn_library_def;
 
-/* One measurement; all borrowed. */
+/* One measurement. */
 struct pdnn_library_row {
     const char *context; /* 16 hexadecimal digits */
     const char *host;

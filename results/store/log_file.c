@@ -48,24 +48,22 @@ static enum pdnn_status fill(struct pdnn_log_scan *scan, bool *more, struct pdnn
     scan->used -= scan->at;
     scan->at = 0;
     if (scan->used == scan->room) {
-        char *larger = scan->room < LINE_MAX_BYTES ? pdnn_resize(scan->block, 2, scan->room) : NULL;
-        if (!larger)
+        if (scan->room >= LINE_MAX_BYTES)
             return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": a line too long for a row", scan->path,
                              scan->line + 1);
-        scan->block = larger;
         scan->room *= 2;
+        scan->block = pdnn_resize(scan->block, scan->room, 1);
     }
-    for (;;) {
-        ssize_t got = pread(scan->fd, scan->block + scan->used, scan->room - scan->used,
-                            (off_t)(scan->offset + scan->used));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return pdnn_fail(err, PDNN_IO, "%s: cannot be read: %s", scan->path, strerror(errno));
-        scan->used += (size_t)got;
-        *more = got > 0;
-        return PDNN_OK;
-    }
+    ssize_t got;
+    do
+        got = pread(scan->fd, scan->block + scan->used, scan->room - scan->used,
+                    (off_t)(scan->offset + scan->used));
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return pdnn_fail(err, PDNN_IO, "%s: cannot be read: %s", scan->path, strerror(errno));
+    scan->used += (size_t)got;
+    *more = got > 0;
+    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_log_scan_line(struct pdnn_log_scan *scan, struct pdnn_piece *line,
@@ -186,12 +184,13 @@ enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, 
     if (file->fd < 0)
         return pdnn_fail(err, PDNN_INVALID, "%s: cannot be opened for writing: %s", file->path,
                          strerror(errno));
-    bool locked = !exclusive || flock(file->fd, LOCK_EX | LOCK_NB) == 0;
-    /* Whoever held the lock may have replaced the file. */
-    bool replaced = locked && exclusive && pdnn_log_file_check(file, NULL) != PDNN_OK;
-    if (locked && !replaced)
+    if (!exclusive)
         return PDNN_OK;
-    if (replaced || errno == EWOULDBLOCK)
+    const bool is_locked = flock(file->fd, LOCK_EX | LOCK_NB) == 0;
+    /* Whoever held the lock may have replaced the file. */
+    if (is_locked && pdnn_log_file_check(file, NULL) == PDNN_OK)
+        return PDNN_OK;
+    if (is_locked || errno == EWOULDBLOCK)
         return pdnn_fail(err, PDNN_BUSY, "%s: another paradnn is writing there; wait for it or use -o",
                          file->folder->path);
     bool lacks = errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK;

@@ -86,6 +86,9 @@ static size_t add_hypers(struct pdnn_column_def *columns, size_t count,
 struct pdnn_table_def pdnn_results_def(const struct pdnn_family_def *const *families, size_t n_families,
                                        struct pdnn_arena *arena) {
     size_t count = n_head, room = PDNN_RESULT_COLUMNS + PDNN_SETTING_COUNT;
+    while (!families && pdnn_families[n_families])
+        n_families++;
+    families = families ? families : pdnn_families;
     for (size_t i = 0; i < n_families; i++)
         room += families[i]->n_params;
     struct pdnn_column_def *columns = pdnn_arena_alloc(arena, room, sizeof *columns);

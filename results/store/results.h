@@ -60,8 +60,8 @@ enum pdnn_result_column {
     PDNN_RESULT_COLUMNS
 };
 
-/* The columns of a results.csv with these families, in the arena: one for each name of a hyper-parameter, in
- * the order of the families' rows. */
+/* The columns of a results.csv with these families (NULL: all), in the arena: one for each name of a
+ * hyper-parameter, in the order of the families' rows. */
 struct pdnn_table_def pdnn_results_def(const struct pdnn_family_def *const *families, size_t n_families,
                                        struct pdnn_arena *arena);
 

@@ -113,6 +113,13 @@ size_t pdnn_table_add_row(struct pdnn_table *table) {
     return table->n_rows++;
 }
 
+size_t pdnn_table_add_texts(struct pdnn_table *table, size_t n, const char *const *texts) {
+    const size_t row = pdnn_table_add_row(table);
+    for (size_t i = 0; i < n; i++)
+        pdnn_table_set_text(table, row, i, texts[i] ? texts[i] : "");
+    return row;
+}
+
 static struct pdnn_cells *cells_of(const struct pdnn_table *table, size_t row, size_t column,
                                    enum pdnn_kind kind) {
     assert(row < table->n_rows && column < table->n_columns && table->column[column].def.kind == kind);

@@ -145,8 +145,10 @@ size_t pdnn_table_add_column(struct pdnn_table *table, const struct pdnn_column_
 /* The number of the column, or SIZE_MAX. */
 size_t pdnn_table_find(const struct pdnn_table *table, const char *name);
 
-/* Adds a row of empty cells and returns its number. */
+/* Adds a row of empty cells, or one whose first cells, of TEXT columns, are these (NULL: empty). Return its
+ * number. */
 size_t pdnn_table_add_row(struct pdnn_table *table);
+size_t pdnn_table_add_texts(struct pdnn_table *table, size_t n, const char *const *texts);
 
 /* Room for that many rows and no more than that: for rows known in advance, or when the last was added. */
 void pdnn_table_fit(struct pdnn_table *table, size_t rows);
