@@ -13,9 +13,7 @@
 #include "runtime/host/host.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static const char description[] =

@@ -6,7 +6,6 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define OPS_LIMIT_BYTES ((size_t)1 << 34)
 

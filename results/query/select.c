@@ -5,7 +5,6 @@
 #include "models/instance.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* What the cell may be beside the value; of `!=` what it may not be. */

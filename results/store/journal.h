@@ -12,7 +12,6 @@
 #include "results/table/rows.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* A row per visit. */

@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum { PDNN_CSV_COLUMNS_MAX = 512 };
 

@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 void pdnn_rows_finish(struct pdnn_row_list *rows) {
     free(rows->at);
