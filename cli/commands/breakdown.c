@@ -117,20 +117,14 @@ static void append_directory(struct pdnn_str *out, const struct pdnn_selection *
         pdnn_str_printf(out, "%s: ", pdnn_visible(name, pdnn_selection_get(selection, at, results)));
 }
 
-static void append_step(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at) {
-    char step[PDNN_UNIT_TEXT];
-    pdnn_str_printf(out, "%s", pdnn_format_ns(step, pdnn_selection_step_ns(selection, at)));
-}
-
 static void append_head(struct breakdown *b, size_t at) {
     const struct pdnn_selection *selection = &b->selection;
     struct pdnn_str line = {0};
+    char step[PDNN_UNIT_TEXT];
     append_directory(&line, selection, at, NULL);
     pdnn_str_printf(&line, "%s", pdnn_selection_get(selection, at, selection->id));
     pdnn_line_append(&b->out, &line, 2, SIZE_MAX);
-    pdnn_str_append(&b->out, "  ", 2);
-    append_step(&b->out, selection, at);
-    pdnn_str_printf(&b->out, " per step%s",
+    pdnn_str_printf(&b->out, "  %s per step%s", pdnn_format_ns(step, pdnn_selection_step_ns(selection, at)),
                     pdnn_selection_extrapolated(selection, at) ? ", extrapolated" : "");
 }
 
@@ -206,66 +200,55 @@ static void show_instance(struct breakdown *b, size_t at) {
         show_shares(b, at, shares, n_shares);
 }
 
-static enum pdnn_status show_instances(struct breakdown *b) {
-    static const struct pdnn_column_def most = {"most", "most of that in", .align = PDNN_ALIGN_WRAP,
-                                                .rank = 1};
-    start_table(b, &pdnn_shares_def);
-    pdnn_table_add_column(&b->table, &most);
-    for (size_t at = 0; at < b->selection.count; at++)
-        show_instance(b, at);
-    return PDNN_OK;
-}
-
-static enum pdnn_status show_gemms(struct breakdown *b) {
+static void show_gemms(struct breakdown *b, size_t at) {
     static const size_t shown[] = {PDNN_GEMM_M,          PDNN_GEMM_N,    PDNN_GEMM_K,    PDNN_GEMM_BATCH,
                                    PDNN_GEMM_EXECUTIONS, PDNN_GEMM_TIME, PDNN_GEMM_PCT,  PDNN_GEMM_INTENSITY,
                                    PDNN_GEMM_GFLOPS,     PDNN_GEMM_GBS,  PDNN_GEMM_ROOF, PDNN_GEMM_GROUPS,
                                    PDNN_GEMM_PASSES};
-    const struct pdnn_selection *selection = &b->selection;
-    start_table(b, &pdnn_gemms_def);
-    for (size_t at = 0; at < selection->count; at++) {
-        const struct pdnn_op_rows rows = pdnn_selection_rows(selection, at, b->ops);
-        const size_t first = b->table.n_rows;
-        pdnn_arena_reset(&b->arena);
-        pdnn_gemms(&rows, &b->arena, &b->table);
-        set_directory(b, first, at);
-        if (!b->for_people)
-            continue;
-        append_head(b, at);
-        pdnn_str_printf(&b->out, "%s\n\n", b->table.n_rows ? "" : ", no matrix products");
-        if (b->table.n_rows)
-            show_rows(b, shown, sizeof shown / sizeof *shown, at + 1 == selection->count);
-    }
-    return PDNN_OK;
+    const struct pdnn_op_rows rows = pdnn_selection_rows(&b->selection, at, b->ops);
+    const size_t first = b->table.n_rows;
+    pdnn_arena_reset(&b->arena);
+    pdnn_gemms(&rows, &b->arena, &b->table);
+    set_directory(b, first, at);
+    if (!b->for_people)
+        return;
+    append_head(b, at);
+    pdnn_str_printf(&b->out, "%s\n\n", b->table.n_rows ? "" : ", no matrix products");
+    if (b->table.n_rows)
+        show_rows(b, shown, sizeof shown / sizeof *shown, at + 1 == b->selection.count);
 }
 
-/* The instances of a series and their shares. */
-struct across {
-    const struct pdnn_axes *axes;
-    const struct pdnn_series *series;
-    const struct pdnn_share_matrix *matrix;
-};
+static void show_all(struct breakdown *b, bool is_gemms) {
+    static const struct pdnn_column_def most = {"most", "most of that in", .align = PDNN_ALIGN_WRAP,
+                                                .rank = 1};
+    start_table(b, is_gemms ? &pdnn_gemms_def : &pdnn_shares_def);
+    if (!is_gemms)
+        pdnn_table_add_column(&b->table, &most);
+    for (size_t at = 0; at < b->selection.count; at++)
+        (is_gemms ? show_gemms : show_instance)(b, at);
+}
 
-/* A column of the matrix as text, headed by the instance's values on the axes. */
-static void add_column(struct breakdown *b, const struct across *across, size_t at, bool is_first) {
+/* A column with an instance's shares as text, headed by its values on the axes. */
+static void add_column(struct breakdown *b, const struct pdnn_axes *axes, const struct pdnn_series *series,
+                       const struct pdnn_share_matrix *matrix, size_t at, bool is_first) {
     const struct pdnn_selection *selection = &b->selection;
-    const size_t instance = across->series->at[at];
+    const size_t instance = series->at[at];
     struct pdnn_str title = {0}, raw = {0}, cell = {0};
-    char name[32];
+    char name[32], step[PDNN_UNIT_TEXT];
     if (is_first) {
-        pdnn_selection_values(selection, SIZE_MAX, across->axes, &title);
+        pdnn_selection_values(selection, SIZE_MAX, axes, &title);
         pdnn_str_append(&title, "=", 1);
     }
-    pdnn_selection_values(selection, instance, across->axes, &raw);
+    pdnn_selection_values(selection, instance, axes, &raw);
     pdnn_visible_append(&title, pdnn_str_text(&raw), raw.length, "");
     snprintf(name, sizeof name, "%zu", at);
     const struct pdnn_column_def def = {name, pdnn_str_text(&title), .align = PDNN_ALIGN_RIGHT};
     size_t column = pdnn_table_add_column(&b->table, &def);
-    pdnn_str_printf(&cell, "%s", pdnn_selection_extrapolated(selection, instance) ? "~" : "");
-    append_step(&cell, selection, instance);
+    pdnn_str_printf(&cell, "%s%s", pdnn_selection_extrapolated(selection, instance) ? "~" : "",
+                    pdnn_format_ns(step, pdnn_selection_step_ns(selection, instance)));
     pdnn_table_set_text(&b->table, 0, column, pdnn_str_text(&cell));
-    for (size_t r = 0; r < across->matrix->n_rows; r++) {
-        const struct pdnn_share *share = across->matrix->cell[r * across->matrix->n_columns + at];
+    for (size_t r = 0; r < matrix->n_rows; r++) {
+        const struct pdnn_share *share = matrix->cell[r * matrix->n_columns + at];
         pdnn_str_clear(&cell);
         if (share && !isnan(share->work.share_pct))
             pdnn_str_printf(&cell, "%.1f %%", share->work.share_pct);
@@ -277,25 +260,26 @@ static void add_column(struct breakdown *b, const struct across *across, size_t 
 }
 
 /* As many of the instances as fit the terminal side by side, at least one; returns how many. */
-static size_t append_block(struct breakdown *b, const struct across *across, size_t first) {
+static size_t append_block(struct breakdown *b, const struct pdnn_axes *axes,
+                           const struct pdnn_series *series, const struct pdnn_share_matrix *matrix,
+                           size_t first) {
     static const struct pdnn_table_def empty = {"across", "parts of a step", NULL, 0};
-    const size_t n_keys = b->by.count, most = PDNN_TABLE_COLUMNS_MAX - n_keys;
-    size_t columns[PDNN_TABLE_COLUMNS_MAX], count = across->series->count - first;
+    const size_t n_keys = b->by.count, most = PDNN_TABLE_COLUMNS_MAX - n_keys, left = series->count - first;
+    size_t columns[PDNN_TABLE_COLUMNS_MAX], count = left < most ? left : most;
     struct pdnn_table_writer writer = {
         .out = &b->out, .width = pdnn_terminal_width(STDOUT_FILENO), .columns = columns};
     pdnn_table_init(&b->table, &empty);
-    for (size_t r = 0; r < across->matrix->n_rows + 1; r++)
+    for (size_t r = 0; r < matrix->n_rows + 1; r++)
         pdnn_table_add_row(&b->table);
     for (size_t k = 0; k < n_keys; k++) {
-        size_t column =
-            pdnn_table_add_column(&b->table, &pdnn_shares_def.column[(size_t)PDNN_SHARE_KEY + b->by.by[k]]);
-        for (size_t r = 0; r < across->matrix->n_rows; r++)
-            pdnn_table_set_text(&b->table, r + 1, column, across->matrix->row[r].key[b->by.by[k]]);
+        const enum pdnn_by by = b->by.by[k];
+        pdnn_table_add_column(&b->table, &pdnn_shares_def.column[(size_t)PDNN_SHARE_KEY + by]);
+        for (size_t r = 0; r < matrix->n_rows; r++)
+            pdnn_table_set_text(&b->table, r + 1, k, matrix->row[r].key[by]);
     }
     pdnn_table_set_text(&b->table, 0, 0, "time of a step");
-    count = count < most ? count : most;
     for (size_t c = 0; c < count; c++)
-        add_column(b, across, first + c, c == 0);
+        add_column(b, axes, series, matrix, first + c, c == 0);
     for (size_t c = 0; c < n_keys + count; c++)
         columns[c] = c;
     for (writer.n_columns = n_keys + count; count > 1 && !pdnn_table_fits(&writer, &b->table); count--)
@@ -308,40 +292,40 @@ static size_t append_block(struct breakdown *b, const struct across *across, siz
 }
 
 /* One column per instance; columns that do not fit continue below. */
-static void append_across(struct breakdown *b, const struct across *across) {
+static void append_series(struct breakdown *b, const struct pdnn_axes *axes,
+                          const struct pdnn_series *series) {
     struct pdnn_str head = {0};
-    append_directory(&head, &b->selection, across->series->at[0], across->axes);
-    pdnn_selection_pattern(&b->selection, across->series->at[0], across->axes, &head);
+    pdnn_arena_reset(&b->arena);
+    const struct pdnn_share_matrix matrix =
+        pdnn_share_matrix(&b->selection, b->ops, &b->by, series, &b->arena);
+    append_directory(&head, &b->selection, series->at[0], axes);
+    pdnn_selection_pattern(&b->selection, series->at[0], axes, &head);
     pdnn_str_printf(&head, ": parts in %% of the step");
     pdnn_line_append(&b->out, &head, 2, SIZE_MAX);
     pdnn_str_append(&b->out, "\n", 1);
-    for (size_t first = 0; first < across->series->count;)
-        first += append_block(b, across, first);
+    for (size_t first = 0; first < series->count;)
+        first += append_block(b, axes, series, &matrix, first);
 }
 
 /* Programs get one row per instance and share; instances come in the order of the columns of the series. */
 static enum pdnn_status show_across(struct breakdown *b, const char *keys, struct pdnn_err *err) {
     struct pdnn_arena arena = {0};
     struct pdnn_axes axes;
-    struct pdnn_series *series = NULL;
-    size_t n_series = 0;
-    enum pdnn_status status = pdnn_axes_parse(&b->selection, keys, &axes, err);
-    if (status == PDNN_OK)
-        pdnn_selection_series(&b->selection, &axes, &arena, &series, &n_series);
+    struct pdnn_series *series;
+    size_t n_series;
+    if (pdnn_axes_parse(&b->selection, keys, &axes, err) != PDNN_OK)
+        return err->status;
+    pdnn_selection_series(&b->selection, &axes, &arena, &series, &n_series);
     if (!b->for_people)
         start_table(b, &pdnn_shares_def);
-    for (size_t i = 0; status == PDNN_OK && i < n_series; i++) {
+    for (size_t i = 0; i < n_series; i++) {
+        if (b->for_people)
+            append_series(b, &axes, &series[i]);
         for (size_t k = 0; !b->for_people && k < series[i].count; k++)
             show_instance(b, series[i].at[k]);
-        if (!b->for_people)
-            continue;
-        pdnn_arena_reset(&b->arena);
-        const struct pdnn_share_matrix matrix =
-            pdnn_share_matrix(&b->selection, b->ops, &b->by, &series[i], &b->arena);
-        append_across(b, &(struct across){&axes, &series[i], &matrix});
     }
     pdnn_arena_finish(&arena);
-    return status;
+    return PDNN_OK;
 }
 
 /* A row per check; what it says of instances without naming them holds for all. */
@@ -379,13 +363,15 @@ static enum pdnn_status show(struct breakdown *b, const struct pdnn_arguments *a
         return err->status;
     if (checks && b->selection.results.n_directories > 1)
         return pdnn_fail(err, PDNN_INVALID, "--check-directions takes one result directory");
-    enum pdnn_status status = across                              ? show_across(b, across, err)
-                              : checks                            ? show_directions(b, arguments, err)
-                              : pdnn_argument(arguments, "gemms") ? show_gemms(b)
-                                                                  : show_instances(b);
-    if (status == PDNN_OK && b->for_people)
-        pdnn_text_print(&b->out, false);
-    return status == PDNN_OK && !b->for_people ? print_table(b, arguments, err) : status;
+    if ((across && show_across(b, across, err) != PDNN_OK) ||
+        (checks && show_directions(b, arguments, err) != PDNN_OK))
+        return err->status;
+    if (!across && !checks)
+        show_all(b, pdnn_argument(arguments, "gemms"));
+    if (!b->for_people)
+        return print_table(b, arguments, err);
+    pdnn_text_print(&b->out, false);
+    return PDNN_OK;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {

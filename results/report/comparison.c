@@ -1,5 +1,4 @@
 /* Two result directories side by side: the ratio of their step times, by results/compare/compare. */
-#include "results/report/html.h"
 #include "results/report/page.h"
 #include "results/compare/compare_ops.h"
 #include "results/compare/compare_sums.h"
@@ -19,10 +18,9 @@ struct comparison {
 static void put_headline(struct pdnn_str *out, const struct comparison *c) {
     const size_t axis = pdnn_compare_best_axis(&c->axes, "");
     struct pdnn_str doubt = {0}, text = {0};
-    if (pdnn_comparison_doubt(c->of, &doubt)) {
-        pdnn_str_printf(&text, "%s ", pdnn_str_text(&doubt));
-        pdnn_str_clear(&doubt);
-    }
+    const bool is_doubtful = pdnn_comparison_doubt(c->of, &doubt);
+    if (is_doubtful)
+        pdnn_str_printf(&text, "%s ", doubt.text);
     if (c->others.length)
         pdnn_str_printf(&text, "%s A is %s, B is %s. ", c->others.text, c->label[PDNN_SIDE_A],
                         c->label[PDNN_SIDE_B]);
@@ -32,7 +30,9 @@ static void put_headline(struct pdnn_str *out, const struct comparison *c) {
                         " The key that explains most of the differences is %s, %.0f %% of their variance.",
                         pdnn_table_text(&c->axes, axis, PDNN_COMPARE_AXIS_KEY),
                         pdnn_table_number(&c->axes, axis, PDNN_COMPARE_AXIS_ADJUSTED) * 100);
-    pdnn_html_say(out, "%s%s%s", pdnn_str_text(&text), doubt.length ? " " : "", pdnn_str_text(&doubt));
+    if (doubt.length && !is_doubtful)
+        pdnn_str_printf(&text, " %s", doubt.text);
+    pdnn_html_say(out, "%s", text.text);
     pdnn_str_finish(&doubt);
     pdnn_str_finish(&text);
 }
@@ -139,40 +139,25 @@ static const char *across_key(struct pdnn_report_page *page, enum pdnn_setting s
                                          value[setting == PDNN_SETTING_THREADS ? words - 1 : 1]);
 }
 
-static enum pdnn_status open_within(struct pdnn_report_page *page, struct pdnn_err *err) {
+enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, struct pdnn_err *err) {
     static const enum pdnn_setting platforms[] = {PDNN_SETTING_BACKEND, PDNN_SETTING_ISA,
                                                   PDNN_SETTING_THREADS};
-    enum pdnn_status status = pdnn_fail(err, PDNN_INVALID, "one platform");
-    for (size_t k = 0; k < sizeof platforms / sizeof *platforms && status == PDNN_INVALID; k++) {
-        page->across = across_key(page, platforms[k]);
-        struct pdnn_compare_request request = {.directory = {page->source[0].directory},
-                                               .across = page->across,
-                                               .only = page->only,
-                                               .n_only = page->n_only};
+    const bool two = page->data.n_sources > 1;
+    struct pdnn_compare_request request = {
+        {page->source[0].directory, page->source[1].directory}, .only = page->only, .n_only = page->n_only};
+    enum pdnn_status status = two ? pdnn_comparison_open(&page->comparison, &request, err) : PDNN_INVALID;
+    for (size_t k = 0; k < sizeof platforms / sizeof *platforms && !two && status == PDNN_INVALID; k++) {
+        request.across = page->across = across_key(page, platforms[k]);
         if (request.across)
             status = pdnn_comparison_open(&page->comparison, &request, err);
     }
-    return status;
-}
-
-enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, struct pdnn_err *err) {
-    struct pdnn_compare_request request = {.only = page->only, .n_only = page->n_only};
-    enum pdnn_status status;
-    if (page->data.n_sources == 1) {
-        status = open_within(page, err);
-    } else {
-        for (int side = 0; side < PDNN_SIDES; side++)
-            request.directory[side] = page->source[side].directory;
-        status = pdnn_comparison_open(&page->comparison, &request, err);
-    }
-    if (status == PDNN_INVALID)
+    if (status == PDNN_INVALID && two)
         snprintf(page->why_no_pairs, sizeof page->why_no_pairs, "%s", err->text);
     if (status == PDNN_OK) {
-        const struct pdnn_comparison *opened = &page->comparison;
-        page->data.pairs = opened;
+        page->data.pairs = &page->comparison;
         for (size_t side = 0; side < PDNN_SIDES; side++) {
-            page->data.name[side] = page->data.n_sources > 1 ? page->source[side].name : opened->label[side];
-            page->data.reader[side] = &page->data.readers[page->data.n_sources > 1 ? side : 0];
+            page->data.name[side] = two ? page->source[side].name : page->comparison.label[side];
+            page->data.reader[side] = &page->data.readers[two ? side : 0];
         }
     }
     return status == PDNN_INVALID ? PDNN_OK : status;

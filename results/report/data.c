@@ -2,7 +2,6 @@
  * base 36 with "w" digits each}; "i" is left out where there is only one value. Ids are cut at commas, and
  * each part is such a column: rows of a sweep share nearly all parts. Numbers are those of the files. */
 #include "base/memory.h"
-#include "results/report/html.h"
 #include "results/report/page.h"
 #include "results/table/number.h"
 

@@ -1,7 +1,6 @@
 /* Where a source has a seqpoint.csv: what its SeqPoints say of an epoch. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/paths/folder.h"
-#include "results/report/html.h"
 #include "results/report/page.h"
 #include "results/store/seqpoint_table.h"
 

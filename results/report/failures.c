@@ -1,7 +1,6 @@
 /* What did not run, by status and by reason, most frequent first. Reasons that differ only in numbers ("needs
  * 5 GiB", "needs 9 GiB") are one: each sweep that runs out of memory would have as many reasons as models. */
 #include "base/texts.h"
-#include "results/report/html.h"
 #include "results/report/page.h"
 
 #include <ctype.h>

@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "results/figures/caption.h"
 #include "results/figures/picture.h"
-#include "results/report/html.h"
 #include "results/report/page.h"
 
 #include <stdio.h>

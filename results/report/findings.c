@@ -2,7 +2,6 @@
  * both. */
 #include "base/memory.h"
 #include "base/units.h"
-#include "results/report/html.h"
 #include "results/report/page.h"
 #include "results/store/tables.h"
 #include "base/stats.h"

@@ -1,4 +1,4 @@
-#include "results/report/html.h"
+#include "results/report/page.h"
 
 #include <stdarg.h>
 

@@ -1,5 +1,4 @@
 /* What every source ran on: its roofs as a table, and its environment.yaml. */
-#include "results/report/html.h"
 #include "results/report/page.h"
 #include "results/store/tables.h"
 

@@ -1,5 +1,4 @@
 /* The roofline of all sources, the filters that the script fills, and the table of rows. */
-#include "results/report/html.h"
 #include "results/report/page.h"
 
 #include <string.h>

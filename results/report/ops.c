@@ -1,7 +1,6 @@
 /* Where a step's time goes: by category of op for each kind of model, and for each model where those are few.
  */
 #include "results/query/shares.h"
-#include "results/report/html.h"
 #include "results/report/page.h"
 
 #include <math.h>

@@ -1,10 +1,13 @@
-/* The sections of the page, in the order in which the report puts them. */
+/* What the sections of the page share. Text from tables reaches it through pdnn_html_text and
+ * pdnn_html_json_text only. */
 #ifndef RESULTS_REPORT_PAGE_H
 #define RESULTS_REPORT_PAGE_H
 
 #include "results/figures/plot.h"
 #include "results/query/selection.h"
 #include "results/claims/claim.h"
+#include "results/table/escape.h"
+#include "results/table/write.h"
 
 struct pdnn_report_source {
     const char *directory;
@@ -31,6 +34,15 @@ struct pdnn_report_page {
     struct pdnn_claim_data data;
     char why_no_pairs[PDNN_ERR_TEXT]; /* where there are two sources without pairs */
 };
+
+/* Appends a table's columns and rows (NULL: all), with a caption (NULL: none). It scrolls by itself where it
+ * is wider than the page. */
+void pdnn_html_put_table(struct pdnn_str *out, const struct pdnn_table *table,
+                         const struct pdnn_row_list *rows, const size_t *columns, size_t n_columns,
+                         const char *caption, ...) __attribute__((format(printf, 6, 7)));
+
+/* Appends a paragraph, escaped. */
+void pdnn_html_say(struct pdnn_str *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Appends the label of a row of any of the selections as code, with its id as what a pointer shows. */
 void pdnn_report_put_model(struct pdnn_str *out, const struct pdnn_report_page *page,

@@ -1,7 +1,6 @@
 /* What other hardware would bring: the models of every source projected onto roofs of which one is changed,
  * and Amdahl's limits of the parts that take the most time. */
 #include "results/whatif/projection.h"
-#include "results/report/html.h"
 #include "results/report/page.h"
 
 /* Every graph is built once for each change: a large sweep is represented by this many of its rows, evenly

@@ -4,7 +4,6 @@
 #include "base/paths/folder.h"
 #include "lists.h"
 #include "results/report/assets.h"
-#include "results/report/html.h"
 #include "results/report/page.h"
 #include "results/store/tables.h"
 
