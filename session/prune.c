@@ -52,14 +52,14 @@ static enum pdnn_status open_session(struct pdnn_prune *prune, struct pdnn_err *
 static enum pdnn_status make_table(struct pdnn_prune *prune, struct pdnn_results *table,
                                    struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT];
+    const char *name = pdnn_folder_path(&prune->sweep.folder, "results.csv", path);
     struct pdnn_tables tables = {0};
     struct pdnn_rows_sums sums;
     enum pdnn_status status = pdnn_rows_of_visits(&prune->session, pdnn_journal_visits(prune->sweep.journal),
                                                   false, &tables, &sums, err);
     if (status == PDNN_OK) {
         pdnn_tables_flush(&tables);
-        status = pdnn_results_parse(table, pdnn_folder_path(&prune->sweep.folder, "results.csv", path),
-                                    &tables.results_text, err);
+        status = pdnn_results_open(table, &name, 1, &tables.results_text, err);
     }
     pdnn_tables_finish(&tables);
     return status;

@@ -178,7 +178,7 @@ void pdnn_status_finish(struct pdnn_status_report *report) {
 static enum pdnn_status read_import(const char *directory, struct pdnn_status_report *report,
                                     struct pdnn_err *err) {
     struct pdnn_results results;
-    if (pdnn_results_open(&results, &directory, 1, err) != PDNN_OK)
+    if (pdnn_results_open(&results, &directory, 1, NULL, err) != PDNN_OK)
         return err->status;
     report->visits_per_hour = report->seconds_left = NAN;
     for (size_t row = 0; row < results.table.n_rows; row++) {

@@ -1,4 +1,3 @@
-#include "results/table/csv.h"
 #include "results/query/grid.h"
 #include "base/memory.h"
 #include "base/units.h"
@@ -27,12 +26,10 @@ static double value_of(const struct pdnn_grid_request *request, size_t row) {
 }
 
 /* Whether the instance has a place in the grid: it has a value, or it was tried and has no time. */
-static bool is_placed(const struct pdnn_table *table, size_t row, const void *user) {
-    const struct pdnn_grid_request *request = user;
+static bool is_placed(const struct pdnn_grid_request *request, size_t row) {
     const enum pdnn_outcome outcome = pdnn_outcome_find(get(request, row, request->selection->status));
     const bool was_tried = outcome != PDNN_OUTCOME_FILTERED && outcome != PDNN_OUTCOME_INTERRUPTED &&
                            outcome != PDNN_OUTCOME_COUNT;
-    (void)table;
     return *get(request, row, request->x) && *get(request, row, request->y) &&
            (is_ok(request, row) ? !isnan(value_of(request, row)) : was_tried);
 }
@@ -87,13 +84,13 @@ static enum pdnn_status make_axis(const struct pdnn_grid_request *request, const
         const double start = axis->binned ? bin_of(entries[i].number) : entries[i].number;
         if (axis->count && start == axis->start[axis->count - 1])
             continue;
-        if (axis->binned && (isnan(start) || axis->count == PDNN_GRID_STEPS_MAX)) {
+        if (axis->binned && (isnan(start) || axis->count == PDNN_GRID_STEPS_MAX))
             status = pdnn_fail(err, PDNN_INVALID,
                                "%s has too many values for an axis: choose some with --only", axis->name);
-            continue;
-        }
-        axis->step[axis->count] = axis->binned ? number_text(arena, start) : entries[i].text;
-        axis->start[axis->count++] = start;
+        else
+            axis->start[axis->count] = start;
+        if (status == PDNN_OK)
+            axis->step[axis->count++] = axis->binned ? number_text(arena, start) : entries[i].text;
     }
     free(entries);
     pdnn_groups_finish(&values);
@@ -135,10 +132,10 @@ static void place_row(const struct pdnn_grid_request *request, size_t row, const
 }
 
 static bool has_ratio(const struct pdnn_grid_request *request, const struct pdnn_row_list *rows) {
-    size_t i = 0;
-    while (request->ratio && i < rows->count && isnan(request->ratio[rows->at[i]]))
+    size_t i = request->ratio ? 0 : rows->count;
+    while (i < rows->count && isnan(request->ratio[rows->at[i]]))
         i++;
-    return request->ratio && i < rows->count;
+    return i < rows->count;
 }
 
 /* A panel for each family and combination of the keys. */
@@ -233,8 +230,8 @@ enum pdnn_status pdnn_grid(const struct pdnn_grid_request *request, struct pdnn_
     struct pdnn_row_list rows = {0};
     struct pdnn_grid made = {.geometric = true};
     for (size_t at = 0; at < n_all; at++)
-        pdnn_rows_add(&rows, selection->row[at]);
-    pdnn_rows_keep(&rows, &selection->results.table, is_placed, request);
+        if (is_placed(request, selection->row[at]))
+            pdnn_rows_add(&rows, selection->row[at]);
     made.left_out = n_all - rows.count;
     for (size_t i = 0; i < rows.count; i++)
         made.geometric = made.geometric && !(value_of(request, rows.at[i]) <= 0);
@@ -248,8 +245,7 @@ enum pdnn_status pdnn_grid(const struct pdnn_grid_request *request, struct pdnn_
     if (status == PDNN_OK && !made.models)
         status = pdnn_fail(err, PDNN_INVALID, "no instance that ended ok has %s, %s and a number in %s",
                            made.x.name, made.y.name, pdnn_results_name(&selection->results, request->value));
-    if (status != PDNN_OK)
-        return status;
-    *grid = made;
-    return PDNN_OK;
+    if (status == PDNN_OK)
+        *grid = made;
+    return status;
 }

@@ -33,34 +33,23 @@ bool pdnn_same_directory(const char *a, const char *b) {
            one.st_ino == other.st_ino;
 }
 
-/* The n-th of all parameters: the run settings, then those of each family; NULL past the last one. */
-static const struct pdnn_param_def *param_at(size_t n) {
-    if (n < PDNN_SETTING_COUNT)
-        return &pdnn_settings[n];
-    n -= PDNN_SETTING_COUNT;
-    for (size_t f = 0; pdnn_families[f]; f++) {
-        if (n < pdnn_families[f]->n_params)
-            return &pdnn_families[f]->params[n];
-        n -= pdnn_families[f]->n_params;
-    }
+static const char *renamed_in(const struct pdnn_param_def *params, size_t n, const char *name, bool is_key) {
+    for (size_t i = 0; i < n; i++)
+        if (params[i].column && strcmp(is_key ? params[i].name : params[i].column, name) == 0)
+            return is_key ? params[i].column : params[i].name;
     return NULL;
 }
 
+/* What a key's column is called in files, or a file's column as a key; the name itself if they are alike. */
 static const char *renamed(const char *name, bool is_key) {
-    const struct pdnn_param_def *param;
-    for (size_t i = 0; (param = param_at(i)); i++)
-        if (param->column && strcmp(is_key ? param->name : param->column, name) == 0)
-            return is_key ? param->column : param->name;
-    return name;
+    const char *other = renamed_in(pdnn_settings, PDNN_SETTING_COUNT, name, is_key);
+    for (size_t f = 0; !other && pdnn_families[f]; f++)
+        other = renamed_in(pdnn_families[f]->params, pdnn_families[f]->n_params, name, is_key);
+    return other ? other : name;
 }
 
 const char *pdnn_key_column(const char *key) {
     return renamed(key, true);
-}
-
-/* The key whose column has another name in files, or that name. */
-static const char *key_of(const char *column) {
-    return renamed(column, false);
 }
 
 /* A table without the column is somebody's own. */
@@ -68,14 +57,14 @@ static enum pdnn_status check_schema(const char *path, const struct pdnn_table *
     size_t column = pdnn_table_find(table, "schema");
     if (column == SIZE_MAX || !table->n_rows || pdnn_table_is_empty(table, 0, column))
         return PDNN_OK;
-    uint64_t schema = pdnn_table_count(table, 0, column);
-    if (schema < PDNN_SCHEMA)
-        return pdnn_fail(err, PDNN_INVALID, "%s: written by an older version of paradnn (schema %d, now %d)",
-                         path, (int)schema, PDNN_SCHEMA);
-    if (schema > PDNN_SCHEMA)
-        return pdnn_fail(err, PDNN_INVALID, "%s:2: schema '%llu', this program reads %d", path,
-                         (unsigned long long)schema, PDNN_SCHEMA);
-    return PDNN_OK;
+    const int schema = (int)pdnn_table_count(table, 0, column);
+    return schema == PDNN_SCHEMA ? PDNN_OK
+           : schema < PDNN_SCHEMA
+               ? pdnn_fail(err, PDNN_INVALID,
+                           "%s: written by an older version of paradnn (schema %d, now %d)", path, schema,
+                           PDNN_SCHEMA)
+               : pdnn_fail(err, PDNN_INVALID, "%s:2: schema '%d', this program reads %d", path, schema,
+                           PDNN_SCHEMA);
 }
 
 /* Its own name, or the path where two directories have the same name. */
@@ -103,10 +92,8 @@ static void append_version(const char *directory, const char *backend, struct pd
     size_t length = strcspn(value, " ");
     if (value[length] && value[length + 1] != '(')
         length += 1 + strcspn(value + length + 1, " ");
-    if (text->length) {
-        text->text[length] = 0;
-        text->length = length;
-    }
+    if (text->length)
+        text->text[text->length = length] = 0;
 }
 
 /* Rows of one backend follow each other mostly, so only the last version is remembered. */
@@ -140,21 +127,19 @@ static enum section section_of(const struct pdnn_table *part, size_t column) {
 }
 
 static bool add_column(struct pdnn_table *table, const struct pdnn_column_def *column) {
-    bool is_there = pdnn_table_find(table, column->name) != SIZE_MAX,
-         has_room = is_there || table->n_columns < PDNN_TABLE_COLUMNS_MAX;
-    if (!is_there && has_room)
-        pdnn_table_add_column(table, column);
-    return has_room;
+    if (pdnn_table_find(table, column->name) != SIZE_MAX)
+        return true;
+    return table->n_columns < PDNN_TABLE_COLUMNS_MAX && pdnn_table_add_column(table, column) != SIZE_MAX;
 }
 
 /* The columns of all parts, each where it stands in the first that has it. */
 static bool add_columns(struct pdnn_table *table, const struct pdnn_table *parts, size_t n) {
-    static const struct pdnn_column_def origin[] = {{PDNN_RESULTS_KEY, .align = PDNN_ALIGN_WRAP},
-                                                    {PDNN_RESULTS_VERSION_KEY, .align = PDNN_ALIGN_WRAP}};
+    static const struct pdnn_column_def name = {PDNN_RESULTS_KEY, .align = PDNN_ALIGN_WRAP},
+                                        version = {PDNN_RESULTS_VERSION_KEY, .align = PDNN_ALIGN_WRAP};
     bool has_room = true;
     for (enum section section = 0; section < SECTIONS; section++) {
-        for (size_t i = 0; i < 2 && section == AFTER_KEYS; i++)
-            has_room = has_room && add_column(table, &origin[i]);
+        if (section == AFTER_KEYS)
+            has_room = has_room && add_column(table, &name) && add_column(table, &version);
         for (size_t part = 0; part < n; part++)
             for (size_t i = 0; i < parts[part].n_columns; i++)
                 if (section_of(&parts[part], i) == section)
@@ -198,7 +183,7 @@ static void find_columns(struct pdnn_results *results) {
     results->end_key = is_joined ? results->version : results->end_name;
     for (int k = results->first_key; k < results->end_key; k++) {
         struct pdnn_column_def *def = &results->table.column[k].def;
-        const char *key = key_of(def->name);
+        const char *key = renamed(def->name, false);
         if (pdnn_table_find(&results->table, key) == SIZE_MAX)
             def->name = key;
     }
@@ -217,9 +202,8 @@ static enum pdnn_status read_part(const char *path, struct pdnn_str *text, struc
     return check_schema(path, part, err);
 }
 
-/* text: of the only one's results.csv; NULL: the files are read. */
-static enum pdnn_status open_all(struct pdnn_results *results, const char *const *directories, size_t n,
-                                 struct pdnn_str *text, struct pdnn_err *err) {
+enum pdnn_status pdnn_results_open(struct pdnn_results *results, const char *const *directories, size_t n,
+                                   struct pdnn_str *text, struct pdnn_err *err) {
     struct pdnn_results opened = {.n_directories = n};
     struct pdnn_table *part = pdnn_alloc(n, sizeof *part);
     const char **directory = pdnn_arena_alloc(&opened.arena, n, sizeof *directory);
@@ -227,9 +211,8 @@ static enum pdnn_status open_all(struct pdnn_results *results, const char *const
     opened.directory = directory;
     opened.name = pdnn_arena_alloc(&opened.arena, n, sizeof *opened.name);
     opened.first_row = pdnn_arena_alloc(&opened.arena, n, sizeof *opened.first_row);
-    for (size_t i = 0; i < n; i++)
-        directory[i] = pdnn_arena_strdup(&opened.arena, directories[i]);
     for (size_t i = 0; status == PDNN_OK && i < n; i++) {
+        directory[i] = pdnn_arena_strdup(&opened.arena, directories[i]);
         const char *path =
             text ? directory[i] : pdnn_arena_printf(&opened.arena, "%s/results.csv", directory[i]);
         for (size_t other = 0; status == PDNN_OK && other < i; other++)
@@ -259,16 +242,6 @@ static enum pdnn_status open_all(struct pdnn_results *results, const char *const
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_results_open(struct pdnn_results *results, const char *const *directories, size_t n,
-                                   struct pdnn_err *err) {
-    return open_all(results, directories, n, NULL, err);
-}
-
-enum pdnn_status pdnn_results_parse(struct pdnn_results *results, const char *path, struct pdnn_str *text,
-                                    struct pdnn_err *err) {
-    return open_all(results, &path, 1, text, err);
-}
-
 void pdnn_results_close(struct pdnn_results *results) {
     for (size_t c = 0; results->text && c < results->table.n_columns; c++)
         free(results->text[c]);
@@ -287,7 +260,7 @@ int pdnn_results_setting(const struct pdnn_results *results, enum pdnn_setting s
 
 int pdnn_results_named(const struct pdnn_results *results, const char *name) {
     int column = find(results, name);
-    return column < 0 ? find(results, key_of(name)) : column;
+    return column < 0 ? find(results, renamed(name, false)) : column;
 }
 
 /* The column, which is one of those from `first` to before `end`. */

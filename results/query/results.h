@@ -1,12 +1,11 @@
-/* results.csv of one or several directories as one table, read once: every cell is typed by the column's
- * definition (results/store/results.h). Ids are reprinted in today's form, and a hyper-parameter or run
- * setting has the key's name here, as in ids and on the command line, also where the file has another one.
- * Columns that the definition does not know are somebody's own, and stay, as text.
+/* results.csv of one or several directories as one table, typed by the columns' definitions. Ids are
+ * reprinted in today's form, and the column of a hyper-parameter or run setting has the key's name, also
+ * where files have another one. Columns that nobody knows stay, as text.
  *
  * The keys are the columns between `family` and `status`. Of several directories, rows keep their order, what
- * only some tables have is empty in the others, and two columns say where a row comes from: `results`, the
- * name of its directory, a key like a hyper-parameter; and `version`, the software that ran it by
- * environment.yaml, which follows from the others and comes after the keys. */
+ * only some tables have is empty in the others, and two columns say where a row comes from: the key
+ * `results`, the name of its directory; and behind the keys `version`, the software that ran it by
+ * environment.yaml. */
 #ifndef RESULTS_QUERY_RESULTS_H
 #define RESULTS_QUERY_RESULTS_H
 
@@ -35,15 +34,12 @@ struct pdnn_results {
 #define PDNN_RESULTS_KEY         "results"
 #define PDNN_RESULTS_VERSION_KEY "version"
 
-/* Reads DIR/results.csv of each directory. PDNN_INVALID with file, line and column for a cell that is not of
- * its column's kind; if a directory is named twice; if a column is missing that every results.csv has: id,
- * family, status, time_ns_median. */
+/* Reads DIR/results.csv of each directory, or the text of one, which is changed and has its path in place of
+ * a directory. PDNN_INVALID with file, line and column for a cell that is not of its column's kind; if a
+ * directory is named twice; if a column is missing that every results.csv has: id, family, status,
+ * time_ns_median. */
 enum pdnn_status pdnn_results_open(struct pdnn_results *results, const char *const *directories, size_t n,
-                                   struct pdnn_err *err);
-
-/* The same from text, which is changed; path: for messages. */
-enum pdnn_status pdnn_results_parse(struct pdnn_results *results, const char *path, struct pdnn_str *text,
-                                    struct pdnn_err *err);
+                                   struct pdnn_str *text, struct pdnn_err *err);
 void pdnn_results_close(struct pdnn_results *results);
 
 /* The column of a run setting; -1: not in the files. */

@@ -74,17 +74,13 @@ double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at)
     return pdnn_selection_number(selection, at, selection->step);
 }
 
-static bool has_number(const struct pdnn_selection *selection, enum pdnn_result_column column) {
-    size_t at = 0;
-    while (at < selection->count && isnan(pdnn_selection_value(selection, at, column)))
-        at++;
-    return at < selection->count;
-}
-
 const char *pdnn_selection_utilization(const struct pdnn_selection *selection) {
-    bool has_rate =
-        !has_number(selection, PDNN_RESULT_PCT_OF_PEAK) && has_number(selection, PDNN_RESULT_GFLOPS);
-    return has_rate ? "gflops" : "pct_of_peak";
+    bool has_pct = false, has_rate = false;
+    for (size_t at = 0; at < selection->count; at++) {
+        has_pct = has_pct || !isnan(pdnn_selection_value(selection, at, PDNN_RESULT_PCT_OF_PEAK));
+        has_rate = has_rate || !isnan(pdnn_selection_value(selection, at, PDNN_RESULT_GFLOPS));
+    }
+    return has_rate && !has_pct ? "gflops" : "pct_of_peak";
 }
 
 static bool is_axis(const struct pdnn_axes *axes, int column) {
@@ -162,16 +158,17 @@ static void forget_keys(struct pdnn_selection *selection) {
 }
 
 void pdnn_selection_leave_failed(struct pdnn_selection *selection) {
-    const size_t before = selection->count, n = before + selection->left_out;
+    const size_t n = selection->count + selection->left_out;
     size_t *row = pdnn_alloc(n, sizeof *row), count = 0, failed = 0;
-    for (size_t at = 0; at < before; at++)
+    for (size_t at = 0; at < selection->count; at++)
         if (pdnn_selection_is_ok(selection, at))
-            selection->row[count++] = selection->row[at];
+            row[count++] = selection->row[at];
         else
-            row[failed++] = selection->row[at];
-    if (failed)
-        memcpy(selection->row + count, row, failed * sizeof *row);
-    free(row);
+            selection->row[failed++] = selection->row[at];
+    memcpy(row + count, selection->row, failed * sizeof *row);
+    memcpy(row + selection->count, selection->row + selection->count, selection->left_out * sizeof *row);
+    free(selection->row);
+    selection->row = row;
     selection->count = count;
     selection->left_out = n - count;
     forget_keys(selection);
@@ -182,7 +179,7 @@ enum pdnn_status pdnn_selection_read(struct pdnn_selection *selection, const cha
                                      struct pdnn_err *err) {
     struct pdnn_selection opened = {.count = 0};
     struct pdnn_row_list rows = {0};
-    enum pdnn_status status = pdnn_results_open(&opened.results, directories, n_directories, err);
+    enum pdnn_status status = pdnn_results_open(&opened.results, directories, n_directories, NULL, err);
     if (status != PDNN_OK)
         return status;
     const int *at = opened.results.at;
@@ -278,10 +275,10 @@ static size_t common_columns(const struct pdnn_selection *selection, const struc
 /* Whether the row is alike to all before it that are in its series. */
 static bool is_alike(const struct pdnn_selection *selection, const struct pdnn_axes *axes, const size_t *of,
                      size_t at) {
-    for (size_t i = 0; axes->alike && i < at; i++)
-        if (of[i] == of[at] && !axes->alike(selection, i, at))
-            return false;
-    return true;
+    size_t i = axes->alike ? 0 : at;
+    while (i < at && (of[i] != of[at] || axes->alike(selection, i, at)))
+        i++;
+    return i == at;
 }
 
 struct order {

@@ -146,11 +146,11 @@ static struct pdnn_share named(const struct sums *sums, const struct pdnn_op_rec
     return share;
 }
 
-static struct pdnn_share *find(struct sums *sums, const struct pdnn_share *like) {
-    const size_t at = find_share(sums->share, sums->count, like);
-    if (at == sums->count)
-        sums->share[sums->count++] = *like;
-    return &sums->share[at];
+static struct pdnn_share *find(struct pdnn_share *shares, size_t *n, const struct pdnn_share *like) {
+    const size_t at = find_share(shares, *n, like);
+    if (at == *n)
+        shares[(*n)++] = *like;
+    return &shares[at];
 }
 
 static void add_op(struct pdnn_share *share, const struct pdnn_op_record *op) {
@@ -181,13 +181,10 @@ enum { N_PASSES = sizeof passes / sizeof *passes };
 
 /* The position of a group or pass in its fixed order; other keys are all equal. */
 static int rank(enum pdnn_by by, const struct pdnn_share *share) {
+    const int count = by == PDNN_BY_PASS ? N_PASSES : share->rgb ? PDNN_OP_GROUP_COUNT : 0;
     int at = 0;
-    if (by == PDNN_BY_GROUP) {
-        while (share->rgb && at < PDNN_OP_GROUP_COUNT && strcmp(pdnn_op_groups[at].name, share->key[by]) != 0)
-            at++;
-        return at;
-    }
-    while (at < N_PASSES && strcmp(passes[at], share->key[by]) != 0)
+    while (at < count &&
+           strcmp(by == PDNN_BY_PASS ? passes[at] : pdnn_op_groups[at].name, share->key[by]) != 0)
         at++;
     return at;
 }
@@ -230,7 +227,7 @@ size_t pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *b
         if (isnan(op->time_ns_median))
             continue;
         struct pdnn_share share = named(&sums, op);
-        add_op(find(&sums, &share), op);
+        add_op(find(sums.share, &sums.count, &share), op);
         residual_ns -= op->time_ns_median;
     }
     if (sums.count) {
@@ -239,7 +236,7 @@ size_t pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *b
         const struct pdnn_op_record none = {.id = id, .layer = "", .op = "", .category = "", .pass = ""};
         struct pdnn_share other = named(&sums, &none);
         if (sums.family && sums.by.count == 1 && sums.by.by[0] == PDNN_BY_GROUP)
-            find(&sums, &other);
+            find(sums.share, &sums.count, &other);
         qsort(sums.share, sums.count, sizeof *sums.share, compare_shares);
         add_residual(&sums, id, residual_ns);
     }
@@ -258,50 +255,36 @@ const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_
     return most;
 }
 
-struct list {
-    struct pdnn_share *share;
-    size_t count;
-};
-
-/* Collects every share that some column has. The time of a row is the sum over
- * all columns of its percentage. */
-static size_t collect_rows(const struct list *lists, size_t n_lists, struct pdnn_share *rows) {
-    size_t count = 0;
-    for (size_t c = 0; c < n_lists; c++) {
-        for (size_t i = 0; i < lists[c].count; i++) {
-            const struct pdnn_share *share = &lists[c].share[i];
-            const size_t at = find_share(rows, count, share);
-            if (at == count) {
-                rows[count] = *share;
-                rows[count++].work = (struct pdnn_op_sum){.time_ns = 0};
-            }
-            rows[at].work.time_ns += share->work.share_pct;
-        }
-    }
-    qsort(rows, count, sizeof *rows, compare_shares);
-    return count;
-}
-
+/* The time of a row is the sum over all columns of its percentage. */
 struct pdnn_share_matrix pdnn_share_matrix(const struct pdnn_selection *selection,
                                            struct pdnn_ops_reader *readers, const struct pdnn_by_list *by,
                                            const struct pdnn_series *series, struct pdnn_arena *arena) {
-    size_t n_columns = series->count, n_shares = 0;
-    struct list *lists = pdnn_arena_alloc(arena, n_columns + 1, sizeof *lists);
+    const size_t n_columns = series->count;
+    size_t room = 1, n_rows = 0;
+    struct {
+        struct pdnn_share *share;
+        size_t count;
+    } *columns = pdnn_arena_alloc(arena, n_columns + 1, sizeof *columns);
     for (size_t c = 0; c < n_columns; c++) {
         const struct pdnn_op_rows rows = pdnn_selection_rows(selection, series->at[c], readers);
-        lists[c].count = pdnn_shares(&rows, by, arena, &lists[c].share);
-        for (size_t i = 0; i < lists[c].count; i++)
-            lists[c].share[i].most = NULL;
-        n_shares += lists[c].count;
+        columns[c].count = pdnn_shares(&rows, by, arena, &columns[c].share);
+        room += columns[c].count;
     }
-    struct pdnn_share *row = pdnn_arena_alloc(arena, n_shares + 1, sizeof *row);
-    size_t n_rows = collect_rows(lists, n_columns, row);
-    const struct pdnn_share **cells = pdnn_arena_alloc(arena, n_rows * n_columns + 1, sizeof *cells);
-    for (size_t r = 0; r < n_rows; r++) {
-        for (size_t c = 0; c < n_columns; c++) {
-            const size_t at = find_share(lists[c].share, lists[c].count, &row[r]);
-            cells[r * n_columns + c] = at < lists[c].count ? &lists[c].share[at] : NULL;
+    struct pdnn_share *row = pdnn_arena_alloc(arena, room, sizeof *row);
+    for (size_t c = 0; c < n_columns; c++)
+        for (size_t i = 0; i < columns[c].count; i++) {
+            struct pdnn_share *share = &columns[c].share[i], like = *share;
+            like.work = (struct pdnn_op_sum){.time_ns = 0};
+            share->most = like.most = NULL;
+            find(row, &n_rows, &like)->work.time_ns += share->work.share_pct;
         }
+    qsort(row, n_rows, sizeof *row, compare_shares);
+    const struct pdnn_share **cells = pdnn_arena_alloc(arena, n_rows * n_columns + 1, sizeof *cells);
+    for (size_t i = 0; i < n_rows * n_columns; i++) {
+        const struct pdnn_share *shares = columns[i % n_columns].share;
+        const size_t count = columns[i % n_columns].count,
+                     at = find_share(shares, count, &row[i / n_columns]);
+        cells[i] = at < count ? &shares[at] : NULL;
     }
     return (struct pdnn_share_matrix){row, cells, n_rows, n_columns};
 }

@@ -13,12 +13,11 @@
 /* results.csv and ops.csv while they are made row by row. */
 struct pdnn_tables {
     struct pdnn_arena arena;
-    struct pdnn_table results, ops; /* the rows at hand */
-    struct pdnn_table_writer results_writer, ops_writer;
+    struct pdnn_table results, ops;         /* the rows at hand */
     struct pdnn_str results_text, ops_text; /* those before */
 };
 
-/* Of results with these families. *tables stays where it is until it is finished. */
+/* Of results with these families. */
 void pdnn_tables_init(struct pdnn_tables *tables, const struct pdnn_family_def *const *families,
                       size_t n_families);
 

@@ -9,37 +9,26 @@ static const char *intern(struct pdnn_visits *visits, const char *text) {
     return visits->texts.text[number];
 }
 
-static void copy_ops(struct pdnn_visits *visits, const struct pdnn_visit *visit,
-                     struct pdnn_measured_ops *ops) {
-    struct pdnn_measured_op *copy = pdnn_arena_alloc(&visits->arena, visit->n_ops + 1, sizeof *copy);
+void pdnn_visits_add(struct pdnn_visits *visits, const char *id, const struct pdnn_visit *visit) {
+    struct pdnn_measured_op *ops = pdnn_arena_alloc(&visits->arena, visit->n_ops + 1, sizeof *ops);
     for (size_t i = 0; i < visit->n_ops; i++) {
         const struct pdnn_visit_op *op = &visit->ops[i];
-        copy[i] = (struct pdnn_measured_op){
-            .key = intern(visits, op->key),
-            .layer = intern(visits, op->layer),
-            .implementation = intern(visits, op->implementation),
-            .bytes = op->bytes,
-            .time_ns = op->time_ns,
-            .count = op->count,
-        };
+        ops[i] = (struct pdnn_measured_op){intern(visits, op->key),
+                                           intern(visits, op->layer),
+                                           intern(visits, op->implementation),
+                                           op->bytes,
+                                           op->time_ns,
+                                           op->count};
     }
-    *ops = (struct pdnn_measured_ops){copy, visit->n_ops};
-}
-
-void pdnn_visits_add(struct pdnn_visits *visits, const char *id, const struct pdnn_visit *visit) {
-    struct pdnn_measured_ops ops;
-    copy_ops(visits, visit, &ops);
     visits->of = pdnn_grow(visits->of, &visits->room, visits->ids.count, sizeof *visits->of);
     size_t before = visits->ids.count, number = pdnn_texts_add(&visits->ids, id);
     if (number == before)
         visits->of[number] = (struct pdnn_instance_visits){0};
     struct pdnn_instance_visits *of = &visits->of[number];
-    if (of->count == of->room) {
-        of->room = of->room ? 2 * of->room : 4;
-        of->visit = pdnn_resize(of->visit, of->room, sizeof *of->visit);
-        of->ops = pdnn_resize(of->ops, of->room, sizeof *of->ops);
-    }
-    of->ops[of->count] = ops;
+    size_t room = of->room; /* of both */
+    of->ops = pdnn_grow(of->ops, &room, of->count, sizeof *of->ops);
+    of->visit = pdnn_grow(of->visit, &of->room, of->count, sizeof *of->visit);
+    of->ops[of->count] = (struct pdnn_measured_ops){ops, visit->n_ops};
     of->visit[of->count] = *visit;
     of->visit[of->count].ops = NULL;
     of->visit[of->count++].n_ops = 0;

@@ -71,23 +71,18 @@ void pdnn_rows_sort(struct pdnn_row_list *rows, const struct pdnn_table *table,
     free(places);
 }
 
-/* The cells of the keys as one text: each with its length before it, so that no two lists of cells give the
+/* The cells of the keys as one text: each with its length behind it, so that no two lists of cells give the
  * same. */
 static void append_key(struct pdnn_str *text, const struct pdnn_table *table, size_t row, const size_t *keys,
                        size_t n_keys) {
     pdnn_str_clear(text);
     for (size_t i = 0; i < n_keys; i++) {
-        struct pdnn_str cell = {0};
-        pdnn_table_append(table, row, keys[i], &cell);
-        pdnn_str_append_u64(text, cell.length);
+        const size_t start = text->length;
+        pdnn_table_append(table, row, keys[i], text);
         pdnn_str_append(text, ":", 1);
-        pdnn_str_append(text, pdnn_str_text(&cell), cell.length);
-        pdnn_str_finish(&cell);
+        pdnn_str_append_u64(text, text->length - start);
+        pdnn_str_append(text, ":", 1);
     }
-}
-
-static size_t row_at(const struct pdnn_row_list *rows, size_t i) {
-    return rows ? rows->at[i] : i;
 }
 
 struct pdnn_groups pdnn_groups_make(const struct pdnn_table *table, const struct pdnn_row_list *rows,
@@ -97,13 +92,14 @@ struct pdnn_groups pdnn_groups_make(const struct pdnn_table *table, const struct
     struct pdnn_str key = {0};
     size_t count = rows ? rows->count : table->n_rows;
     for (size_t i = 0; i < count; i++) {
-        append_key(&key, table, row_at(rows, i), keys, n_keys);
+        const size_t row = rows ? rows->at[i] : i;
+        append_key(&key, table, row, keys, n_keys);
         size_t group = pdnn_texts_add(&texts, pdnn_str_text(&key));
         if (group == groups.count) {
             groups.group = pdnn_grow(groups.group, &groups.room, groups.count, sizeof *groups.group);
             groups.group[groups.count++] = (struct pdnn_row_list){0};
         }
-        pdnn_rows_add(&groups.group[group], row_at(rows, i));
+        pdnn_rows_add(&groups.group[group], row);
     }
     pdnn_str_finish(&key);
     pdnn_texts_finish(&texts);

@@ -120,7 +120,7 @@ int main(int argc, char **argv) {
             goto out;
     }
     struct pdnn_results results;
-    if (pdnn_results_open(&results, (const char *const *)&argv[1], 1, &err) != PDNN_OK)
+    if (pdnn_results_open(&results, (const char *const *)&argv[1], 1, NULL, &err) != PDNN_OK)
         goto out;
     for (size_t i = 0; i < results.table.n_rows && err.status == PDNN_OK; i++) {
         struct pdnn_arena arena = {0};

@@ -417,7 +417,7 @@ static void test_results_select_compares_cells(void **state) {
     struct pdnn_str file = {.text = counts, .length = strlen(counts)};
     struct pdnn_results results;
     struct pdnn_err err = {0};
-    if (pdnn_results_parse(&results, "results.csv", &file, &err) != PDNN_OK)
+    if (pdnn_results_open(&results, &(const char *){"results.csv"}, 1, &file, &err) != PDNN_OK)
         fail_msg("%s", err.text);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_row_list chosen = {0};
