@@ -1,7 +1,8 @@
-/* The instances of a result directory over two axes: a cell for each pair of values, with the mean of a
- * column over its instances that ended ok, and how many did not. One panel per family and per value of
- * further keys, and of ratios one beside each panel whose rows have some. Means are geometric (Fleming and
- * Wallace, CACM 29, 1986), or arithmetic if a value is not positive. */
+/* Instances over two axes: a cell for each pair of values, with the mean of a column over those that ended
+ * ok, and how many did not. A panel per family and value of further keys, and one of ratios beside each whose
+ * rows have some. Means are geometric (Fleming and Wallace, CACM 29, 1986), or arithmetic if a value is not
+ * positive.
+ */
 #ifndef RESULTS_QUERY_GRID_H
 #define RESULTS_QUERY_GRID_H
 
@@ -9,9 +10,9 @@
 
 enum { PDNN_GRID_STEPS_MAX = 48, PDNN_GRID_EXACT_MAX = 24, PDNN_GRID_PANELS_MAX = 18 };
 
-/* The key for an axis where none was named: for the first (taken: -1) the minibatch if it varies, else, and
- * for the second, the key other than `taken` with the most values; words only if there are at most
- * PDNN_GRID_EXACT_MAX. Returns its column; -1 if none has two values. */
+/* The column of the key for an axis where none was named: for the first (taken: -1) the minibatch if it
+ * varies, else the key other than `taken` with the most values, at most PDNN_GRID_EXACT_MAX words; -1: none
+ * has two. */
 int pdnn_grid_choose_axis(const struct pdnn_selection *selection, int taken);
 
 struct pdnn_grid_request {

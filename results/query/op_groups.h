@@ -48,8 +48,7 @@ enum pdnn_op_group pdnn_op_group_of(const struct pdnn_family_def *family, const 
  * than its bytes. */
 bool pdnn_category_is_product(const char *category);
 
-/* True for what stands before and after the repeated layers and does not grow with their
- * number, including its updates. */
+/* True for what stands before and after the repeated layers, including its updates. */
 bool pdnn_op_is_outer(const struct pdnn_family_def *family, const struct pdnn_op_record *op);
 
 /* The group that a row of ops.csv was made from, or NULL for a reorder. */

@@ -29,7 +29,7 @@ static void index_rows(struct pdnn_ops_reader *reader) {
 enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char *directory,
                                       struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT];
-    struct pdnn_ops_reader opened = {.room = 0};
+    struct pdnn_ops_reader opened = {.ops = NULL};
     if (!pdnn_path_join(path, directory, "ops.csv"))
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
     struct pdnn_table_file file = {.path = path, .limit_bytes = OPS_LIMIT_BYTES, .check = pdnn_record_check};
@@ -47,7 +47,7 @@ void pdnn_ops_reader_close(struct pdnn_ops_reader *reader) {
     pdnn_texts_finish(&reader->ids);
     free(reader->first);
     free(reader->ops);
-    *reader = (struct pdnn_ops_reader){.room = 0};
+    *reader = (struct pdnn_ops_reader){.ops = NULL};
 }
 
 size_t pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char *id,
@@ -56,10 +56,7 @@ size_t pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char *id,
     size_t first = number == SIZE_MAX ? reader->table.n_rows : reader->first[number];
     while (first + count < reader->table.n_rows && id_of(reader, first + count) == id_of(reader, first))
         count++;
-    if (count > reader->room) {
-        reader->ops = pdnn_resize(reader->ops, count, sizeof *reader->ops);
-        reader->room = count;
-    }
+    reader->ops = pdnn_resize(reader->ops, count, sizeof *reader->ops);
     for (size_t i = 0; i < count; i++)
         reader->ops[i] = pdnn_ops_row(&reader->table, first + i);
     *ops = reader->ops;

@@ -6,11 +6,10 @@
 #include "results/store/results.h"
 
 struct pdnn_ops_reader {
-    struct pdnn_table table; /* of pdnn_ops_def */
-    struct pdnn_texts ids;   /* of the instances */
-    size_t *first;           /* by number of the id, its first row */
-    struct pdnn_op_record *ops;
-    size_t room;
+    struct pdnn_table table;    /* of pdnn_ops_def */
+    struct pdnn_texts ids;      /* of the instances */
+    size_t *first;              /* by number of the id, its first row */
+    struct pdnn_op_record *ops; /* of the instance that was found last */
 };
 
 /* Columns may stand in any order. Ids are reprinted in today's form. */

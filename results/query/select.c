@@ -5,6 +5,7 @@
 #include "models/instance.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What the cell may be beside the value; of `!=` what it may not be. */
@@ -31,7 +32,7 @@ struct condition {
     int column;
     enum comparison comparison;
     struct value *value; /* one of them; of `!=`: none of them */
-    size_t n_values;
+    size_t n_values, room;
 };
 
 /* A text that is being split, and what came of it so far. */
@@ -39,7 +40,7 @@ struct parsing {
     const struct pdnn_results *results;
     struct pdnn_arena *arena;
     struct condition *condition;
-    size_t count;
+    size_t count, room;
 };
 
 /* Where the operator begins, and which one it is; NULL if the text, up to the next comma, has none. */
@@ -57,17 +58,25 @@ static const char *find_operator(const char *text, size_t *which) {
 static enum pdnn_status add_value(const struct parsing *parsing, struct condition *condition,
                                   const char *text, size_t length, struct pdnn_err *err) {
     const char *column = pdnn_results_name(parsing->results, condition->column);
-    struct value *value = &condition->value[condition->n_values];
     char *copy = pdnn_arena_printf(parsing->arena, "%.*s", (int)length, text), id[PDNN_ID_TEXT];
     if (strcmp(column, "id") == 0)
         copy = pdnn_arena_strdup(parsing->arena, pdnn_instance_reprint(copy, id));
-    *value = (struct value){.text = copy};
-    value->is_number = pdnn_parse_double(copy, &value->number);
-    if (!is_equality(condition->comparison) && !value->is_number)
+    struct value value = {.text = copy};
+    value.is_number = pdnn_parse_double(copy, &value.number);
+    if (!is_equality(condition->comparison) && !value.is_number)
         return pdnn_fail(err, PDNN_INVALID, "--only: '%.64s' is not a number to compare %s with", copy,
                          column);
-    condition->n_values++;
+    condition->value = pdnn_arena_grow(parsing->arena, condition->value, &condition->room,
+                                       condition->n_values, sizeof value);
+    condition->value[condition->n_values++] = value;
     return PDNN_OK;
+}
+
+static struct condition *add_condition(struct parsing *parsing, enum comparison comparison) {
+    parsing->condition = pdnn_arena_grow(parsing->arena, parsing->condition, &parsing->room, parsing->count,
+                                         sizeof *parsing->condition);
+    parsing->condition[parsing->count] = (struct condition){.comparison = comparison};
+    return &parsing->condition[parsing->count++];
 }
 
 /* Reads one condition with all its values, and moves *text past them. */
@@ -79,17 +88,11 @@ static enum pdnn_status parse_condition(struct parsing *parsing, const char **te
     if (!length || length >= sizeof key)
         return pdnn_fail(err, PDNN_INVALID,
                          "--only: '%.64s' is not KEY=VALUE; a family or a preset comes first", *text);
-    struct condition *condition = &parsing->condition[parsing->count++];
-    condition->comparison = operators[which].comparison;
-    memcpy(key, *text, length);
-    key[length] = 0;
+    struct condition *condition = add_condition(parsing, operators[which].comparison);
+    snprintf(key, sizeof key, "%.*s", (int)length, *text);
     if (pdnn_results_ask(parsing->results, key, &condition->column, err) != PDNN_OK)
         return err->status;
     at += strlen(operators[which].text);
-    size_t room = 1;
-    for (const char *comma = at; (comma = strchr(comma, ',')); comma++)
-        room++;
-    condition->value = pdnn_arena_alloc(parsing->arena, room, sizeof *condition->value);
     const bool takes_rest =
         strcmp(key, "id") == 0 || strcmp(key, "model") == 0 || strcmp(key, "settings") == 0;
     for (;;) {
@@ -124,9 +127,7 @@ static enum pdnn_status take_models(struct parsing *parsing, const char **text, 
     size_t length = strcspn(*text, "/=<>!,");
     if ((*text)[length] != '/' && (find_operator(*text, &(size_t){0}) || !pdnn_model_is_known(*text, length)))
         return PDNN_OK;
-    struct condition *condition = &parsing->condition[parsing->count++];
-    condition->comparison = SAME;
-    condition->value = pdnn_arena_alloc(parsing->arena, strlen(*text) / 2 + 1, sizeof *condition->value);
+    struct condition *condition = add_condition(parsing, SAME);
     const bool is_preset = is_preset_name(parsing, *text, length);
     enum pdnn_status status =
         pdnn_results_ask(parsing->results, is_preset ? "preset" : "family", &condition->column, err);
@@ -144,10 +145,6 @@ static enum pdnn_status take_models(struct parsing *parsing, const char **text, 
 
 static enum pdnn_status parse_all(struct parsing *parsing, const char *const *only, size_t n_only,
                                   struct pdnn_err *err) {
-    size_t room = 0; /* a condition takes letters */
-    for (size_t i = 0; i < n_only; i++)
-        room += strlen(only[i]) + 1;
-    parsing->condition = pdnn_arena_alloc(parsing->arena, room, sizeof *parsing->condition);
     for (size_t i = 0; i < n_only; i++) {
         const char *text = only[i];
         enum pdnn_status status = take_models(parsing, &text, err);

@@ -373,13 +373,18 @@ void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, c
     }
 }
 
+/* Of SIZE_MAX, the column's name. */
+static void append_cell(const struct pdnn_selection *selection, size_t at, int column, const char *separator,
+                        struct pdnn_str *out) {
+    const char *shown = at == SIZE_MAX ? pdnn_results_name(&selection->results, column)
+                                       : pdnn_selection_get(selection, at, column);
+    pdnn_str_printf(out, "%s%s", separator, *shown ? shown : "-");
+}
+
 void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                            struct pdnn_str *out) {
-    for (size_t k = 0; k < axes->count; k++) {
-        const char *shown = at == SIZE_MAX ? pdnn_results_name(&selection->results, axes->column[k])
-                                           : pdnn_selection_get(selection, at, axes->column[k]);
-        pdnn_str_printf(out, "%s%s", k ? ", " : "", *shown ? shown : "-");
-    }
+    for (size_t k = 0; k < axes->count; k++)
+        append_cell(selection, at, axes->column[k], k ? ", " : "", out);
 }
 
 void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
@@ -401,9 +406,7 @@ void pdnn_selection_varying(const struct pdnn_selection *selection, size_t at, s
         const struct pdnn_selection_key *key = pdnn_selection_key(selection, column);
         if (!key->values || key->follows)
             continue;
-        const char *shown = at == SIZE_MAX ? pdnn_results_name(&selection->results, column)
-                                           : pdnn_selection_get(selection, at, column);
-        pdnn_str_printf(out, "%s%s", separator, *shown ? shown : "-");
+        append_cell(selection, at, column, separator, out);
         separator = " ";
     }
 }

@@ -1,6 +1,5 @@
-/* The instances of one or several result directories, mostly those that ended ok, by hyper-parameters and run
- * settings: filtered by values, and grouped into series of instances that differ only in some keys. A key is
- * a column of results.csv between `family` and `status`: a hyper-parameter or a run setting. */
+/* The instances of result directories, mostly those that ended ok: filtered by values, and grouped into
+ * series of instances that differ only in some keys. */
 #ifndef RESULTS_QUERY_SELECTION_H
 #define RESULTS_QUERY_SELECTION_H
 
@@ -8,11 +7,9 @@
 
 /* A key among the chosen rows. */
 struct pdnn_selection_key {
-    bool varies; /* two rows differ, perhaps because one lacks it */
-    bool values; /* two rows have different values */
-    /* All rows of one directory have the same value, and those of another directory another one: then
-     * `results` says it too. */
-    bool follows;
+    bool varies;       /* two rows differ, perhaps because one lacks it */
+    bool values;       /* two rows have different values */
+    bool follows;      /* from `results`: all rows of one directory have the same value, others another one */
     const char *usual; /* what more than half of the rows have; NULL: there is no such value */
     bool is_known;     /* false until somebody asks for it */
 };
@@ -28,8 +25,7 @@ struct pdnn_selection {
 };
 
 /* Reads DIR/results.csv of each directory and keeps all rows that all texts of `only` ask for
- * (results/query/results.h), whether or not they ended ok. Of several directories, the names are the key
- * `results` (results/query/results.h). PDNN_INVALID names the nearest column. */
+ * (results/query/results.h), whether or not they ended ok. PDNN_INVALID names the nearest column. */
 enum pdnn_status pdnn_selection_read(struct pdnn_selection *selection, const char *const *directories,
                                      size_t n_directories, const char *const *only, size_t n_only,
                                      struct pdnn_err *err);
@@ -75,8 +71,7 @@ size_t pdnn_selection_source(const struct pdnn_selection *selection, size_t at);
 /* The step time of a chosen row; NaN if the field is not a number. */
 double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at);
 
-/* The column that says how much of the machine is used: pct_of_peak, or gflops if no chosen row has a number
- * there, as in a table that was imported. */
+/* The column that says how much of the machine is used: pct_of_peak, or gflops if no chosen row has that. */
 const char *pdnn_selection_utilization(const struct pdnn_selection *selection);
 
 /* A column from the family to the end of the keys, among the chosen rows. */
@@ -124,15 +119,13 @@ void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, c
 void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                            struct pdnn_str *out);
 
-/* Appends the other keys that differ among the chosen rows, with this row's values: "length=512, fuse=none";
- * without those that follow from `results`.
- * A value shared by more than half of the rows is the usual one and is left out. Of SIZE_MAX, the usual
- * values. */
+/* Appends the other keys that differ among the chosen rows, with this row's values: "length=512, fuse=none",
+ * but no usual value and nothing that follows from `results`. Of SIZE_MAX, the usual values. */
 void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                           struct pdnn_str *out);
 
-/* Appends this row's values of all keys of which the chosen rows have different ones, - for none: "64 infer";
- * of SIZE_MAX, the names of these keys: "batch mode". */
+/* Appends this row's values of all keys that have several, - for none: "64 infer"; of SIZE_MAX, their names.
+ */
 void pdnn_selection_varying(const struct pdnn_selection *selection, size_t at, struct pdnn_str *out);
 
 #endif

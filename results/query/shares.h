@@ -1,14 +1,13 @@
-/* Where the time of instances goes: the rows of ops.csv summed by category, group, pass, layer or op, or by
- * several of them; what each sum loses to its roof, and which op loses most; and several instances side by
- * side. Reads only those rows, not visits or graphs. Rates are total work over total time. */
+/* Where the time of instances goes: the rows of ops.csv summed by category, group, pass, layer, op or several
+ * of them; what each sum loses to its roof, and which op loses most; and several instances side by side.
+ * Rates are total work over total time. */
 #ifndef RESULTS_QUERY_SHARES_H
 #define RESULTS_QUERY_SHARES_H
 
 #include "results/query/ops_reader.h"
 #include "results/query/selection.h"
 
-/* The readers of ops.csv, one for each directory of the selection, on the heap. Close them with
- * pdnn_selection_ops_close. */
+/* The readers of ops.csv, one for each directory of the selection, on the heap. */
 enum pdnn_status pdnn_selection_ops_open(const struct pdnn_selection *selection,
                                          struct pdnn_ops_reader **readers, struct pdnn_err *err);
 void pdnn_selection_ops_close(const struct pdnn_selection *selection, struct pdnn_ops_reader *readers);
@@ -126,8 +125,8 @@ struct pdnn_share_matrix {
     size_t n_rows, n_columns;
 };
 
-/* One column per chosen instance of the series; rows in the order of pdnn_shares, by their sum over all
- * columns, without the ops that lose most. In the arena, but keys are the readers'. */
+/* A column for each instance of the series; rows in the order of pdnn_shares, by their sum over all columns,
+ * without the ops that lose most. In the arena, but keys are the readers'. */
 struct pdnn_share_matrix pdnn_share_matrix(const struct pdnn_selection *selection,
                                            struct pdnn_ops_reader *readers, const struct pdnn_by_list *by,
                                            const struct pdnn_series *series, struct pdnn_arena *arena);

@@ -1,23 +1,13 @@
-/* From the visits of one instance to its row and the rows of its ops. A pure function of the journal's
+/* From the visits of one instance to its row and the rows of its ops: a pure function of the journal's
  * contents, the instance and the ceilings.
  *
- * The headline time_ns_median is the median of the ok visits' medians, and [ci_low_ns, ci_high_ns] is the
- * 95 % interval of pdnn_visits_interval, with the other instances' scatter (none from a single visit, nor
- * from two if the others do not say how visits scatter: PDNN_INTERVAL_DEGREES).
- * time_ns_min is the least of all samples, time_ns_mean the mean of the visits' means; p10, p90 and mad are
- * the medians of the visits' values. rounds counts ok visits, samples and warmups are sums, prepare_ns is the
- * median. Status: ok if any visit was ok, otherwise that of the last visit, with its reason; which visits
- * count is said in runtime/protocol/standing.h. Flags: drift and
- * preempted if most visits have them, other visit flags if any visit has them; noisy and drift can also
- * follow from the visits taken together.
- *
- * A composed row has no spread of samples. Its limits are the visits' quantiles: the row's interval contains
- * those of predicted visits, and is that of other settled ones if they have any.
+ * The headline time_ns_median is the median of the ok visits' medians, [ci_low_ns, ci_high_ns] the 95 %
+ * interval of pdnn_visits_interval with the other instances' scatter. A row is ok if any visit was, otherwise
+ * it has the status and reason of the last; which visits count is said in runtime/protocol/standing.h. A
+ * composed row has no spread of samples: its limits are the visits' quantiles.
  *
  * Speed index, for each of the two probes: with s = probe / reference of a visit and share = step / (step + 2
- * ms), 1 / index = (1 - share) / max(s) + share / median(s). A busy neighbour takes turns of a few ms: the
- * median sample of a short step falls between them; a long step contains its share of them, and so do the
- * probes on average. */
+ * ms), 1 / index = (1 - share) / max(s) + share / median(s): see speed_of. */
 #ifndef RESULTS_ROWS_AGGREGATE_H
 #define RESULTS_ROWS_AGGREGATE_H
 

@@ -17,6 +17,7 @@ enum pdnn_extreme {
 
 struct pdnn_extreme_row {
     bool found;
+    double rank; /* the higher, the more extreme */
     char id[PDNN_ID_TEXT];
     struct pdnn_placement place;
 };

@@ -29,13 +29,6 @@ void pdnn_ceilings_add(const struct pdnn_ceiling *roof, struct pdnn_table *table
     pdnn_record_put(table, pdnn_table_add_row(table), roof);
 }
 
-/* The reverse. */
-static void take(const struct pdnn_table *table, size_t row, struct pdnn_ceiling *roof) {
-    *roof = (struct pdnn_ceiling){
-        .capacity_bytes = PDNN_ABSENT, .reported_bytes = PDNN_ABSENT, .low = NAN, .high = NAN, .median = NAN};
-    pdnn_record_take(table, row, roof);
-}
-
 void pdnn_ceilings_format(const struct pdnn_ceilings *ceilings, struct pdnn_str *out) {
     struct pdnn_table table;
     pdnn_table_init(&table, &pdnn_ceilings_def);
@@ -59,22 +52,15 @@ static bool is_pattern(const char *text) {
 
 /* Whether the column may hold the cell. */
 static bool takes(const struct pdnn_table *table, size_t row, enum pdnn_ceiling_column column) {
+    static const char *const words[PDNN_CEILINGS_COLUMNS] = {
+        [PDNN_CEILING_KIND] = "compute|bandwidth|ladder|overhead|probe|link",
+        [PDNN_CEILING_LEVEL] = "|L1|L2|L3|DRAM"};
     const char *text = columns[column].kind == PDNN_KIND_TEXT ? pdnn_table_text(table, row, column) : NULL;
-    switch (column) {
-    case PDNN_CEILING_KIND:
-        return pdnn_parts_have("compute|bandwidth|ladder|overhead|probe|link", "|", text, strlen(text));
-    case PDNN_CEILING_PATTERN:
-        return is_pattern(text);
-    case PDNN_CEILING_DTYPE:
-        return is_dtype(text);
-    case PDNN_CEILING_LEVEL:
-        return pdnn_parts_have("|L1|L2|L3|DRAM", "|", text, strlen(text));
-    case PDNN_CEILING_THREADS:
-    case PDNN_CEILING_REPETITIONS:
-        return !pdnn_table_is_empty(table, row, column);
-    default:
-        return true;
-    }
+    const bool must_be = column == PDNN_CEILING_THREADS || column == PDNN_CEILING_REPETITIONS;
+    return words[column]                    ? pdnn_parts_have(words[column], "|", text, strlen(text))
+           : column == PDNN_CEILING_PATTERN ? is_pattern(text)
+           : column == PDNN_CEILING_DTYPE   ? is_dtype(text)
+                                            : !must_be || !pdnn_table_is_empty(table, row, column);
 }
 
 static enum pdnn_status check(const struct pdnn_table *table, size_t row, struct pdnn_err *err) {
@@ -104,8 +90,15 @@ enum pdnn_status pdnn_ceilings_parse(const char *path, char *text, size_t length
     if (rows.count > PDNN_CEILINGS_MAX)
         status = pdnn_fail(err, PDNN_INVALID, "%s: more than %d rows of one host", path, PDNN_CEILINGS_MAX);
     else
-        for (ceilings->count = 0; ceilings->count < rows.count; ceilings->count++)
-            take(&table, rows.at[ceilings->count], &ceilings->row[ceilings->count]);
+        for (ceilings->count = 0; ceilings->count < rows.count; ceilings->count++) {
+            struct pdnn_ceiling *roof = &ceilings->row[ceilings->count];
+            *roof = (struct pdnn_ceiling){.capacity_bytes = PDNN_ABSENT,
+                                          .reported_bytes = PDNN_ABSENT,
+                                          .low = NAN,
+                                          .high = NAN,
+                                          .median = NAN};
+            pdnn_record_take(&table, rows.at[ceilings->count], roof);
+        }
     pdnn_rows_finish(&rows);
     pdnn_table_finish(&table);
     return status;

@@ -158,14 +158,9 @@ struct pdnn_piece pdnn_row_rest(const struct pdnn_piece field[PDNN_JOURNAL_COLUM
 }
 
 /* At most nine digits: no visit has more ops. */
-static bool parse_small(struct pdnn_piece span, size_t *value) {
-    *value = 0;
-    for (size_t i = 0; i < span.length; i++) {
-        if (span.text[i] < '0' || span.text[i] > '9')
-            return false;
-        *value = *value * 10 + (size_t)(span.text[i] - '0');
-    }
-    return span.length > 0 && span.length < 10;
+static bool parse_small(struct pdnn_piece piece, uint64_t *value) {
+    char text[PDNN_U64_DIGITS];
+    return piece.length < 10 && pdnn_count_parse(plain(piece, text, sizeof text), value);
 }
 
 /* False if it is not a row. */
@@ -217,7 +212,7 @@ static enum pdnn_status take_ops(struct pdnn_journal_scan *scan, struct pdnn_sca
 enum pdnn_status pdnn_journal_scan_next(struct pdnn_journal_scan *scan, struct pdnn_scanned_visit *visit,
                                         bool *done, struct pdnn_err *err) {
     struct pdnn_log_scan *file = &scan->visits;
-    size_t n_ops, schema;
+    uint64_t n_ops, schema;
     *done = false;
     if (pdnn_log_scan_row(file, &visit->line, visit->field, PDNN_JOURNAL_COLUMNS, err) != PDNN_OK)
         return err->status;

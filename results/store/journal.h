@@ -1,8 +1,7 @@
 /* journal.csv and journal-ops.csv: one row per visit, and one per visit and op, appended and synced as they
- * are measured; the source of every other table. A visit's ops are on disk before its row in journal.csv, and
- * that row commits them. Opening the journal drops a last line cut short by a crash, and ops whose visit has
- * no row; nothing else is ever removed or rewritten, except by pdnn_journal_prune.
- * A journal of another schema is refused; ids are reprinted in today's form when read. */
+ * are measured; the source of every other table. A visit's ops are on disk before its row, which commits
+ * them. Opening the journal drops a last line cut short by a crash, and ops whose visit has no row; nothing
+ * else is ever removed, except by pdnn_journal_prune. Ids are reprinted in today's form when read. */
 #ifndef RESULTS_STORE_JOURNAL_H
 #define RESULTS_STORE_JOURNAL_H
 
@@ -42,13 +41,11 @@ struct pdnn_journal_scan {
     struct pdnn_row_list stray_lines;
 };
 
-/* The id that a field has, as it stands in the file, in today's form, in `today`; "" if there is no such id.
- */
+/* The id that a field of the file has, in today's form, in `today`. */
 const char *pdnn_piece_id(struct pdnn_piece id, char today[PDNN_ID_TEXT]);
 
-/* What the fields of a row of journal.csv, as they stand in the file, say of the visit's outcome, start,
- * median and flags, by which visits are counted (runtime/protocol/standing.h); all else is 0. A start that
- * cannot be read is 0. */
+/* What the fields of a row say of the outcome, start, median and flags, by which visits are counted
+ * (runtime/protocol/standing.h); all else is 0, as is a start that cannot be read. */
 struct pdnn_visit pdnn_row_visit(const struct pdnn_piece field[PDNN_JOURNAL_COLUMNS]);
 
 /* Everything after the visit's number: a copy of the visit has the same. */
@@ -115,10 +112,9 @@ bool pdnn_journal_was_torn(const struct pdnn_journal *journal);
 enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *id,
                                      const struct pdnn_visit *visit, struct pdnn_err *err);
 
-/* Drops the instances that are not kept by what `keeps` says of their ids in today's form. journal.csv is
- * replaced in one step, which commits it; journal-ops.csv follows, here or when the journal is opened again.
- * *journal is opened again, or is NULL after a failure behind the commit: PDNN_BUSY if another process has
- * taken the directory since. */
+/* Drops the instances that `keeps` denies, by their ids in today's form. journal.csv is replaced in one step,
+ * which commits it; journal-ops.csv follows, here or on the next opening. *journal is opened again, or NULL
+ * after a failure behind the commit: PDNN_BUSY if another process has taken the directory since. */
 enum pdnn_status pdnn_journal_prune(struct pdnn_journal **journal,
                                     bool (*keeps)(const void *user, const char *id), const void *user,
                                     struct pdnn_err *err);

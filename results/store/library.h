@@ -1,8 +1,7 @@
 /* operators.csv: the library of measured operators (runtime/protocol/operator.h), one row per measurement,
  * appended and synced as it is made. A row counts only in its context, the hash of a text that states
- * everything else a time depends on (runtime/host/environment_key.h), so that times of another processor,
- * library, build or binding are never mixed in. A last row cut short by a crash is dropped on opening;
- * nothing else is ever removed or rewritten. */
+ * everything else a time depends on (runtime/host/environment_key.h). A last row cut short by a crash is
+ * dropped on opening; nothing else is ever removed. */
 #ifndef RESULTS_STORE_LIBRARY_H
 #define RESULTS_STORE_LIBRARY_H
 

@@ -22,9 +22,8 @@ struct pdnn_log_scan {
     bool torn;             /* the last line was incomplete and was left out */
 };
 
-/* Opens the file in the directory that is named like its table, and takes its header. PDNN_INVALID if it has
- * another one than this version writes, and says so if an older version wrote it. Release with
- * pdnn_log_scan_close, after a failure too. */
+/* Opens the file in the directory that is named like its table, and takes its header. PDNN_INVALID if it is
+ * not the one that this version writes. Release with pdnn_log_scan_close, after a failure too. */
 enum pdnn_status pdnn_log_scan_open(struct pdnn_log_scan *scan, const char *directory,
                                     const struct pdnn_table_def *def, struct pdnn_err *err);
 
@@ -62,8 +61,7 @@ struct pdnn_log_file {
 void pdnn_log_file_init(struct pdnn_log_file *file, const struct pdnn_folder *folder,
                         const struct pdnn_table_def *def);
 
-/* Opens or creates the file for appending. exclusive: takes a lock. PDNN_BUSY if another process has it,
- * or if the file cannot be opened for writing. */
+/* Opens or creates the file for appending. exclusive: takes a lock, PDNN_BUSY if another process has it. */
 enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, struct pdnn_err *err);
 
 /* What was scanned is kept up to this length; nothing of it without its header. */

@@ -18,8 +18,7 @@ enum { PDNN_SCHEMA = 3 };
 /* A count that is not available. */
 #define PDNN_ABSENT UINT64_MAX
 
-/* Above this, pct_of_roof sets the flag above_roof. More than 100, because roofs and rows repeat only within
- * a few per cent. */
+/* Above this, pct_of_roof sets the flag above_roof: roofs and rows repeat only within a few per cent. */
 #define PDNN_ABOVE_ROOF_PCT 105.0
 
 /* What limits a row: see results/rows/roofline.h. */
@@ -130,8 +129,8 @@ struct pdnn_op_record {
 };
 struct pdnn_op_record pdnn_ops_row(const struct pdnn_table *ops, size_t row);
 
-/* Prints the ids in the column in today's form, as they are when a table is read: with or without what equals
- * a default, an instance has one id, and a new setting orphans no row. One that does not parse stays. */
+/* Prints the ids in the column in today's form, in which an instance has one id. One that does not parse
+ * stays. */
 void pdnn_ids_reprint(struct pdnn_table *table, size_t column);
 
 #endif

@@ -49,9 +49,7 @@ enum pdnn_status pdnn_ceilings_read(const char *path, const char *host, struct p
 /* The same of DIR/ceilings.csv. */
 enum pdnn_status pdnn_ceilings_read_in(const char *directory, struct pdnn_ceilings *ceilings,
                                        struct pdnn_err *err);
-/* The same from text of the given length plus a NUL, which is the caller's, and changed; path is for
- * messages.
- */
+/* The same from text of the given length plus a NUL, which is changed; path is for messages. */
 enum pdnn_status pdnn_ceilings_parse(const char *path, char *text, size_t length, const char *host,
                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err);
 
@@ -73,19 +71,17 @@ enum pdnn_status pdnn_environment_write(const struct pdnn_folder *folder, const 
                                         size_t n_facts, struct pdnn_err *err);
 
 /* Compares the identity facts with DIR/environment.yaml. PDNN_INVALID names the first that differs, both
- * values, and what to do; a missing key differs, unless it is
- * that of a variable, which earlier versions did not write. PDNN_OK if the file does not exist. */
+ * values, and what to do; a missing key differs, unless it is a variable's. PDNN_OK if the file does not
+ * exist. */
 enum pdnn_status pdnn_environment_check(const char *directory, const struct pdnn_fact *facts, size_t n_facts,
                                         struct pdnn_err *err);
 
 /* The text of DIR/environment.yaml, which is the caller's; NULL if the file does not exist. */
 enum pdnn_status pdnn_environment_read(const char *directory, char **text, struct pdnn_err *err);
 
-/* Appends the value of a key in DIR/environment.yaml as plain text; nothing if
+/* Append the value of a key in DIR/environment.yaml, or in the text of such a file, as plain text; nothing if
  * the file or the key is missing. */
 void pdnn_environment_get(const char *directory, const char *key, struct pdnn_str *value);
-
-/* The same from the text of such a file. */
 void pdnn_environment_value(const char *text, const char *key, struct pdnn_str *value);
 /* The number that the value begins with; 0 if there is none. */
 uint64_t pdnn_environment_count(const char *text, const char *key);
@@ -95,8 +91,8 @@ uint64_t pdnn_environment_count(const char *text, const char *key);
 bool pdnn_environment_differs(const char *one, const char *other, struct pdnn_str *key,
                               struct pdnn_str *values);
 
-/* Appends the facts of several hosts as one environment.yaml: the lines of the first text, where each value
- * that is not the same in all of them is a text with all of them, joined by " | ". */
+/* Appends the facts of several hosts as one: the lines of the first text, where a value that is not the same
+ * in all of them is all of them, joined by " | ". */
 void pdnn_environment_join(const char *const *texts, size_t n_texts, struct pdnn_str *out);
 
 #endif

@@ -5,18 +5,14 @@
 #include <string.h>
 
 void pdnn_html_text(struct pdnn_str *out, const char *text) {
-    static const struct {
-        char letter;
-        const char *entity;
-    } entities[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+    static const char letters[] = "&<>\"'";
+    static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
     struct pdnn_str visible = {0};
     pdnn_visible_append(&visible, text, strlen(text), "");
     for (const char *at = pdnn_str_text(&visible); *at; at++) {
-        size_t k = 0;
-        while (k < sizeof entities / sizeof *entities && entities[k].letter != *at)
-            k++;
-        if (k < sizeof entities / sizeof *entities)
-            pdnn_str_append(out, entities[k].entity, strlen(entities[k].entity));
+        const char *letter = strchr(letters, *at);
+        if (letter)
+            pdnn_str_append(out, entities[letter - letters], strlen(entities[letter - letters]));
         else
             pdnn_str_append(out, at, 1);
     }
@@ -27,17 +23,16 @@ void pdnn_html_text(struct pdnn_str *out, const char *text) {
  * UTF-8, and bytes that are not UTF-8. */
 static size_t append_escape(struct pdnn_str *out, const char *text) {
     const unsigned char first = (unsigned char)text[0], second = (unsigned char)text[1];
+    const bool is_latin = first == 0xc2 && second >= 0x80 && second < 0xa0;
     if (first == '"' || first == '\\')
         pdnn_str_printf(out, "\\%c", first);
     else if (first == '\n')
         pdnn_str_append(out, "\\n", 2);
-    else if (first < 0x80)
-        pdnn_str_printf(out, "\\u%04x", first);
-    else if (first == 0xc2 && second >= 0x80 && second < 0xa0)
-        pdnn_str_printf(out, "\\u%04x", second);
+    else if (first < 0x80 || is_latin)
+        pdnn_str_printf(out, "\\u%04x", is_latin ? second : first);
     else
         pdnn_str_append(out, "\\ufffd", 6);
-    return first == 0xc2 && second >= 0x80 && second < 0xa0 ? 2 : 1;
+    return is_latin ? 2 : 1;
 }
 
 /* Besides what must be, what is in `more` is escaped. */

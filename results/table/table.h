@@ -1,8 +1,6 @@
-/* The one table: typed cells, one array a column, described once. An analysis is a function from tables to
- * tables; CSV, JSON, the terminal's text, HTML, `paradnn columns` and the manual are made from the columns'
- * descriptions (results/table/write.h, results/table/read.h). An empty cell is a value of its own, never 0.
- *
- * Allocations are not checked: without memory the program ends. */
+/* The one table: typed cells, one array a column, described once, from which CSV, JSON, the terminal's text,
+ * HTML, `paradnn columns` and the manual are made (results/table/write.h, results/table/read.h). An empty
+ * cell is a value of its own, never 0. */
 #ifndef RESULTS_TABLE_TABLE_H
 #define RESULTS_TABLE_TABLE_H
 
@@ -32,8 +30,7 @@ enum pdnn_align {
     PDNN_ALIGN_RIGHT, /* numbers */
     PDNN_ALIGN_WRAP,  /* left; cells are filled over several lines */
     PDNN_ALIGN_CUT,   /* left; cells lose their end, whole words first */
-    PDNN_ALIGN_GROUP, /* first column only: where the table is too wide, a line above the rows it is the same
-                         in */
+    PDNN_ALIGN_GROUP, /* first column only: where the table is too wide, a line above rows alike in it */
 };
 
 /* How people see a number; files have it as it is. */
@@ -90,8 +87,7 @@ struct pdnn_column_def {
     double above;          /* FIXED: people see "above" beyond it; 0: the number */
     const char *blank;     /* what people see where it is empty, "all"; NULL: nothing */
     const char *help;      /* one sentence or phrase */
-    const struct pdnn_word
-        *words; /* what a cell may hold, where that needs explaining; ends with an empty row */
+    const struct pdnn_word *words; /* what a cell may hold, where that needs explaining; ends with {0} */
     struct pdnn_field field;
 };
 
@@ -105,8 +101,7 @@ struct pdnn_table_def {
 /* The column's name as people see it. */
 const char *pdnn_column_title(const struct pdnn_column_def *column);
 
-/* The column of a parameter: WHOLE for numbers (a word for one is replaced by it before anything runs), TEXT
- * for choices and lists. */
+/* The column of a parameter: WHOLE for numbers, TEXT for choices and lists. */
 struct pdnn_column_def pdnn_column_of_param(const struct pdnn_param_def *param);
 
 struct pdnn_cells {
@@ -138,8 +133,8 @@ void pdnn_table_finish(struct pdnn_table *table);
 /* Forgets the rows, so that a table can be written in chunks. */
 void pdnn_table_clear(struct pdnn_table *table);
 
-/* Adds a column, empty in the rows that are there; name, title, unit and help are copied. Returns its number.
- * At most PDNN_TABLE_COLUMNS_MAX columns, and names differ. */
+/* Adds a column, empty in the rows that are there, with copies of its texts; returns its number. At most
+ * PDNN_TABLE_COLUMNS_MAX columns, and names differ. */
 size_t pdnn_table_add_column(struct pdnn_table *table, const struct pdnn_column_def *column);
 
 /* The number of the column, or SIZE_MAX. */
@@ -160,8 +155,8 @@ void pdnn_table_set_whole(struct pdnn_table *table, size_t row, size_t column, i
 void pdnn_table_set_number(struct pdnn_table *table, size_t row, size_t column, double value);
 void pdnn_table_set_empty(struct pdnn_table *table, size_t row, size_t column);
 
-/* Fills a cell of any kind from text as in files; "" is empty. False if it is not of that kind, and the cell
- * is as it was. */
+/* Fills a cell of any kind from text as in files; false, and the cell is as it was, if it is not of that
+ * kind. */
 bool pdnn_table_parse(struct pdnn_table *table, size_t row, size_t column, const char *text);
 
 bool pdnn_table_is_empty(const struct pdnn_table *table, size_t row, size_t column);
