@@ -6,8 +6,6 @@
 #include "results/compare/compare_ops.h"
 #include "results/compare/compare_sums.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -105,18 +103,6 @@ static void append_pairs(struct pdnn_str *out, struct pdnn_comparison *compariso
     pdnn_varying_finish(&varying);
 }
 
-/* "A: threads=1 of fc.results". */
-static void append_head(struct pdnn_str *out, const struct pdnn_comparison *comparison) {
-    for (int side = 0; side < PDNN_SIDES; side++) {
-        const char *label = comparison->label[side], *directory = comparison->directory[side];
-        struct pdnn_str line = {0};
-        pdnn_str_printf(&line, "%c: %s%s%s", "AB"[side], label, label == directory ? "" : " of ",
-                        label == directory ? "" : directory);
-        pdnn_line_append(out, &line, 3, PLAIN_WIDTH);
-    }
-    pdnn_str_append(out, "\n", 1);
-}
-
 /* The groups of one key of a scope, under its name as the title; only their number if there are many. */
 static void append_key(struct pdnn_str *out, struct pdnn_table *groups, const char *family, const char *key) {
     struct pdnn_row_list rows = {0};
@@ -138,29 +124,31 @@ static void append_key(struct pdnn_str *out, struct pdnn_table *groups, const ch
 /* "fc: batch explains the ratios best: 71 % of the variance of their logarithm, then nodes 12 %", and what
  * the ratios are by that key. Nothing if the pairs differ in no key. */
 static void append_axes(struct pdnn_str *out, struct compared *c, const char *family) {
-    size_t best = pdnn_compare_best_axis(&c->axes, family);
+    const struct pdnn_table *axes = &c->axes;
+    const size_t best = pdnn_compare_best_axis(axes, family);
+    const char *between = " explains the ratios best: ", *of = " of the variance of their logarithm";
     struct pdnn_str line = {0};
     bool has_axes = false;
     pdnn_str_printf(&line, "%s%s", family, *family ? ": " : "");
-    if (best != SIZE_MAX)
-        pdnn_str_printf(&line, "%s explains the ratios best: %.0f %% of the variance of their logarithm",
-                        pdnn_table_text(&c->axes, best, PDNN_COMPARE_AXIS_KEY),
-                        pdnn_table_number(&c->axes, best, PDNN_COMPARE_AXIS_ADJUSTED) * 100);
-    else
+    if (best == SIZE_MAX)
         pdnn_str_printf(&line, "no key explains the ratios better than chance would");
-    for (size_t i = 0; i < c->axes.n_rows; i++) {
-        if (strcmp(pdnn_table_text(&c->axes, i, PDNN_COMPARE_AXIS_FAMILY), family) != 0)
+    for (size_t i = 0; i < axes->n_rows; i++) {
+        if (strcmp(pdnn_table_text(axes, i, PDNN_COMPARE_AXIS_FAMILY), family) != 0)
             continue;
         has_axes = true;
-        if (i != best && pdnn_compare_axis_explains(&c->axes, i))
-            pdnn_str_printf(&line, ", %s %.0f %%", pdnn_table_text(&c->axes, i, PDNN_COMPARE_AXIS_KEY),
-                            pdnn_table_number(&c->axes, i, PDNN_COMPARE_AXIS_ADJUSTED) * 100);
+        if (!pdnn_compare_axis_explains(axes, i))
+            continue;
+        pdnn_str_printf(&line, "%s%s%s%.0f %%%s", i == best ? "" : ", ",
+                        pdnn_table_text(axes, i, PDNN_COMPARE_AXIS_KEY), between,
+                        pdnn_table_number(axes, i, PDNN_COMPARE_AXIS_ADJUSTED) * 100, of);
+        between = " ";
+        of = "";
     }
     pdnn_str_printf(&line, ".");
     if (has_axes)
         append_sentence(out, &line);
-    if (best != SIZE_MAX && strcmp(pdnn_table_text(&c->axes, best, PDNN_COMPARE_AXIS_KEY), "family") != 0)
-        append_key(out, &c->groups, family, pdnn_table_text(&c->axes, best, PDNN_COMPARE_AXIS_KEY));
+    if (best != SIZE_MAX && strcmp(pdnn_table_text(axes, best, PDNN_COMPARE_AXIS_KEY), "family") != 0)
+        append_key(out, &c->groups, family, pdnn_table_text(axes, best, PDNN_COMPARE_AXIS_KEY));
     pdnn_str_finish(&line);
 }
 
@@ -228,7 +216,14 @@ static void append_unpaired(struct pdnn_str *out, struct pdnn_table *unpaired) {
 
 static void append_overview(struct pdnn_str *out, struct compared *c) {
     struct pdnn_str doubt = {0}, line = {0};
-    append_head(out, &c->comparison);
+    for (int side = 0; side < PDNN_SIDES; side++) { /* "A: threads=1 of fc.results" */
+        const char *label = c->comparison.label[side], *directory = c->comparison.directory[side];
+        const bool is_key = label != directory;
+        pdnn_str_printf(&line, "%c: %s%s%s", "AB"[side], label, is_key ? " of " : "",
+                        is_key ? directory : "");
+        pdnn_line_append(out, &line, 3, PLAIN_WIDTH);
+    }
+    pdnn_str_append(out, "\n", 1);
     if (pdnn_comparison_doubt(&c->comparison, &doubt))
         append_sentence(out, &doubt);
     append_sentence(out, &c->others);
@@ -288,12 +283,11 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     request.only = pdnn_argument_all(arguments, "only", &request.n_only);
     if (by && pdnn_by_parse(by, &c.by, err) != PDNN_OK)
         return err->status;
-    enum pdnn_status status = pdnn_comparison_open(&c.comparison, &request, err);
-    if (status == PDNN_OK)
-        status = analyse(&c, view, err);
-    if (status == PDNN_OK)
-        status = print(&c, view, arguments, err);
-    if (status == PDNN_OK)
+    enum pdnn_status status = PDNN_OK;
+    if (pdnn_comparison_open(&c.comparison, &request, err) != PDNN_OK || analyse(&c, view, err) != PDNN_OK ||
+        print(&c, view, arguments, err) != PDNN_OK)
+        status = err->status;
+    else
         fprintf(stderr, "%zu instance%s on both sides, %zu not compared\n", c.comparison.pairs.n_rows,
                 c.comparison.pairs.n_rows == 1 ? "" : "s", c.comparison.unpaired.n_rows);
     pdnn_table_finish(&c.groups);

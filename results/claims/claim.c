@@ -68,23 +68,14 @@ enum pdnn_verdict pdnn_claim_judge(struct pdnn_question *question, bool holds, b
     return holds ? PDNN_HOLDS : does_not ? PDNN_DOES_NOT_HOLD : PDNN_CANNOT_BE_TOLD;
 }
 
-int pdnn_interval_sign(struct pdnn_mean_interval interval) {
-    return interval.low > 0 ? 1 : interval.high < 0 ? -1 : 0;
-}
-
 static enum pdnn_verdict apply(struct pdnn_question *question, struct pdnn_mean_interval interval) {
     const double factor = question->claim->factor;
     const bool is_above = interval.low > factor,
                is_below = interval.high<factor, is_within = interval.low> 1 / factor && is_below,
                is_beyond = is_above || interval.high < 1 / factor;
-    switch (question->claim->rule) {
-    case PDNN_WITHIN:
-        return pdnn_claim_judge(question, is_within, is_beyond);
-    case PDNN_BEYOND:
-        return pdnn_claim_judge(question, is_beyond, is_within);
-    default:
-        return pdnn_claim_judge(question, is_above, is_below);
-    }
+    return question->claim->rule == PDNN_WITHIN   ? pdnn_claim_judge(question, is_within, is_beyond)
+           : question->claim->rule == PDNN_BEYOND ? pdnn_claim_judge(question, is_beyond, is_within)
+                                                  : pdnn_claim_judge(question, is_above, is_below);
 }
 
 /* Whether there are enough numbers. */

@@ -2,7 +2,6 @@
  * against a GPU, one TPU against the next, or one version of the software against the next; here the two are
  * whatever the report compares. */
 #define _GNU_SOURCE /* strverscmp */
-#include "base/memory.h"
 #include "base/stats.h"
 #include "results/claims/claim.h"
 #include "results/compare/compare_ops.h"
@@ -11,7 +10,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool is_of(const struct pdnn_comparison *pairs, size_t pair, pdnn_network *network) {
@@ -25,6 +23,11 @@ static void add_pair(struct pdnn_mean *logs, const struct pdnn_comparison *pairs
     pdnn_mean_add(logs, log(pdnn_pair_ratio(pairs, pair)), pdnn_pair_half(pairs, pair));
 }
 
+/* 1: clearly above 0; -1: clearly below; 0: neither. */
+static int sign_of(struct pdnn_mean_interval interval) {
+    return interval.low > 0 ? 1 : interval.high < 0 ? -1 : 0;
+}
+
 /* Whether the lead of the faster platform grows by this change, if the claim is of a kind of network, on it.
  */
 static enum pdnn_verdict judge_lead(struct pdnn_question *q, struct pdnn_mean_interval change) {
@@ -33,7 +36,7 @@ static enum pdnn_verdict judge_lead(struct pdnn_question *q, struct pdnn_mean_in
     for (size_t pair = 0; pair < pairs->pairs.n_rows; pair++)
         if (is_of(pairs, pair, q->claim->network))
             add_pair(&all, pairs, pair);
-    const int grows = pdnn_interval_sign(pdnn_mean_interval(&all)) * pdnn_interval_sign(change);
+    const int grows = sign_of(pdnn_mean_interval(&all)) * sign_of(change);
     return pdnn_claim_judge(q, grows > 0, grows < 0);
 }
 
@@ -88,12 +91,11 @@ static void add_thirds(struct pdnn_question *q, const struct pdnn_family_def *fa
 static void check_thirds(struct pdnn_question *q) {
     const size_t n = q->data->pairs->pairs.n_rows;
     struct pdnn_mean part[2] = {{.n = 0}};
-    double *size = pdnn_alloc(n, sizeof *size), *sorted = pdnn_alloc(n, sizeof *sorted);
+    double *size = pdnn_arena_alloc(&q->arena, n, sizeof *size),
+           *sorted = pdnn_arena_alloc(&q->arena, n, sizeof *sorted);
     for (size_t k = 0; pdnn_families[k]; k++)
         if (!q->claim->network || q->claim->network(pdnn_families[k]))
             add_thirds(q, pdnn_families[k], size, sorted, part);
-    free(size);
-    free(sorted);
     const struct pdnn_mean_interval small = pdnn_mean_interval(&part[0]),
                                     large = pdnn_mean_interval(&part[1]),
                                     change = pdnn_mean_difference(&part[0], &part[1]);
@@ -106,13 +108,12 @@ static void check_thirds(struct pdnn_question *q) {
         return;
     }
     const double most = log(q->claim->factor);
-    const int sides = pdnn_interval_sign(small) * pdnn_interval_sign(large);
+    const int sides = sign_of(small) * sign_of(large);
     const bool is_same = change.low > -most && change.high < most;
-    const enum pdnn_verdict verdict =
-        q->claim->rule == PDNN_OPPOSITE ? pdnn_claim_judge(q, sides<0, sides> 0)
-        : q->claim->rule == PDNN_GROWS
-            ? judge_lead(q, change)
-            : pdnn_claim_judge(q, pdnn_interval_sign(change) != 0 && !is_same, is_same);
+    const enum pdnn_verdict verdict = q->claim->rule == PDNN_OPPOSITE ? pdnn_claim_judge(q, sides<0, sides> 0)
+                                      : q->claim->rule == PDNN_GROWS
+                                          ? judge_lead(q, change)
+                                          : pdnn_claim_judge(q, sign_of(change) != 0 && !is_same, is_same);
     pdnn_claim_say(q, verdict,
                    "Speed-up of %s over %s: %s, geometric mean of %zu models) in the third with the smallest "
                    "%s, %s, %zu models) in that with the largest, a change by a factor of %s).",

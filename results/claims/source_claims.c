@@ -70,14 +70,8 @@ static void add_rates(struct pdnn_question *q, int key, struct changes *changes)
 /* Along `key`, or widths without it. */
 static struct pdnn_mean rates(struct pdnn_question *q) {
     struct changes changes = {.n_up = 0};
-    for (int key = q->rows->results.first_key; key < q->rows->results.end_key; key++) {
-        const char *name = pdnn_results_name(&q->rows->results, key);
-        size_t f = 0;
-        while (pdnn_families[f] && !is_about(q->claim, pdnn_families[f], name))
-            f++;
-        if (pdnn_families[f])
-            add_rates(q, key, &changes);
-    }
+    for (int key = q->rows->results.first_key; key < q->rows->results.end_key; key++)
+        add_rates(q, key, &changes);
     q->of =
         pdnn_arena_printf(&q->arena, "series that differ in nothing else, %zu of them rising", changes.n_up);
     return changes.log;

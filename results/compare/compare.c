@@ -322,26 +322,23 @@ static enum pdnn_status find(struct pdnn_comparison *comparison, struct pdnn_err
 
 /* Between two directories a key that the user did not give values has them if they are the same throughout.
  */
-static void put_label(struct pdnn_comparison *comparison, int side) {
-    const char *label = "";
-    for (size_t k = 0; k < comparison->n_across; k++) {
-        struct pdnn_across_key *key = &comparison->across[k];
-        const struct pdnn_texts *values = values_of(comparison, side, key->name);
-        if (!key->value[side] && values->count == 1)
-            key->value[side] = values->text[0];
-        if (key->value[side])
-            label = pdnn_arena_printf(&comparison->arena, "%s%s%s=%s", label, *label ? "," : "", key->name,
-                                      key->value[side]);
-    }
-    comparison->label[side] = *label ? label : comparison->directory[side];
-}
-
 static enum pdnn_status find_across(struct pdnn_comparison *comparison, const char *text,
                                     struct pdnn_err *err) {
     if ((text ? parse(comparison, text, err) : find(comparison, err)) != PDNN_OK)
         return err->status;
-    for (int side = 0; side < PDNN_SIDES; side++)
-        put_label(comparison, side);
+    for (int side = 0; side < PDNN_SIDES; side++) {
+        const char *label = "";
+        for (size_t k = 0; k < comparison->n_across; k++) {
+            struct pdnn_across_key *key = &comparison->across[k];
+            const struct pdnn_texts *values = values_of(comparison, side, key->name);
+            if (!key->value[side] && values->count == 1)
+                key->value[side] = values->text[0];
+            if (key->value[side])
+                label = pdnn_arena_printf(&comparison->arena, "%s%s%s=%s", label, *label ? "," : "",
+                                          key->name, key->value[side]);
+        }
+        comparison->label[side] = *label ? label : comparison->directory[side];
+    }
     return PDNN_OK;
 }
 

@@ -1,19 +1,17 @@
 /* Two platforms side by side: the instances that both of them ran, joined by id without the keys that are to
- * differ, and the ratio of their step times. Side A is the baseline: a ratio is A's time over B's, so above 1
- * B is faster. A platform is whatever differs: a run setting within one result directory, or between two; or
- * only the machine or the software of two directories. A pure function of tables on disk.
+ * differ, and the ratio of their step times, A's over B's: above 1 B is faster. A platform is whatever
+ * differs: a run setting within one result directory, or between two; or only the machine or the software of
+ * two directories. A pure function of tables on disk.
  *
- * The interval of a ratio follows from those of its two headlines. In results.csv such an interval holds the
- * headline of another equal run with 95 % probability, so its half-width on a logarithmic scale,
- * h = ln(ci_high_ns / ci_low_ns) / 2, covers the scatter of two runs. Of two headlines with h_a and h_b, the
- * logarithm of the ratio lies within sqrt((h_a^2 + h_b^2) / 2) of ln(a / b), which is h if they are equal. A
- * ratio is clear if its interval excludes 1; equal platforms give a clear ratio at most once in 20, if both
- * found the machine in the same state, that is, with read probes within 15 % of each other
- * (doc/performance.md). Ratios without an interval are never clear.
+ * In results.csv the interval of a headline holds that of another equal run with 95 % probability, so its
+ * half-width on a logarithmic scale, h = ln(ci_high_ns / ci_low_ns) / 2, covers the scatter of two runs. The
+ * logarithm of a ratio lies within sqrt((h_a^2 + h_b^2) / 2) of ln(a / b), which is h if they are equal. A
+ * ratio is clear if its interval excludes 1; equal platforms give one at most once in 20, if both found the
+ * machine in the same state, with read probes within 15 % of each other (doc/performance.md).
  *
  * The interval of a geometric mean is the wider of two: Student's t of the ratios' logarithms, which takes
  * the instances as a sample of their kind, and sqrt(sum h^2) / n, the error of measurement alone. Neither has
- * what shifts a whole run, such as another state of the machine. */
+ * what shifts a whole run. */
 #ifndef RESULTS_COMPARE_COMPARE_H
 #define RESULTS_COMPARE_COMPARE_H
 

@@ -166,18 +166,19 @@ static void add_pair(struct work *work, struct pdnn_ops_reader *const readers[PD
                      struct pdnn_arena *arena) {
     const struct pdnn_comparison *comparison = work->comparison;
     const struct pdnn_pair_ops ops = pdnn_pair_ops(comparison, pair, readers, arena);
-    size_t scopes[] = {
-        0, pdnn_texts_find(&work->families, pdnn_table_text(&comparison->pairs, pair, PDNN_PAIR_FAMILY))};
-    size_t n_scopes = scopes[1] && work->families.count > 2 ? 2 : 1, n_shares[PDNN_SIDES];
+    const size_t family =
+        pdnn_texts_find(&work->families, pdnn_table_text(&comparison->pairs, pair, PDNN_PAIR_FAMILY));
+    size_t n_shares[PDNN_SIDES];
     struct pdnn_share *shares[PDNN_SIDES];
     for (int side = 0; side < PDNN_SIDES; side++)
         n_shares[side] = pdnn_shares(&ops.side[side], work->by, arena, &shares[side]);
     if (!n_shares[PDNN_SIDE_A] || !n_shares[PDNN_SIDE_B])
         return; /* ops.csv lacks it */
     find_other(work, pair, &ops);
-    for (size_t k = 0; k < n_scopes * PDNN_SIDES; k++) {
-        int side = (int)(k % PDNN_SIDES);
-        add_side(work, scopes[k / PDNN_SIDES], pair, side, shares[side], n_shares[side]);
+    for (int side = 0; side < PDNN_SIDES; side++) {
+        add_side(work, 0, pair, side, shares[side], n_shares[side]);
+        if (work->families.count > 2)
+            add_side(work, family, pair, side, shares[side], n_shares[side]);
     }
 }
 

@@ -56,7 +56,6 @@ const struct pdnn_table_def pdnn_axes_def = {"compare-axes", "what explains rati
 
 struct work {
     const struct pdnn_comparison *comparison;
-    const struct pdnn_table *pairs;
     struct pdnn_table *groups;
     struct pdnn_table found; /* the axes of one scope */
 };
@@ -64,21 +63,19 @@ struct work {
 /* Adds a row for these pairs, which have the value of the key; returns the mean of their logarithms. */
 static struct pdnn_mean add_group(struct work *work, const char *family, const char *key, const char *value,
                                   const struct pdnn_row_list *rows) {
-    static const char *const decisions[] = {pdnn_faster, pdnn_slower, pdnn_undecided};
     const char *const texts[] = {family, key, value};
     struct pdnn_table *groups = work->groups;
     struct pdnn_mean logs = {.n = 0};
     double least = INFINITY, greatest = 0;
-    uint64_t counts[] = {0, 0, 0, 0}; /* of each decision, and above 1 */
+    uint64_t counts[4] = {0}; /* faster, slower, undecided; above 1 */
     size_t row = pdnn_table_add_row(groups);
     for (size_t i = 0; i < rows->count; i++) {
         double ratio = pdnn_pair_ratio(work->comparison, rows->at[i]);
-        const char *decision = pdnn_table_text(work->pairs, rows->at[i], PDNN_PAIR_DECISION);
+        const bool is_clear = pdnn_table_number(&work->comparison->pairs, rows->at[i], PDNN_PAIR_CLEAR) > 0;
         pdnn_mean_add(&logs, log(ratio), pdnn_pair_half(work->comparison, rows->at[i]));
         least = fmin(least, ratio);
         greatest = fmax(greatest, ratio);
-        for (size_t d = 0; d < sizeof decisions / sizeof *decisions; d++)
-            counts[d] += strcmp(decision, decisions[d]) == 0;
+        counts[!is_clear ? 2 : ratio < 1]++;
         counts[3] += ratio > 1;
     }
     double mean = pdnn_mean_geometric(&logs), half = pdnn_mean_half(&logs);
@@ -117,20 +114,21 @@ static void explain(const struct pdnn_mean *values, size_t n_values, struct pdnn
 /* The pairs of a scope by the values of one key; a pair without the key is in none. Numbers ascend, words are
  * in the order of their first rows. */
 static void add_key(struct work *work, const char *family, size_t column, const struct pdnn_row_list *scope) {
-    const struct pdnn_column_def *def = &work->pairs->column[column].def;
+    const struct pdnn_table *pairs = &work->comparison->pairs;
+    const struct pdnn_column_def *def = &pairs->column[column].def;
     const char *name = pdnn_column_title(def);
     struct pdnn_row_list rows = {0};
     struct pdnn_str value = {0};
     for (size_t i = 0; i < scope->count; i++)
-        if (!pdnn_table_is_empty(work->pairs, scope->at[i], column))
+        if (!pdnn_table_is_empty(pairs, scope->at[i], column))
             pdnn_rows_add(&rows, scope->at[i]);
     if (def->kind != PDNN_KIND_TEXT)
-        pdnn_rows_sort(&rows, work->pairs, &(struct pdnn_sort_key){column, false}, 1);
-    struct pdnn_groups values = pdnn_groups_make(work->pairs, &rows, &column, 1);
+        pdnn_rows_sort(&rows, pairs, &(struct pdnn_sort_key){column, false}, 1);
+    struct pdnn_groups values = pdnn_groups_make(pairs, &rows, &column, 1);
     struct pdnn_mean *logs = pdnn_alloc(values.count, sizeof *logs);
     for (size_t v = 0; v < values.count && values.count > 1; v++) {
         pdnn_str_clear(&value);
-        pdnn_table_append(work->pairs, values.group[v].at[0], column, &value);
+        pdnn_table_append(pairs, values.group[v].at[0], column, &value);
         logs[v] = add_group(work, family, name, pdnn_str_text(&value), &values.group[v]);
     }
     if (values.count > 1) {
@@ -156,7 +154,7 @@ static void add_scope(struct work *work, const char *family, const struct pdnn_r
     add_group(work, family, "", "", scope);
     if (!*family)
         add_key(work, family, PDNN_PAIR_FAMILY, scope);
-    for (size_t key = PDNN_PAIR_KEYS; key < work->pairs->n_columns; key++)
+    for (size_t key = PDNN_PAIR_KEYS; key < work->comparison->pairs.n_columns; key++)
         add_key(work, family, key, scope);
     struct pdnn_row_list sorted = pdnn_rows_all(&work->found);
     pdnn_rows_sort(&sorted, &work->found, order, sizeof order / sizeof *order);
@@ -168,16 +166,16 @@ static void add_scope(struct work *work, const char *family, const struct pdnn_r
 void pdnn_compare_sums(const struct pdnn_comparison *comparison, struct pdnn_table *groups,
                        struct pdnn_table *axes) {
     static const size_t family = PDNN_PAIR_FAMILY;
-    struct work work = {comparison, &comparison->pairs, groups, {0}};
-    struct pdnn_row_list all = pdnn_rows_all(work.pairs);
-    struct pdnn_groups families = pdnn_groups_make(work.pairs, NULL, &family, 1);
+    struct work work = {comparison, groups, {0}};
+    struct pdnn_row_list all = pdnn_rows_all(&comparison->pairs);
+    struct pdnn_groups families = pdnn_groups_make(&comparison->pairs, NULL, &family, 1);
     pdnn_table_init(groups, &pdnn_groups_def);
     pdnn_table_init(axes, &pdnn_axes_def);
     pdnn_table_init(&work.found, &pdnn_axes_def);
     add_scope(&work, "", &all, axes);
     for (size_t f = 0; f < families.count && families.count > 1; f++)
-        add_scope(&work, pdnn_table_text(work.pairs, families.group[f].at[0], family), &families.group[f],
-                  axes);
+        add_scope(&work, pdnn_table_text(&comparison->pairs, families.group[f].at[0], family),
+                  &families.group[f], axes);
     pdnn_table_finish(&work.found);
     pdnn_groups_finish(&families);
     pdnn_rows_finish(&all);

@@ -7,7 +7,6 @@
 #include "base/stats.h"
 #include "base/units.h"
 #include "base/visible.h"
-#include "results/import/labels.h"
 #include "results/import/source.h"
 #include "results/rows/roofline.h"
 #include "results/store/tables.h"
@@ -357,10 +356,8 @@ static const char *roofs_of(struct import *im) {
 /* The families of all rows that can be read, whose hyper-parameters are columns, and their roofs. */
 static enum pdnn_status begin_tables(struct import *im, struct pdnn_err *err) {
     const struct pdnn_import_request *request = im->request;
-    size_t n_families = 0, known = 0;
-    while (pdnn_families[known])
-        known++;
-    const struct pdnn_family_def **families = pdnn_arena_alloc(&im->arena, known, sizeof *families);
+    size_t n_families = 0;
+    const struct pdnn_family_def **families = pdnn_arena_alloc(&im->arena, im->n_rows, sizeof *families);
     im->params_ratio = pdnn_arena_alloc(&im->arena, im->n_rows, sizeof *im->params_ratio);
     im->flop_ratio = pdnn_arena_alloc(&im->arena, im->n_rows, sizeof *im->flop_ratio);
     for (const struct group *g = im->group; g < im->group + im->n_groups; g++) {
@@ -454,7 +451,8 @@ static void add_row(struct import *im, struct row *made, enum pdnn_outcome outco
 /* An instance that ran, or one that did not, which has no numbers. */
 static enum pdnn_status add_instance(struct import *im, const struct group *group, size_t row,
                                      struct pdnn_err *err) {
-    static const enum role times[] = {TIME, STEPS, EXAMPLES};
+    enum { TIMES = 3 };
+    static const enum role times[TIMES] = {TIME, STEPS, EXAMPLES};
     struct row made = {.label = text_of(group, row, group->of[LABEL] ? LABEL : MODEL),
                        .state = text_of(group, row, STATE)};
     char id[PDNN_ID_TEXT];
@@ -488,16 +486,15 @@ static enum pdnn_status add_instance(struct import *im, const struct group *grou
             roofs_of(im));
     if (read_numbers(im, group, row, batch, made.number, err) != PDNN_OK)
         return err->status;
-    while (source + 1 < sizeof times / sizeof *times && isnan(made.number[times[source]]))
+    const double *number = made.number;
+    const double time_ns[TIMES] = {number[TIME], 1e9 / number[STEPS], (double)batch * 1e9 / number[EXAMPLES]};
+    while (source < TIMES && isnan(time_ns[source]))
         source++;
-    const double value = made.number[times[source]], time_ns = source == 0   ? value
-                                                               : source == 1 ? 1e9 / value
-                                                                             : (double)batch * 1e9 / value;
-    if (isnan(value))
+    if (source == TIMES)
         return pdnn_fail(err, PDNN_INVALID, "there is no time");
-    if (value > 0) {
+    if (number[times[source]] > 0) {
         add_row(im, &made, outcome, "", true);
-        set_times(im, &made, time_ns, (double)batch);
+        set_times(im, &made, time_ns[source], (double)batch);
     } else {
         add_row(im, &made, PDNN_OUTCOME_INTERRUPTED,
                 pdnn_arena_printf(&im->arena, "%s is 0 in the file", group->of[times[source]]->name), true);
@@ -506,13 +503,6 @@ static enum pdnn_status add_instance(struct import *im, const struct group *grou
 }
 
 /* What cannot be mapped is left out, and the first few say why. */
-static void leave_out(struct import *im, const struct pdnn_err *err) {
-    if (im->result.left_out++ >= PDNN_IMPORT_REASONS)
-        return;
-    pdnn_visible_append(&im->result.reasons, err->text, strlen(err->text), "");
-    pdnn_str_append(&im->result.reasons, "\n", 1);
-}
-
 static enum pdnn_status make_tables(struct import *im, struct pdnn_err *err) {
     struct pdnn_err first = {0};
     for (const struct group *g = im->group; g < im->group + im->n_groups; g++) {
@@ -526,7 +516,10 @@ static enum pdnn_status make_tables(struct import *im, struct pdnn_err *err) {
                 else
                     pdnn_wrap(&cause, "row %zu", row + 1);
                 first = im->result.left_out ? first : cause;
-                leave_out(im, &cause);
+                if (im->result.left_out++ < PDNN_IMPORT_REASONS) {
+                    pdnn_visible_append(&im->result.reasons, cause.text, strlen(cause.text), "");
+                    pdnn_str_append(&im->result.reasons, "\n", 1);
+                }
             }
         }
     }

@@ -11,18 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_told(const struct pdnn_table *findings, size_t row, const void *told) {
-    return pdnn_table_is_empty(findings, row, PDNN_CLAIM_COMPARED) == *(const bool *)told;
-}
-
 /* Those that can be told, or those that cannot; in the order of table 1, then what is not in it. */
 static void put_findings(const struct pdnn_report_page *page, const struct pdnn_table *findings, bool told,
                          struct pdnn_str *out) {
     static const size_t columns[] = {PDNN_CLAIM_NUMBER,  PDNN_CLAIM_TEXT,    PDNN_CLAIM_SOURCE,
                                      PDNN_CLAIM_VERDICT, PDNN_CLAIM_NUMBERS, PDNN_CLAIM_COMPARED};
     size_t shown[sizeof columns / sizeof *columns], n = 0;
-    struct pdnn_row_list rows = pdnn_rows_all(findings);
-    pdnn_rows_keep(&rows, findings, is_told, &told);
+    struct pdnn_row_list rows = {0};
+    for (size_t row = 0; row < findings->n_rows; row++)
+        if (pdnn_table_is_empty(findings, row, PDNN_CLAIM_COMPARED) == told)
+            pdnn_rows_add(&rows, row);
     pdnn_rows_sort(&rows, findings, &(struct pdnn_sort_key){PDNN_CLAIM_NUMBER, false}, 1);
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
         if ((columns[c] != PDNN_CLAIM_SOURCE || page->data.n_sources > 1) &&

@@ -53,16 +53,15 @@ static void put_shared(struct pdnn_str *out, const struct pdnn_report_page *page
 
 /* One picture, unless a source has no roofs. */
 static void put_rooflines(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    size_t n = 0;
+    bool is_one = true;
     for (size_t s = 0; s < page->data.n_sources; s++)
-        n += page->source[s].ceilings->count > 0;
-    const bool is_one = n == page->data.n_sources;
-    for (size_t s = 0; s < (is_one ? 1 : page->data.n_sources); s++) {
-        if (page->source[s].ceilings->count)
+        is_one = is_one && page->source[s].ceilings->count > 0;
+    for (size_t s = 0; s < page->data.n_sources; s++) {
+        if (!page->source[s].ceilings->count)
+            pdnn_html_say(out, "%s has no measured roofs, so it has no roofline.", page->source[s].name);
+        else if (!is_one || !s)
             pdnn_report_put_figure(page, "roofline", pdnn_report_plot(page, is_one ? PDNN_REPORT_ALL : s),
                                    out);
-        else
-            pdnn_html_say(out, "%s has no measured roofs, so it has no roofline.", page->source[s].name);
     }
 }
 

@@ -81,12 +81,11 @@ static void add_model(struct kinds *kinds, const struct pdnn_report_page *page, 
 /* Sums become means; what no model of a kind has is 0. */
 static void finish_means(struct pdnn_table *table) {
     for (size_t row = 0; row < table->n_rows; row++)
-        for (size_t c = CATEGORIES; c < table->n_columns; c++)
+        for (size_t c = CATEGORIES; c < table->n_columns; c++) {
+            const double sum = pdnn_table_number(table, row, c);
             pdnn_table_set_number(table, row, c,
-                                  pdnn_table_is_empty(table, row, c)
-                                      ? 0
-                                      : pdnn_table_number(table, row, c) /
-                                            (double)pdnn_table_count(table, row, MODELS));
+                                  isnan(sum) ? 0 : sum / (double)pdnn_table_count(table, row, MODELS));
+        }
 }
 
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
