@@ -201,31 +201,25 @@ static size_t larger(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-static void add_cell(struct need *need, const char *text, enum pdnn_align align) {
-    size_t length = strlen(text);
-    size_t least = length;
-    if (align == PDNN_ALIGN_WRAP)
-        least = pdnn_fill_least(text);
-    else if (align == PDNN_ALIGN_CUT && least > LEAST_CUT)
-        least = LEAST_CUT;
-    need->most = larger(need->most, length);
-    need->least = larger(need->least, least);
-    /* Cells that are cut need no more lines, so such columns grow alike. */
-    need->area += align == PDNN_ALIGN_WRAP ? (double)length : align == PDNN_ALIGN_CUT ? LEAST_CUT : 0;
-    need->empty = need->empty && !length;
-}
-
-/* A title may take several lines unless the table may be as wide as it is. */
+/* A title may take several lines unless the table may be as wide as it is. Cells that are cut need no more
+ * lines, so such columns grow alike. */
 static struct need measure(const struct pdnn_sheet *sheet, size_t c) {
-    const struct pdnn_column_def *column = &sheet->column[c];
-    struct need need = {.empty = true};
+    const char *title = sheet->column[c].title;
+    const enum pdnn_align align = sheet->column[c].align;
+    struct need need = {.least = pdnn_fill_least(title), .most = strlen(title), .empty = true};
     for (size_t i = c; i < sheet->n_cells; i += sheet->n_columns) {
         char buffer[PDNN_VISIBLE_TEXT];
-        add_cell(&need, pdnn_visible(buffer, sheet->cells[i]), sheet->column[c].align);
+        const char *text = pdnn_visible(buffer, sheet->cells[i]);
+        const size_t length = strlen(text);
+        const size_t least = align == PDNN_ALIGN_WRAP                        ? pdnn_fill_least(text)
+                             : align == PDNN_ALIGN_CUT && length > LEAST_CUT ? LEAST_CUT
+                                                                             : length;
+        need.most = larger(need.most, length);
+        need.least = larger(need.least, least);
+        need.area += align == PDNN_ALIGN_WRAP ? (double)length : align == PDNN_ALIGN_CUT ? LEAST_CUT : 0;
+        need.empty = need.empty && !length;
     }
-    need.least = larger(need.least, pdnn_fill_least(column->title));
-    need.most = larger(need.most, strlen(column->title));
-    need.area += is_flexible(sheet->column[c].align) ? 0 : (double)strlen(column->title);
+    need.area += is_flexible(align) ? 0 : (double)strlen(title);
     return need;
 }
 
@@ -236,31 +230,21 @@ static size_t sum_of(const size_t *widths, const bool *shown, size_t n) {
     return sum ? sum - GAP : 0;
 }
 
-/* Leaves out columns until the rest fits and text is readable, those first that are missed least. */
+/* Shows those columns again that fit, those first that are missed most, and of equal ones the last. */
 static void spare_columns(const struct pdnn_sheet *sheet, struct layout *layout, size_t width) {
     bool spared[PDNN_TABLE_COLUMNS_MAX] = {false};
-    while (sum_of(layout->width, layout->shown, sheet->n_columns) > width) {
-        size_t out = sheet->n_columns;
-        for (size_t c = 0; c < sheet->n_columns; c++)
-            if (layout->shown[c] && sheet->column[c].rank &&
-                (out == sheet->n_columns || sheet->column[c].rank > sheet->column[out].rank))
-                out = c;
-        if (out == sheet->n_columns)
-            return;
-        layout->shown[out] = false;
-        spared[out] = true;
-    }
-    /* Where a wide column had to go, a narrow one that went before it may have room. */
     int highest = 0;
-    for (size_t c = 0; c < sheet->n_columns; c++)
-        highest = sheet->column[c].rank > highest ? sheet->column[c].rank : highest;
+    for (size_t c = 0; c < sheet->n_columns; c++) {
+        spared[c] = layout->shown[c] && sheet->column[c].rank;
+        layout->shown[c] = layout->shown[c] && !spared[c];
+        highest = spared[c] && sheet->column[c].rank > highest ? sheet->column[c].rank : highest;
+    }
     for (int rank = 1; rank <= highest; rank++)
-        for (size_t c = 0; c < sheet->n_columns; c++) {
-            if (!spared[c] || sheet->column[c].rank != rank)
-                continue;
-            layout->shown[c] = true;
-            layout->shown[c] = sum_of(layout->width, layout->shown, sheet->n_columns) <= width;
-        }
+        for (size_t c = sheet->n_columns; c-- > 0;)
+            if (spared[c] && sheet->column[c].rank == rank) {
+                layout->shown[c] = true;
+                layout->shown[c] = sum_of(layout->width, layout->shown, sheet->n_columns) <= width;
+            }
 }
 
 /* Where even the least widths are too much, the widest columns that can give get narrower. */
@@ -439,26 +423,26 @@ static void put_rows(const struct pdnn_sheet *sheet, const struct layout *layout
 }
 
 static bool has_content(const struct pdnn_sheet *sheet, size_t c) {
-    bool any = false;
-    for (size_t i = c; i < sheet->n_cells; i += sheet->n_columns)
-        any = any || *sheet->cells[i];
-    return any;
+    size_t i = c;
+    while (i < sheet->n_cells && !*sheet->cells[i])
+        i += sheet->n_columns;
+    return i < sheet->n_cells;
 }
 
 /* Names the columns with content that the layout leaves out. The longest of several notes stays. */
 static void note(struct pdnn_sheet *sheet, const struct layout *layout, size_t width) {
-    struct pdnn_str names = {0}, text = {0}, filled = {0};
+    struct pdnn_str text = {0}, filled = {0};
     for (size_t c = 0; c < sheet->n_columns; c++)
         if (!layout->shown[c] && sheet->column[c].align != PDNN_ALIGN_GROUP && has_content(sheet, c))
-            pdnn_str_printf(&names, "%s%s", names.length ? ", " : "", sheet->column[c].title);
-    pdnn_str_printf(&text, "(no room for: %s)", pdnn_str_text(&names));
-    if (names.length)
+            pdnn_str_printf(&text, "%s%s", text.length ? ", " : "(no room for: ", sheet->column[c].title);
+    if (text.length) {
+        pdnn_str_append(&text, ")", 1);
         pdnn_fill_text(&filled, pdnn_str_text(&text), 0, width);
+    }
     if (filled.length > sheet->note.length) {
         pdnn_str_clear(&sheet->note);
         pdnn_str_append(&sheet->note, pdnn_str_text(&filled), filled.length);
     }
-    pdnn_str_finish(&names);
     pdnn_str_finish(&text);
     pdnn_str_finish(&filled);
 }
