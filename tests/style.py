@@ -81,7 +81,7 @@ BUDGETED_SOURCES = (".c", ".h", ".py", ".css", ".js", ".inc")
 RATCHET = "tests/ratchet.txt"
 OUTSIDE = ("results/", "session/", "cli/")  # of the worker, and of what it links
 CIRCLES = ("base/", "models/", "gen/", "runtime/", *OUTSIDE)  # rooms where files form no circles by call either
-TABLES = ("results/table/", "results/store/", "results/query/filter", "results/query/results_reader", "results/query/ops_reader")
+TABLES = ("results/table/", "results/store/", "results/query/filter", "results/query/results_reader", "results/query/shares")
 # Old mechanisms that one table and one figure engine replace: where each is looked for, but not in which rooms, and what it looks like;
 # a pattern of None counts files.
 OLD_MECHANISMS = {

@@ -8,7 +8,6 @@
 #include "results/query/gemms.h"
 #include "results/query/shares.h"
 #include "results/claims/claim.h"
-#include "results/query/ops_reader.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include "models/family.h"
 #include "results/compare/compare.h"
-#include "results/query/ops_reader.h"
+#include "results/query/shares.h"
 #include "results/stats/means.h"
 
 enum pdnn_verdict { PDNN_HOLDS, PDNN_DOES_NOT_HOLD, PDNN_CANNOT_BE_TOLD, PDNN_VERDICT_COUNT };

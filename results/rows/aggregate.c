@@ -46,27 +46,20 @@ static void collect_ok(const struct pdnn_aggregate_input *input, struct pdnn_are
 /* How the visits' values make the row's. */
 enum over { MEDIAN, MEDIAN_SEEN /* where it is above 0; NaN: nowhere */, LEAST, MEAN, SUM, LAST };
 
-/* The visits' doubles there, or counts. */
-static double *gather(const struct ok_visits *ok, size_t offset, bool is_count) {
+/* Fills `value` with the visits' doubles there, or counts; all, or those above 0. Returns how many. */
+static size_t gather(const struct ok_visits *ok, size_t offset, bool is_count, bool only_seen) {
+    size_t count = 0;
     for (size_t i = 0; i < ok->count; i++) {
         const void *field = (const char *)ok->visit[i] + offset;
-        ok->value[i] = is_count ? (double)*(const uint64_t *)field : *(const double *)field;
+        ok->value[count] = is_count ? (double)*(const uint64_t *)field : *(const double *)field;
+        count += !only_seen || ok->value[count] > 0;
     }
-    return ok->value;
-}
-
-/* Keeps those above 0; returns how many. */
-static size_t keep_seen(const struct ok_visits *ok) {
-    size_t count = 0;
-    for (size_t i = 0; i < ok->count; i++)
-        if (ok->value[i] > 0)
-            ok->value[count++] = ok->value[i];
     return count;
 }
 
 static double over_visits(const struct ok_visits *ok, enum over over, size_t offset, bool is_count) {
-    double *value = gather(ok, offset, is_count), result = over == LEAST ? INFINITY : 0;
-    size_t count = over == MEDIAN_SEEN ? keep_seen(ok) : ok->count;
+    const size_t count = gather(ok, offset, is_count, over == MEDIAN_SEEN);
+    double *value = ok->value, result = over == LEAST ? INFINITY : 0;
     if (over == MEDIAN || over == MEDIAN_SEEN)
         return count ? pdnn_median(value, count) : NAN;
     if (over == LAST)
@@ -168,8 +161,8 @@ static bool drifts(const struct ok_visits *ok, double headline_ns) {
     size_t half = ok->count / 2;
     if (half < 3)
         return false;
-    double *first = gather(ok, offsetof(struct pdnn_visit, median_ns), false),
-           *last = first + ok->count - half;
+    gather(ok, offsetof(struct pdnn_visit, median_ns), false, false);
+    double *first = ok->value, *last = first + ok->count - half;
     const double change_ns = pdnn_median(last, half) - pdnn_median(first, half); /* now both are sorted */
     const bool apart = first[half - 1] < last[0] || last[half - 1] < first[0];
     return apart && fabs(change_ns) > 0.05 * headline_ns;
@@ -256,8 +249,8 @@ static void set_sums(struct analysis *a) {
 static void set_times(struct analysis *a) {
     const struct pdnn_aggregate_input *input = a->input;
     const struct ok_visits *ok = &a->ok;
-    const double *medians = gather(ok, offsetof(struct pdnn_visit, median_ns), false);
-    struct pdnn_interval interval = pdnn_visits_interval(medians, ok->count, input->pool, ok->scratch);
+    gather(ok, offsetof(struct pdnn_visit, median_ns), false, false);
+    struct pdnn_interval interval = pdnn_visits_interval(ok->value, ok->count, input->pool, ok->scratch);
     a->flags |= flags_of(ok);
     const enum pdnn_method method = pdnn_method_of(a->flags);
     put(a, PDNN_RESULT_TIME_NS_MEDIAN, interval.center);
@@ -289,8 +282,7 @@ static double speed_of(const struct ok_visits *ok, size_t probe_offset, double r
     double best = 0, share = step_ns / (step_ns + probe_ns);
     if (!(reference > 0))
         return NAN;
-    gather(ok, probe_offset, false);
-    size_t count = keep_seen(ok);
+    const size_t count = gather(ok, probe_offset, false, true);
     for (size_t i = 0; i < count; i++) {
         ok->value[i] /= reference;
         best = fmax(best, ok->value[i]);

@@ -2,7 +2,7 @@
 #include "tests/fuzz/common.h"
 #include "tests/fuzz/tables.h"
 
-#include "results/query/ops_reader.h"
+#include "results/query/shares.h"
 #include "results/table/write.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/query/ops_reader.h"
+#include "results/query/shares.h"
 #include "results/store/tables.h"
 #include "results/table/record.h"
 
