@@ -51,10 +51,9 @@ static struct place *arrange(const struct pdnn_epoch_request *request, struct pd
 
 static int compare_kinds(const void *a, const void *b) {
     const struct pdnn_epoch_kind *one = a, *other = b;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         if (one->length[i] != other->length[i])
             return one->length[i] < other->length[i] ? -1 : 1;
-    }
     return 0;
 }
 
@@ -65,7 +64,6 @@ static void count_kinds(struct pdnn_epoch *epoch, const struct pdnn_epoch_kind *
     epoch->kind_of = pdnn_arena_alloc(arena, epoch->n_iterations, sizeof *epoch->kind_of);
     memcpy(kind, padded, epoch->n_iterations * sizeof *kind);
     qsort(kind, epoch->n_iterations, sizeof *kind, compare_kinds);
-    epoch->n_kinds = 0;
     for (size_t i = 0; i < epoch->n_iterations; i++) {
         if (i && compare_kinds(&kind[epoch->n_kinds - 1], &kind[i]) == 0)
             kind[epoch->n_kinds - 1].count++;
@@ -80,16 +78,6 @@ static void count_kinds(struct pdnn_epoch *epoch, const struct pdnn_epoch_kind *
     }
 }
 
-static double find_waste(const struct pdnn_epoch *epoch) {
-    double sum = 0, padded = 0;
-    for (size_t i = 0; i < epoch->n_iterations * epoch->batch * epoch->columns; i++)
-        sum += (double)epoch->example[i];
-    for (size_t k = 0; k < epoch->n_kinds; k++)
-        padded += (double)(epoch->kind[k].length[0] + epoch->kind[k].length[1]) *
-                  (double)(epoch->kind[k].count * epoch->batch);
-    return 1 - sum / padded;
-}
-
 static enum pdnn_status make_batches(const struct pdnn_epoch_request *request, struct pdnn_arena *arena,
                                      struct pdnn_epoch *epoch, struct pdnn_err *err) {
     const struct pdnn_lengths *lengths = request->lengths;
@@ -102,21 +90,23 @@ static enum pdnn_status make_batches(const struct pdnn_epoch_request *request, s
     epoch->left_over = lengths->count % batch;
     epoch->example = pdnn_arena_alloc(arena, epoch->n_iterations * batch * columns, sizeof *epoch->example);
     struct pdnn_epoch_kind *padded = pdnn_arena_alloc(arena, epoch->n_iterations, sizeof *padded);
+    double sum = 0, sum_padded = 0;
     for (size_t i = 0; i < epoch->n_iterations; i++) {
         padded[i].count = 1;
-        for (size_t k = i * batch; k < (i + 1) * batch; k++) {
-            for (size_t c = 0; c < columns; c++) {
+        for (size_t c = 0; c < columns; c++) {
+            int64_t longest = 0;
+            for (size_t k = i * batch; k < (i + 1) * batch; k++) {
                 int64_t length = lengths->length[order[k].example * columns + c];
                 epoch->example[k * columns + c] = length;
-                padded[i].length[c] = length > padded[i].length[c] ? length : padded[i].length[c];
+                longest = length > longest ? length : longest;
+                sum += (double)length;
             }
+            padded[i].length[c] = (longest + request->multiple - 1) / request->multiple * request->multiple;
+            sum_padded += (double)padded[i].length[c] * (double)batch;
         }
-        for (size_t c = 0; c < columns; c++)
-            padded[i].length[c] =
-                (padded[i].length[c] + request->multiple - 1) / request->multiple * request->multiple;
     }
     count_kinds(epoch, padded, arena);
-    epoch->waste = find_waste(epoch);
+    epoch->waste = 1 - sum / sum_padded;
     return PDNN_OK;
 }
 

@@ -224,10 +224,8 @@ static void draw(const struct distribution *from, const struct pdnn_frames *fram
 }
 
 static bool is_kept(const struct pdnn_lengths_request *request, const int64_t *length, size_t columns) {
-    bool kept = true;
-    for (size_t c = 0; c < columns && request->longest; c++)
-        kept = kept && length[c] <= request->longest;
-    return kept;
+    return !request->longest ||
+           (length[0] <= request->longest && (columns < 2 || length[1] <= request->longest));
 }
 
 static enum pdnn_status all_left_out(const struct pdnn_lengths_request *request, struct pdnn_err *err) {
@@ -242,12 +240,10 @@ static enum pdnn_status draw_all(const struct pdnn_lengths_request *request, con
     struct pdnn_rng rng = {pdnn_rng_seed(request->seed, "lengths"), 0};
     const struct pdnn_frames frames =
         request->frames.per_second > 0 ? request->frames : (struct pdnn_frames){100, 1};
-    struct pdnn_lengths made = {
-        .source = request->source,
-        .is_in_seconds = from->numbers->is_in_seconds,
-        .count = request->examples ? request->examples : from->numbers->examples,
-        .columns = from->numbers->columns,
-    };
+    struct pdnn_lengths made = {.source = request->source,
+                                .is_in_seconds = from->numbers->is_in_seconds,
+                                .count = request->examples ? request->examples : from->numbers->examples,
+                                .columns = from->numbers->columns};
     made.length = pdnn_arena_alloc(arena, made.count * made.columns, sizeof *made.length);
     for (size_t i = 0; i < made.count; i++) {
         int64_t *length = made.length + i * made.columns;
@@ -315,10 +311,8 @@ enum pdnn_status pdnn_lengths_parse(const char *path, const char *text,
         text += strcspn(text, "\n") + (line < n_lines);
         if (!count)
             continue;
-        if (!made.columns) {
-            made.columns = count;
-            first_line = line;
-        }
+        first_line = made.columns ? first_line : line;
+        made.columns = made.columns ? made.columns : count;
         if (count != made.columns)
             return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %zu length%s, but line %zu has %zu", path, line,
                              count, count > 1 ? "s" : "", first_line, made.columns);

@@ -24,17 +24,9 @@ static double projection_error(double projected, double truth) {
 
 /* What is taken for an iteration's length where one number is needed: of both, their sum. */
 static int64_t length_by_key(enum pdnn_seqpoint_key key, const struct pdnn_epoch_kind *kind) {
-    int64_t source = kind->length[0], target = kind->length[1];
-    switch (key) {
-    case PDNN_KEY_SOURCE:
-        return source;
-    case PDNN_KEY_TARGET:
-        return target;
-    case PDNN_KEY_MAXIMUM:
-        return source > target ? source : target;
-    default:
-        return source + target;
-    }
+    const int64_t source = kind->length[0], target = kind->length[1], sum = source + target;
+    const int64_t by[PDNN_KEY_COUNT] = {source, target, sum, source > target ? source : target, sum};
+    return by[key];
 }
 
 /* Iterations of one kind, of one length, or of one bin of lengths. */
@@ -158,41 +150,53 @@ static void put_into_bins(struct group *group, size_t count, size_t bins) {
     }
 }
 
-static int compare_points(const void *a, const void *b) {
-    const struct pdnn_representative *one = a, *other = b;
-    return (one->kind > other->kind) - (one->kind < other->kind);
+/* The kinds that run, with their weights; NULL: each as many of all iterations as of these runs. */
+static struct pdnn_representatives weigh(const struct pdnn_epoch *epoch, const uint64_t *runs,
+                                         const double *weight, struct pdnn_arena *arena) {
+    struct pdnn_representatives points = {pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *points.point), 0};
+    uint64_t all_runs = 0;
+    for (size_t k = 0; k < epoch->n_kinds; k++)
+        all_runs += runs[k];
+    for (size_t k = 0; k < epoch->n_kinds; k++)
+        if (runs[k])
+            points.point[points.count++] = (struct pdnn_representative){
+                k, weight ? weight[k] : (double)runs[k] * (double)epoch->n_iterations / (double)all_runs,
+                runs[k]};
+    return points;
 }
 
 enum pdnn_status pdnn_seqpoint_select(const struct pdnn_seqpoint_request *request, struct pdnn_arena *arena,
                                       struct pdnn_seqpoints *seqpoints, struct pdnn_err *err) {
+    const struct pdnn_epoch *epoch = request->epoch;
     struct lengths lengths;
-    size_t bins = request->bins;
-    if (find_lengths(request->epoch, request->key, request->statistic, arena, &lengths, err) != PDNN_OK)
+    if (find_lengths(epoch, request->key, request->statistic, arena, &lengths, err) != PDNN_OK)
         return err->status;
+    const bool is_square = request->key == PDNN_KEY_BOTH && epoch->columns > 1;
+    size_t bins = is_square ? (size_t)ceil(sqrt((double)request->bins)) : request->bins, count;
     struct group *group = pdnn_arena_alloc(arena, lengths.count, sizeof *group);
-    struct pdnn_seqpoints made = {.distinct = lengths.count};
-    struct pdnn_representatives *points = &made.points;
-    points->point = pdnn_arena_alloc(arena, lengths.count, sizeof *points->point);
-    if (request->key == PDNN_KEY_BOTH && request->epoch->columns > 1)
-        bins = (size_t)ceil(sqrt((double)bins));
-    for (;; bins++) {
-        const bool each = lengths.count <= request->unique_max || bins >= lengths.count;
-        for (size_t i = 0; i < lengths.count; i++)
-            group[i] = lengths.group[i];
-        points->count = lengths.count;
-        if (!each) {
-            put_into_bins(group, lengths.count, bins);
-            points->count = join_all(group, lengths.count, false);
-        }
-        for (size_t i = 0; i < points->count; i++)
-            points->point[i] = (struct pdnn_representative){group[i].kind, group[i].iterations, 1};
-        qsort(points->point, points->count, sizeof *points->point, compare_points);
-        made.bins = each ? 0 : bins;
-        made.error = projection_error(pdnn_representatives_total(points, lengths.statistic), lengths.total);
-        if (each || fabs(made.error) <= request->error)
-            break;
+    bool each;
+    double error;
+    do {
+        double total = 0;
+        each = lengths.count <= request->unique_max || bins >= lengths.count;
+        memcpy(group, lengths.group, lengths.count * sizeof *group);
+        if (!each)
+            put_into_bins(group, lengths.count, bins++);
+        count = each ? lengths.count : join_all(group, lengths.count, false);
+        for (size_t i = 0; i < count; i++)
+            total += group[i].iterations * lengths.statistic[group[i].kind];
+        error = projection_error(total, lengths.total);
+    } while (!each && !(fabs(error) <= request->error));
+    uint64_t *runs = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *runs);
+    double *weight = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *weight);
+    for (size_t i = 0; i < count; i++) {
+        runs[group[i].kind] = 1;
+        weight[group[i].kind] = group[i].iterations;
     }
-    *seqpoints = made;
+    *seqpoints = (struct pdnn_seqpoints){.points = weigh(epoch, runs, weight, arena),
+                                         .distinct = lengths.count,
+                                         .bins = each ? 0 : bins - 1,
+                                         .error = error};
     return PDNN_OK;
 }
 
@@ -258,56 +262,11 @@ static double find_random_error(const struct pdnn_epoch *epoch, const struct len
     return pdnn_quantile_sorted(errors, PDNN_RANDOM_SEEDS, 0.95);
 }
 
-/* The kinds that run, each with as many of all iterations as of these runs. */
-static struct pdnn_representatives weigh(const struct pdnn_epoch *epoch, const uint64_t *runs,
-                                         struct pdnn_arena *arena) {
-    struct pdnn_representatives points = {pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *points.point), 0};
-    uint64_t all_runs = 0;
-    for (size_t k = 0; k < epoch->n_kinds; k++)
-        all_runs += runs[k];
-    for (size_t k = 0; k < epoch->n_kinds; k++)
-        if (runs[k])
-            points.point[points.count++] = (struct pdnn_representative){
-                k, (double)runs[k] * (double)epoch->n_iterations / (double)all_runs, runs[k]};
-    return points;
-}
-
-/* Their points, and the error of `random` by the statistic. */
-static enum pdnn_status select_baselines(const struct pdnn_method_estimates_request *request,
-                                         const double *statistic, struct pdnn_arena *arena,
-                                         struct pdnn_method_estimate *of, struct pdnn_err *err) {
-    const struct pdnn_epoch *epoch = request->epoch;
-    const enum pdnn_seqpoint_key key = request->key == PDNN_KEY_BOTH ? PDNN_KEY_SUM : request->key;
-    struct lengths lengths;
-    uint64_t *runs[PDNN_BASELINE_COUNT];
-    if (find_lengths(epoch, key, statistic, arena, &lengths, err) != PDNN_OK)
-        return err->status;
-    size_t *order = pdnn_arena_alloc(arena, epoch->n_iterations, sizeof *order);
-    for (size_t b = 0; b < PDNN_BASELINE_COUNT; b++)
-        runs[b] = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof **runs);
-    runs[PDNN_BASELINE_FREQUENT][find_frequent(&lengths)] = 1;
-    runs[PDNN_BASELINE_MEDIAN][find_median(&lengths, epoch->n_iterations)] = 1;
-    runs[PDNN_BASELINE_WORST][find_worst(epoch, &lengths)] = 1;
-    for (size_t i = 0; i < count_iterations(epoch); i++)
-        runs[PDNN_BASELINE_PRIOR][epoch->kind_of[i]]++;
-    run_random(epoch, request->seed, order, runs[PDNN_BASELINE_RANDOM]);
-    for (size_t k = 0; k < epoch->n_kinds; k++)
-        runs[PDNN_BASELINE_ALL][k] = epoch->kind[k].count;
-    for (size_t b = 0; b < PDNN_BASELINE_COUNT; b++)
-        of[b].points = weigh(epoch, runs[b], arena);
-    for (size_t k = 0; k < epoch->n_kinds; k++)
-        of[PDNN_BASELINE_ALL].points.point[k].runs = 1; /* one stands for its equals */
-    if (statistic == request->time_ns)
-        of[PDNN_BASELINE_RANDOM].error = find_random_error(epoch, &lengths, request->seed, order, *runs);
-    return PDNN_OK;
-}
-
 /* Fills what follows from points and times. */
 static void project(const struct pdnn_method_estimates_request *request, double truth_ns,
                     struct pdnn_method_estimate *made) {
     const struct pdnn_representatives *points = &made->points;
     double run_ns = 0, longest_ns = 0;
-    made->iterations = 0;
     made->lengths = points->count;
     made->truth_ns = truth_ns;
     made->total_ns = points->count ? pdnn_representatives_total(points, request->time_ns) : NAN;
@@ -325,6 +284,40 @@ static void project(const struct pdnn_method_estimates_request *request, double 
     made->parallel = whole_ns / longest_ns;
 }
 
+static enum pdnn_status project_baselines(const struct pdnn_method_estimates_request *request,
+                                          struct pdnn_arena *arena, struct pdnn_method_estimates *made,
+                                          struct pdnn_err *err) {
+    const struct pdnn_epoch *epoch = request->epoch;
+    const enum pdnn_seqpoint_key key = request->key == PDNN_KEY_BOTH ? PDNN_KEY_SUM : request->key;
+    const bool has_truth = !isnan(made->truth_ns);
+    struct pdnn_method_estimate *of = &made->of[2];
+    struct lengths lengths;
+    uint64_t *runs[PDNN_BASELINE_COUNT];
+    if (find_lengths(epoch, key, has_truth ? request->time_ns : request->statistic, arena, &lengths, err) !=
+        PDNN_OK)
+        return err->status;
+    size_t *order = pdnn_arena_alloc(arena, epoch->n_iterations, sizeof *order);
+    for (size_t b = 0; b < PDNN_BASELINE_COUNT; b++)
+        runs[b] = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof **runs);
+    runs[PDNN_BASELINE_FREQUENT][find_frequent(&lengths)] = 1;
+    runs[PDNN_BASELINE_MEDIAN][find_median(&lengths, epoch->n_iterations)] = 1;
+    runs[PDNN_BASELINE_WORST][find_worst(epoch, &lengths)] = 1;
+    for (size_t i = 0; i < count_iterations(epoch); i++)
+        runs[PDNN_BASELINE_PRIOR][epoch->kind_of[i]]++;
+    run_random(epoch, request->seed, order, runs[PDNN_BASELINE_RANDOM]);
+    for (size_t k = 0; k < epoch->n_kinds; k++)
+        runs[PDNN_BASELINE_ALL][k] = epoch->kind[k].count;
+    for (size_t b = 0; b < PDNN_BASELINE_COUNT; b++) {
+        of[b].points = weigh(epoch, runs[b], NULL, arena);
+        for (size_t p = 0; b == PDNN_BASELINE_ALL && p < of[b].points.count; p++)
+            of[b].points.point[p].runs = 1; /* one stands for its equals */
+        project(request, made->truth_ns, &of[b]);
+    }
+    if (has_truth)
+        of[PDNN_BASELINE_RANDOM].error = find_random_error(epoch, &lengths, request->seed, order, *runs);
+    return PDNN_OK;
+}
+
 /* The kinds of the first draws, each once, with the weights of an estimate; NULL: there is none. */
 static struct pdnn_representatives gather_draws(const struct pdnn_method_estimates_request *request,
                                                 const double *weight, struct pdnn_arena *arena) {
@@ -336,10 +329,7 @@ static struct pdnn_representatives gather_draws(const struct pdnn_method_estimat
         runs[kind]++;
         sum[kind] += weight ? weight[i] : 0;
     }
-    struct pdnn_representatives points = weigh(epoch, runs, arena);
-    for (size_t i = 0; weight && i < points.count; i++)
-        points.point[i].weight = sum[points.point[i].kind];
-    return points;
+    return weigh(epoch, runs, weight ? sum : NULL, arena);
 }
 
 static enum pdnn_status assist(const struct pdnn_method_estimates_request *request, struct pdnn_arena *arena,
@@ -373,18 +363,10 @@ enum pdnn_status pdnn_method_estimates_make(const struct pdnn_method_estimates_r
         made.of[i].method = methods[i];
     for (size_t k = 0; k < epoch->n_kinds; k++)
         made.truth_ns += (double)epoch->kind[k].count * request->time_ns[k];
-    const bool has_truth = !isnan(made.truth_ns);
-    struct pdnn_method_estimate *baselines = &made.of[2];
     project(request, made.truth_ns, &made.of[0]);
     if (assist(request, arena, &made, err) != PDNN_OK ||
-        select_baselines(request, has_truth ? request->time_ns : request->statistic, arena, baselines, err) !=
-            PDNN_OK)
+        project_baselines(request, arena, &made, err) != PDNN_OK)
         return err->status;
-    const double random_error = baselines[PDNN_BASELINE_RANDOM].error;
-    for (size_t b = 0; b < PDNN_BASELINE_COUNT; b++)
-        project(request, made.truth_ns, &baselines[b]);
-    if (has_truth)
-        baselines[PDNN_BASELINE_RANDOM].error = random_error;
     *projections = made;
     return PDNN_OK;
 }
@@ -443,20 +425,16 @@ static bool is_same_epoch(const struct pdnn_table *a, const struct pdnn_table *b
     return same;
 }
 
-/* The weight that the method gives to a row of an epoch with that many iterations; NaN: it chose none there.
- */
-static double weight_of(const struct pdnn_table *table, size_t row, const char *method, double iterations) {
-    if (strcmp(method, "truth") == 0)
-        return pdnn_table_number(table, row, PDNN_SEQPOINT_ITERATIONS);
-    if (strcmp(method, "seqpoint") == 0)
-        return pdnn_table_number(table, row, PDNN_SEQPOINT_WEIGHT);
-    if (strcmp(method, "model-assisted") == 0)
-        return pdnn_table_number(table, row, PDNN_SEQPOINT_DRAWS_WEIGHT);
-    return pdnn_seqpoint_is_chosen(table, row, method) ? iterations : NAN;
-}
-
 bool pdnn_epoch_speedups(const struct pdnn_table of[2], struct pdnn_table *made) {
-    static const char *const by[] = {"truth", "seqpoint", "model-assisted", "frequent", "median", "worst"};
+    static const struct {
+        const char *method;
+        size_t weight; /* its column; 0: none, what it chose stands for the epoch */
+    } by[] = {{"truth", PDNN_SEQPOINT_ITERATIONS},
+              {"seqpoint", PDNN_SEQPOINT_WEIGHT},
+              {"model-assisted", PDNN_SEQPOINT_DRAWS_WEIGHT},
+              {"frequent", 0},
+              {"median", 0},
+              {"worst", 0}};
     double iterations = 0, truth = NAN;
     if (!is_same_epoch(&of[0], &of[1]))
         return false;
@@ -466,7 +444,9 @@ bool pdnn_epoch_speedups(const struct pdnn_table of[2], struct pdnn_table *made)
     for (size_t m = 0; m < sizeof by / sizeof *by; m++) {
         double total[2] = {0, 0};
         for (size_t i = 0; i < of[0].n_rows; i++) {
-            double weight = weight_of(&of[0], i, by[m], iterations);
+            const double weight = by[m].weight ? pdnn_table_number(&of[0], i, by[m].weight)
+                                  : pdnn_seqpoint_is_chosen(&of[0], i, by[m].method) ? iterations
+                                                                                     : NAN;
             for (int k = 0; k < 2 && !isnan(weight) && weight != 0; k++)
                 total[k] += weight * pdnn_table_number(&of[k], i, PDNN_SEQPOINT_TIME);
         }
@@ -475,7 +455,7 @@ bool pdnn_epoch_speedups(const struct pdnn_table of[2], struct pdnn_table *made)
         const double numbers[] = {total[0] > 0 ? total[0] : NAN, total[1] > 0 ? total[1] : NAN, speedup,
                                   m ? speedup / truth - 1 : NAN};
         size_t row = pdnn_table_add_row(made);
-        pdnn_table_set_text(made, row, 0, by[m]);
+        pdnn_table_set_text(made, row, 0, by[m].method);
         for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
             pdnn_table_set_number(made, row, 1 + k, numbers[k]);
     }

@@ -44,13 +44,6 @@ static bool take_size(struct reader *reader) {
     return true;
 }
 
-/* The operand that is a convolution's weights, whose last two sizes are its window; -1: another op. */
-static int window_operand(const char *op) {
-    if (strncmp(op, "conv", 4) != 0)
-        return -1;
-    return strstr(op, "/backward-weights") ? 2 : 1;
-}
-
 /* Those of the key's " threads=2 ". */
 static const struct pdnn_kind_caches *caches_of(const char *key, const struct pdnn_kind_caches *caches) {
     static const char name[] = " threads=";
@@ -78,10 +71,11 @@ static bool take_distance(struct reader *reader, const struct pdnn_kind_caches *
 
 /* "64x128x50x50:32x128x1x1:64x32x50x50,cell=2,steps=10 [implementation] 2097152b16@64MiB* 16384@128MiB
  * 409600=0" with the state of the operands behind the bracket. */
-static bool take_rest(struct reader *reader, const char *bracket, int window,
-                      const struct pdnn_kind_caches *caches) {
+static bool take_rest(struct reader *reader, const char *bracket, const struct pdnn_kind_caches *caches) {
     static const char steps[] = ",steps=";
-    const char *tensors_end = reader->at + strcspn(reader->at, ", +@");
+    const char *tensors_end = reader->at + strcspn(reader->at, ", +@"), *op = reader->kind->op;
+    /* The operand that is a convolution's weights, whose last two sizes are its window; -1: another op. */
+    const int window = strncmp(op, "conv", 4) != 0 ? -1 : strstr(op, "/backward-weights") ? 2 : 1;
     int operand = 0, size = 0;
     bool good = true;
     while (good && *reader->at) {
@@ -117,7 +111,7 @@ bool pdnn_operator_kind_parse(const char *key, const struct pdnn_kind_caches *ca
     snprintf(kind->op, sizeof kind->op, "%.*s", (int)(shape - op), op);
     struct reader reader = {key, kind->text, kind};
     copy(&reader, (size_t)(shape + 1 - key));
-    if (!take_rest(&reader, state, window_operand(kind->op), caches_of(key, caches)))
+    if (!take_rest(&reader, state, caches_of(key, caches)))
         return false;
     *reader.to = 0;
     return true;
@@ -167,18 +161,6 @@ void pdnn_neighbours_destroy(struct pdnn_neighbours *neighbours) {
     free(neighbours);
 }
 
-/* The kind's entry, made now unless there is one. */
-static struct kind *enter(struct pdnn_neighbours *neighbours, const struct pdnn_operator_kind *parsed) {
-    size_t before = neighbours->kinds.count;
-    neighbours->kind = pdnn_grow(neighbours->kind, &neighbours->room, before, sizeof *neighbours->kind);
-    size_t op = pdnn_texts_add(&neighbours->ops, parsed->op);
-    size_t number = pdnn_texts_add(&neighbours->kinds, parsed->text);
-    struct kind *kind = &neighbours->kind[number];
-    if (neighbours->kinds.count > before)
-        *kind = (struct kind){.n_sizes = parsed->n_sizes, .op = op};
-    return kind;
-}
-
 /* The first size that no member tells from this one. */
 static size_t find_twin(const struct kind *kind, size_t size) {
     for (size_t first = 0; first < size; first++) {
@@ -191,28 +173,28 @@ static size_t find_twin(const struct kind *kind, size_t size) {
     return size;
 }
 
-static void append(struct kind *kind, const struct pdnn_operator_kind *parsed, double log_use) {
-    kind->member = pdnn_grow(kind->member, &kind->room, kind->count, sizeof *kind->member);
-    struct member *made = pdnn_alloc(1, sizeof *made + parsed->n_sizes * sizeof *made->size);
-    made->log_use = log_use;
-    made->error = NAN;
-    memcpy(made->size, parsed->size, parsed->n_sizes * sizeof *made->size);
-    kind->member[kind->count++] = made;
-    kind->is_checked = false;
-    for (size_t i = 0; i < kind->n_sizes; i++)
-        if (kind->count == 1 || made->size[kind->twin[i]] != made->size[i])
-            kind->twin[i] = find_twin(kind, i);
-}
-
 void pdnn_neighbours_add(struct pdnn_neighbours *neighbours, const char *key, double floor_ns,
                          double time_ns) {
     struct pdnn_operator_kind parsed;
     if (!pdnn_operator_kind_parse(key, &neighbours->caches, &parsed) || !(floor_ns > 0) ||
         (!isnan(time_ns) && !(time_ns > 0)))
         return;
-    struct kind *kind = enter(neighbours, &parsed);
+    const size_t before = neighbours->kinds.count, number = pdnn_texts_add(&neighbours->kinds, parsed.text);
+    neighbours->kind = pdnn_grow(neighbours->kind, &neighbours->room, before, sizeof *neighbours->kind);
+    struct kind *kind = &neighbours->kind[number];
+    if (number == before)
+        *kind = (struct kind){.n_sizes = parsed.n_sizes, .op = pdnn_texts_add(&neighbours->ops, parsed.op)};
+    struct member *made = pdnn_alloc(1, sizeof *made + parsed.n_sizes * sizeof *made->size);
+    made->log_use = log(floor_ns / time_ns);
+    made->error = NAN;
+    memcpy(made->size, parsed.size, parsed.n_sizes * sizeof *made->size);
+    kind->member = pdnn_grow(kind->member, &kind->room, kind->count, sizeof *kind->member);
+    kind->member[kind->count++] = made;
+    kind->is_checked = false;
     neighbours->version++;
-    append(kind, &parsed, log(floor_ns / time_ns));
+    for (size_t i = 0; i < kind->n_sizes; i++)
+        if (kind->count == 1 || made->size[kind->twin[i]] != made->size[i])
+            kind->twin[i] = find_twin(kind, i);
 }
 
 /* A place among the members of its kind. */
@@ -284,16 +266,6 @@ static const char *look_around(struct place *place) {
     return NULL;
 }
 
-/* right := the solution of the n equations; false if there is none. The matrix is symmetric. */
-static bool solve(double matrix[SLOPES_MAX + 1][SLOPES_MAX + 1], double right[SLOPES_MAX + 1], size_t n) {
-    lapack_int order = (lapack_int)n, one = 1, room = SLOPES_MAX + 1, pivots[SLOPES_MAX + 1], info = 0;
-    LAPACK_dgesv(&order, &one, &matrix[0][0], &room, pivots, right, &room, &info);
-    bool good = pdnn_lapack_is_good(info);
-    for (size_t i = 0; i < n && good; i++)
-        good = fabs(matrix[i][i]) > 1e-12;
-    return good;
-}
-
 /* The intercept of a weighted fit around the place, which is the origin. Without slopes where they would be
  * more than half as many as the neighbours. */
 static double fit(const struct place *place) {
@@ -318,9 +290,13 @@ static double fit(const struct place *place) {
     }
     for (size_t j = 1; j <= slopes; j++)
         matrix[j][j] += ridge * sum;
-    if (!solve(matrix, right, slopes + 1))
-        return (low + high) / 2;
-    return fmin(fmax(right[0], low), high);
+    lapack_int order = (lapack_int)slopes + 1, one = 1, room = SLOPES_MAX + 1, pivots[SLOPES_MAX + 1],
+               info = 0;
+    LAPACK_dgesv(&order, &one, &matrix[0][0], &room, pivots, right, &room, &info);
+    bool good = pdnn_lapack_is_good(info);
+    for (size_t i = 0; i <= slopes; i++)
+        good = good && fabs(matrix[i][i]) > 1e-12;
+    return good ? fmin(fmax(right[0], low), high) : (low + high) / 2;
 }
 
 /* Finds what predicts a key; says why nothing does, or NULL. */
@@ -353,8 +329,8 @@ static void check(struct kind *kind) {
     kind->is_checked = true;
 }
 
-/* Errors, as logarithms of times, of the members of one kind, or of one op, or of all (SIZE_MAX), to `errors`
- * (heap); returns how many. *all: members that were measured. */
+/* Errors, as logarithms of times, of the members of one kind, or of one op, or of all (one more than there
+ * are ops), to `errors` (heap); returns how many. *all: members that were measured. */
 static size_t collect(const struct pdnn_neighbours *neighbours, const struct kind *only, size_t op,
                       double **errors, size_t *all) {
     size_t count = 0;
@@ -362,7 +338,7 @@ static size_t collect(const struct pdnn_neighbours *neighbours, const struct kin
     *errors = pdnn_alloc(neighbours->version + 1, sizeof **errors);
     for (size_t i = 0; i < neighbours->kinds.count; i++) {
         struct kind *kind = &neighbours->kind[i];
-        if (only ? only != kind : op != SIZE_MAX && op != kind->op)
+        if (only ? only != kind : op < neighbours->ops.count && op != kind->op)
             continue;
         check(kind);
         for (size_t k = 0; k < kind->count; k++) {
@@ -383,23 +359,17 @@ static double quantile_of_sizes(double *errors, size_t count, double q, size_t l
 }
 
 /* Of the least pool that has enough errors: the kind, the op, all; NaN: none has. */
-static double find_error(const struct pdnn_neighbours *neighbours, const struct kind *kind) {
+static double error_of(const struct pdnn_neighbours *neighbours, struct kind *kind) {
     const struct kind *const kinds[] = {kind, NULL, NULL};
-    const size_t ops[] = {0, kind->op, SIZE_MAX};
-    double error = NAN;
-    for (size_t i = 0; i < 3 && isnan(error); i++) {
+    const size_t ops[] = {0, kind->op, neighbours->ops.count};
+    const bool is_known = kind->typical_of == neighbours->version;
+    kind->typical = is_known ? kind->typical : NAN;
+    kind->typical_of = neighbours->version;
+    for (size_t i = 0; i < 3 && !is_known && isnan(kind->typical); i++) {
         double *errors;
         size_t all, count = collect(neighbours, kinds[i], ops[i], &errors, &all);
-        error = quantile_of_sizes(errors, count, quantile, PDNN_LEFT_OUT_LEAST);
+        kind->typical = quantile_of_sizes(errors, count, quantile, PDNN_LEFT_OUT_LEAST);
         free(errors);
-    }
-    return error;
-}
-
-static double error_of(const struct pdnn_neighbours *neighbours, struct kind *kind) {
-    if (kind->typical_of != neighbours->version) {
-        kind->typical = find_error(neighbours, kind);
-        kind->typical_of = neighbours->version;
     }
     return kind->typical;
 }
@@ -419,29 +389,21 @@ const char *pdnn_neighbours_predict(struct pdnn_neighbours *neighbours, const ch
     return NULL;
 }
 
-static struct pdnn_left_out summarize(const struct pdnn_neighbours *neighbours, size_t op) {
-    struct pdnn_left_out row = {
-        .op = op == SIZE_MAX ? "all" : neighbours->ops.text[op], .bias = NAN, .median = NAN, .p90 = NAN};
-    double *errors;
-    row.count = collect(neighbours, NULL, op, &errors, &row.all);
-    for (size_t i = 0; i < row.count; i++)
-        errors[i] = expm1(errors[i]);
-    pdnn_sort(errors, row.count);
-    if (row.count) {
-        row.bias = pdnn_quantile_sorted(errors, row.count, 0.5);
-        row.median = quantile_of_sizes(errors, row.count, 0.5, 1);
-        row.p90 = pdnn_quantile_sorted(errors, row.count, quantile);
-    }
-    free(errors);
-    return row;
-}
-
 void pdnn_neighbours_leave_out(struct pdnn_neighbours *neighbours, struct pdnn_left_out **rows,
                                size_t *count) {
-    size_t n_ops = neighbours->ops.count;
+    const size_t n_ops = neighbours->ops.count;
     *rows = pdnn_alloc(n_ops + 1, sizeof **rows);
-    for (size_t i = 0; i < n_ops; i++)
-        (*rows)[i] = summarize(neighbours, i);
-    (*rows)[n_ops] = summarize(neighbours, SIZE_MAX);
     *count = n_ops + 1;
+    for (size_t op = 0; op <= n_ops; op++) {
+        struct pdnn_left_out *row = &(*rows)[op];
+        double *errors;
+        row->op = op < n_ops ? neighbours->ops.text[op] : "all";
+        row->count = collect(neighbours, NULL, op, &errors, &row->all);
+        for (size_t i = 0; i < row->count; i++)
+            errors[i] = expm1(errors[i]);
+        row->bias = row->count ? pdnn_median(errors, row->count) : NAN;
+        row->median = quantile_of_sizes(errors, row->count, 0.5, 1);
+        row->p90 = quantile_of_sizes(errors, row->count, quantile, 1);
+        free(errors);
+    }
 }
