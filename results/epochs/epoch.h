@@ -1,7 +1,6 @@
-/* One epoch of a data set as a list of iterations, without running anything: which examples form a batch, in
- * which order the batches come, and to which lengths each is padded. Iterations of equal padded lengths are
- * one kind, which is what a model runs. Full batches only: examples that are left over are chosen at random.
- */
+/* One epoch of a data set as a list of iterations: which examples form a batch, in which order the batches
+ * come, and to which lengths each is padded. Iterations of equal padded lengths are one kind, which is what a
+ * model runs. Full batches only: examples that are left over are chosen at random. */
 #ifndef RESULTS_EPOCHS_EPOCH_H
 #define RESULTS_EPOCHS_EPOCH_H
 

@@ -1,6 +1,5 @@
-/* The lengths of the examples of a data set: read from a file, drawn from a distribution, or drawn from one
- * that is shipped as numbers. What a seed gives is the same on every machine. How examples become batches is
- * in results/epochs/epoch.h. */
+/* The lengths of the examples of a data set: read from a file, or drawn from a distribution, perhaps one that
+ * is shipped as numbers. What a seed gives is the same on every machine. */
 #ifndef RESULTS_EPOCHS_LENGTHS_H
 #define RESULTS_EPOCHS_LENGTHS_H
 
@@ -14,14 +13,13 @@
 
 enum { PDNN_QUANTILES_MAX = 16 };
 
-/* Distributions of public data sets, as numbers. The value at each probability, both ascending. Between them
- * it is linear; outside, the nearest one. */
+/* The value at each probability, both ascending. Between them it is linear; outside, the nearest one. */
 struct pdnn_quantiles {
     size_t count;
     double probability[PDNN_QUANTILES_MAX], value[PDNN_QUANTILES_MAX];
 };
 
-/* Either source has quantiles, or it is log-normal and the target follows from it. */
+/* A public data set. Either source has quantiles, or it is log-normal and the target follows from it. */
 struct pdnn_shipped_lengths {
     const char *name, *help;
     uint64_t examples;                    /* of the data set */
@@ -50,12 +48,10 @@ struct pdnn_lengths_request {
      * length, or source and target, with blanks or a comma between them. Empty lines and what follows # are
      * skipped there. A path with a slash is one in any case. */
     const char *source;
-    uint64_t examples; /* 0: as many as the data set has, or PDNN_EXAMPLES_DEFAULT; from a file they are then
-                          drawn with replacement */
+    uint64_t examples; /* from a file drawn with replacement; 0: all there are, or PDNN_EXAMPLES_DEFAULT */
     uint64_t seed;
     struct pdnn_frames frames; /* for lengths in seconds; {0}: 100 and 1 */
-    /* Of a file, examples with a longer source or target are left out; otherwise they are drawn again, so
-     * that an epoch keeps its size; 0: no limit. */
+    /* Of source and target. Longer examples are left out of a file, or drawn again; 0: no limit. */
     int64_t longest;
 };
 
@@ -69,9 +65,9 @@ struct pdnn_lengths {
     size_t left_out;    /* longer than `longest` */
 };
 
-/* In the arena. PDNN_INVALID with the nearest name for a source that is neither known nor a file, and with
- * file:line for a line that is not one or two lengths, that has fewer or more than the first one, or a length
- * outside 1 to PDNN_LENGTH_MAX; also for a file without lengths, and if all examples are left out. */
+/* In the arena. PDNN_INVALID with the nearest name for a source that is neither known nor a file; with
+ * file:line for a line that has not as many lengths as the first one, or one outside 1 to PDNN_LENGTH_MAX;
+ * for a file without lengths, and if all examples are left out. */
 enum pdnn_status pdnn_lengths_make(const struct pdnn_lengths_request *request, struct pdnn_arena *arena,
                                    struct pdnn_lengths *lengths, struct pdnn_err *err);
 
@@ -80,8 +76,7 @@ enum pdnn_status pdnn_lengths_parse(const char *path, const char *text,
                                     const struct pdnn_lengths_request *request, struct pdnn_arena *arena,
                                     struct pdnn_lengths *lengths, struct pdnn_err *err);
 
-/* PDNN_INVALID if an example is longer than the model has positions, perhaps because it is rounded up; says
- * which one. */
+/* PDNN_INVALID names the first example that, rounded up, is longer than the model has positions. */
 enum pdnn_status pdnn_lengths_check(const struct pdnn_lengths *lengths, int64_t multiple, int64_t positions,
                                     struct pdnn_err *err);
 

@@ -1,10 +1,9 @@
-/* The time of an epoch from a random sample of its iterations and the lengths of all: the model-assisted, or
- * generalized regression, estimator of survey statistics (Cassel, Saerndal, Wretman, Biometrika 63, 1976;
- * Saerndal, Swensson, Wretman, Model Assisted Survey Sampling, 1992, 6.5 and 6.6). Iterations are stratified
- * by length; in the sample t = a + b*S + c*T + d*(S + T)^2 is fitted (S source, T target length; attention
- * needs the square); the estimate is the fit summed over all iterations plus the strata's weighted mean
- * residuals. It is nearly unbiased however bad the fit is, and has an interval: for the total of this epoch,
- * if the iterations that were not drawn had run beside those that were. */
+/* The time of an epoch from a random sample of its iterations and the lengths of all: the model-assisted
+ * estimator of survey statistics (Saerndal, Swensson, Wretman, Model Assisted Survey Sampling, 1992, 6.5 and
+ * 6.6). Iterations are stratified by length; in the sample t = a + b*S + c*T + d*(S + T)^2 is fitted (S
+ * source, T target length; attention needs the square); the estimate is the fit summed over all iterations
+ * plus the strata's weighted mean residuals. It is nearly unbiased however bad the fit is, and has an
+ * interval for the total of this epoch. */
 #ifndef RESULTS_EPOCHS_SAMPLE_ESTIMATE_H
 #define RESULTS_EPOCHS_SAMPLE_ESTIMATE_H
 
@@ -13,9 +12,8 @@
 /* Fewer where an epoch is too small for two draws from each. */
 enum { PDNN_STRATA = 10 };
 
-/* An order in which to run iterations: its first n are a stratified random sample of n, so that a sample can
- * grow. Strata are runs of iterations ordered by source + target, with equal sums of these, so that they are
- * finer where times are long. */
+/* An order in which to run iterations: its first n are a stratified random sample of n, so that it can grow.
+ * Strata are runs of iterations ordered by source + target, with equal sums of these. */
 struct pdnn_epoch_sample {
     const struct pdnn_epoch *epoch;
     size_t *order;        /* by draw: an iteration of the epoch; each occurs once */
@@ -33,8 +31,7 @@ struct pdnn_epoch_estimate {
     size_t draws;
     double total;     /* over the epoch, in the unit of the values */
     double low, high; /* 95 % interval, Student's t */
-    double *weight; /* by draw: total = sum of weight * value; other additive quantities of the same runs have
-                       the same weights */
+    double *weight;   /* by draw: total = sum of weight * value */
 };
 
 /* value: by draw, of the first `draws` ones; finite. In the arena. PDNN_INVALID if the draws are fewer than
@@ -47,8 +44,7 @@ enum pdnn_status pdnn_sample_estimate(const struct pdnn_epoch_sample *sample, si
 double pdnn_sample_half_width(const struct pdnn_epoch_estimate *estimate);
 
 /* How many draws, in all, to run before looking again, if the half width is to be at most `target` (0.005 for
- * 0.5 %); the estimate's own number if it is, with a margin for what the half width does not know about
- * itself. */
+ * 0.5 %), with a margin for its own uncertainty; the estimate's own number if it is. */
 size_t pdnn_sample_draws_needed(const struct pdnn_epoch_sample *sample,
                                 const struct pdnn_epoch_estimate *estimate, double target);
 

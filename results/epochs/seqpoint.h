@@ -1,7 +1,6 @@
 /* SeqPoint: the representative iterations of an epoch by their sequence lengths (Pati, Aga, Sinclair,
- * Jayasena, ISPASS 2020, arXiv 2007.10459), the simpler choices that it is compared with, and what each
- * method says the epoch takes, beside what it takes. Pure functions of lengths and times: nothing runs here.
- */
+ * Jayasena, ISPASS 2020, arXiv 2007.10459), the simpler choices that it is compared with, and what each says
+ * the epoch takes. Pure functions of lengths and times. */
 #ifndef RESULTS_EPOCHS_SEQPOINT_H
 #define RESULTS_EPOCHS_SEQPOINT_H
 
@@ -19,9 +18,7 @@ struct pdnn_representatives {
     size_t count;
 };
 
-/* The sum of weight * value; by kind, of which only those of points are read. Times, FLOP, bytes and counters
- * are additive; a rate is the ratio of two projections, and so is a speed-up: that of the same points on two
- * platforms. */
+/* The sum of weight * value, which is by kind and additive: times, FLOP, bytes. */
 double pdnn_representatives_total(const struct pdnn_representatives *points, const double *value);
 
 /* What is taken for the sequence length of an iteration with two. */
@@ -37,12 +34,10 @@ enum pdnn_seqpoint_key {
 struct pdnn_seqpoint_request {
     const struct pdnn_epoch *epoch;
     enum pdnn_seqpoint_key key;
-    /* By kind, what is additive over iterations: a step time, or FLOP; NULL: the length by the key. It also
-     * decides when there are bins enough. */
-    const double *statistic;
-    size_t unique_max; /* up to this many distinct lengths each is a SeqPoint; published: 10 */
-    size_t bins;       /* to begin with, at least 1; published: 5. Of PDNN_KEY_BOTH as 3 by 3 of 5 */
-    double error;      /* of the projected statistic, as a part of 1; published: 0.01 */
+    const double *statistic; /* by kind, additive: a step time, or FLOP; NULL: the length by the key */
+    size_t unique_max;       /* up to this many distinct lengths each is a SeqPoint; published: 10 */
+    size_t bins;             /* to begin with, at least 1; published: 5. Of PDNN_KEY_BOTH as 3 by 3 of 5 */
+    double error;            /* of the projected statistic, as a part of 1; published: 0.01 */
 };
 
 struct pdnn_seqpoints {
@@ -53,11 +48,11 @@ struct pdnn_seqpoints {
 };
 
 /* In the arena. Bins have equal widths from the shortest to the longest; each gives the length whose
- * statistic (its iterations' mean) is nearest to that of the bin's iterations (tie: the shorter) and stands
- * for all of them; as long as the error is greater than allowed there is one bin more. As many bins as
- * distinct lengths: each one is a SeqPoint. Where several kinds have that length, as different targets under
- * one source, it is the one whose statistic, then whose source + target, is nearest to their mean, then the
- * first. PDNN_INVALID if a statistic is negative or not finite, or if none is positive. */
+ * statistic (its iterations' mean) is nearest to the bin's mean (tie: the shorter) and stands for all of
+ * them; one bin more as long as the error is greater than allowed. Of several kinds of that length, as
+ * different targets under one source, it is the one whose statistic, then whose source + target, is nearest
+ * to their mean, then the first. PDNN_INVALID if a statistic is negative or not finite, or if none is
+ * positive. */
 enum pdnn_status pdnn_seqpoint_select(const struct pdnn_seqpoint_request *request, struct pdnn_arena *arena,
                                       struct pdnn_seqpoints *seqpoints, struct pdnn_err *err);
 
@@ -76,16 +71,12 @@ enum { PDNN_PRIOR_ITERATIONS = 50, PDNN_RANDOM_SEEDS = 200 };
 
 struct pdnn_method_estimate {
     const char *method;
-    /* For the model-assisted estimate: the kinds of its draws, with their weights. */
-    struct pdnn_representatives points;
-    uint64_t iterations, lengths; /* that it runs; distinct lengths among them */
-    /* Of the epoch's time; NaN where a time is missing. low and high: the model-assisted interval, else NaN.
-     */
+    struct pdnn_representatives points; /* model-assisted: the kinds of its draws */
+    uint64_t iterations, lengths;       /* that it runs; distinct lengths among them */
+    /* Of the epoch; NaN where a time is missing. low and high: the model-assisted interval, else NaN. */
     double total_ns, low_ns, high_ns, truth_ns;
-    double error; /* against the truth, signed; NaN without. Of random ones, the 95th percentile of the size
-                     over PDNN_RANDOM_SEEDS seeds */
-    /* How much less is run than the whole epoch: iterations, and time one after another or all at once on as
-     * many machines. */
+    double error; /* against the truth, signed; random: the 95th percentile of its size over seeds */
+    /* Of the epoch over what is run: iterations, and time, one after another or all at once. */
     double fewer, serial, parallel;
 };
 
@@ -120,9 +111,9 @@ enum pdnn_status pdnn_method_estimates_make(const struct pdnn_method_estimates_r
 /* One row per method; made is to be finished by the caller. */
 void pdnn_method_estimates_table(const struct pdnn_method_estimates *projections, struct pdnn_table *made);
 
-/* How much faster the epoch is in the second table (results/store/seqpoint_table.h) than in the first: in
- * truth, where every kind was measured in both, and as each method projects it from what it chose in the
- * first. False if they are of different epochs; otherwise made is to be finished by the caller. */
+/* How much faster the epoch is in the second seqpoint.csv than in the first: in truth, where every kind was
+ * measured in both, and as each method projects it from what it chose in the first. False if they are of
+ * different epochs; otherwise made is to be finished by the caller. */
 bool pdnn_epoch_speedups(const struct pdnn_table of[2], struct pdnn_table *made);
 
 #endif

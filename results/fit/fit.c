@@ -97,8 +97,7 @@ struct work {
     struct pdnn_least_squares squares;
 };
 
-static const char fitted[] = "fitted", constant[] = "constant", collinear[] = "collinear",
-                  no_logarithm[] = "no logarithm", too_many_words[] = "too many words";
+static const char fitted[] = "fitted";
 
 enum { WORDS_MAX = 16 };
 
@@ -194,24 +193,6 @@ static void add_term(struct work *w, const char *state, const char *name, const 
         w->term[w->n_columns++] = row;
 }
 
-static enum pdnn_status add_number(struct work *w, const struct source *source, const char *key,
-                                   struct pdnn_err *err) {
-    double *x = w->x + w->n_columns * w->n_rows; /* a column once it has a term */
-    const char *state = fitted;
-    for (size_t row = 0; row < w->n_rows && state == fitted; row++) {
-        const double value = number(w, row, source->column);
-        x[row] = has_logarithms(w) ? log(value) : value;
-        if (!has_logarithms(w) || value > 0)
-            continue;
-        if (w->request->on)
-            return pdnn_fail(err, PDNN_INVALID, "'%.64s' is %g, which has no logarithm, in %.512s", key,
-                             value, cell(w, row, w->request->selection->id));
-        state = no_logarithm;
-    }
-    add_term(w, state, key, "");
-    return PDNN_OK;
-}
-
 static void add_words(struct work *w, const struct source *source, const char *key) {
     const char *const *words = source->words.text;
     for (size_t i = 1; i < source->words.count; i++) {
@@ -228,17 +209,27 @@ static void add_words(struct work *w, const struct source *source, const char *k
 static enum pdnn_status add_source(struct work *w, const struct source *source, struct pdnn_err *err) {
     const char *key = pdnn_results_name(&w->request->selection->results, source->column);
     const bool is_named = w->request->on, varies = source->n_words > 1;
-    if (varies && source->is_number)
-        return add_number(w, source, key, err);
-    if (varies && source->words.count > WORDS_MAX && is_named)
+    const char *state = !varies ? "constant" : source->is_number ? fitted : "too many words";
+    double *x = w->x + w->n_columns * w->n_rows; /* a column once it has a term */
+    if (varies && !source->is_number && source->words.count <= WORDS_MAX) {
+        add_words(w, source, key);
+        return PDNN_OK;
+    }
+    if (varies && !source->is_number && is_named)
         return pdnn_fail(err, PDNN_INVALID, "'%.64s' has %zu different words; at most %d can be fitted", key,
                          source->words.count, WORDS_MAX);
-    if (varies && source->words.count > WORDS_MAX)
-        add_term(w, too_many_words, key, "");
-    else if (varies)
-        add_words(w, source, key);
-    else if (source->n_words || is_named)
-        add_term(w, constant, key, "");
+    for (size_t row = 0; row < w->n_rows && state == fitted; row++) {
+        const double value = number(w, row, source->column);
+        x[row] = has_logarithms(w) ? log(value) : value;
+        if (!has_logarithms(w) || value > 0)
+            continue;
+        if (is_named)
+            return pdnn_fail(err, PDNN_INVALID, "'%.64s' is %g, which has no logarithm, in %.512s", key,
+                             value, cell(w, row, w->request->selection->id));
+        state = "no logarithm";
+    }
+    if (source->n_words || is_named)
+        add_term(w, state, key, "");
     return PDNN_OK;
 }
 
@@ -302,7 +293,7 @@ static void set_column(struct work *w, size_t j) {
                             pdnn_table_text(&w->terms, w->term[k], PDNN_FIT_TERM));
     pdnn_table_set_text(&w->terms, row, PDNN_FIT_WITH, pdnn_str_text(&with));
     pdnn_table_set_text(&w->terms, row, PDNN_FIT_STATE,
-                        column->rank == PDNN_RANK_CONSTANT ? constant : collinear);
+                        column->rank == PDNN_RANK_CONSTANT ? "constant" : "collinear");
     pdnn_str_finish(&with);
 }
 

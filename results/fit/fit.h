@@ -19,10 +19,9 @@ enum pdnn_fit_model {
 /* "linear", "log", "power", then NULL. */
 extern const char *const pdnn_fit_models[PDNN_FIT_MODEL_COUNT + 1];
 
-/* One row for each term of a fit, in the order of the table's columns: a hyper-parameter or run setting that
- * is a number, or each word but the first of one that is not (1 where a row has that word); and behind them
- * the constant of a power law. The columns from PDNN_FIT_ROWS on are those of the whole fit. Numbers of the
- * term are empty unless it has a weight. */
+/* A row for each term of a fit: a hyper-parameter or run setting that is a number, or each word but the first
+ * of one that is not (1 where a row has that word); and behind them the constant of a power law. The columns
+ * from PDNN_FIT_ROWS on are those of the whole fit. Numbers of the term are empty unless it has a weight. */
 enum {
     PDNN_FIT_FAMILY,
     PDNN_FIT_VALUE, /* what is fitted */
@@ -86,9 +85,9 @@ enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const c
                                  struct pdnn_arena *arena, const double **values, struct pdnn_err *err);
 
 /* Fits each family by these models, in the order of the table: the ratios of the comparison, of whose side A
- * the selection is, or, without one, the column `what`; that may be NULL: pdnn_selection_utilization, in a
- * power law time_ns_median. Values, chosen rows, the family and the model of the request do not count. Why
- * some cannot be fitted is appended to notes, a line each; PDNN_INVALID with the first if nothing can. */
+ * the selection is, or the column `what`; NULL: pdnn_selection_utilization, in a power law time_ns_median.
+ * Values, chosen rows, family and model of the request do not count. Why some cannot be fitted is appended to
+ * notes, a line each; PDNN_INVALID with the first if nothing can. */
 enum pdnn_status pdnn_fit_all(const struct pdnn_fit_request *request, const bool models[PDNN_FIT_MODEL_COUNT],
                               struct pdnn_table *terms, struct pdnn_table *residuals, struct pdnn_str *notes,
                               struct pdnn_err *err);

@@ -31,9 +31,8 @@ struct pdnn_kind_caches {
 /* What two operators must share before one says anything about the other, and the numbers in which they then
  * differ. */
 struct pdnn_operator_kind {
-    /* The operator's key without its sizes: backend, threads, isa, op, pass, dtype and other attributes,
-     * posts, implementation, and for each operand its block of channels, the cache that may still hold it,
-     * and whether its last use wrote it. The window of a convolution stays, and its stride. */
+    /* The operator's key without its sizes, but with the window of a convolution, and for each operand its
+     * block of channels, the cache that may still hold it, and whether its last use wrote it. */
     char text[PDNN_OPERATOR_KEY_TEXT];
     char op[64];                    /* "dense/backward-data" */
     double size[PDNN_KIND_NUMBERS]; /* log2 of the sizes, in the order of the key */
@@ -50,8 +49,8 @@ struct pdnn_neighbours; /* opaque */
 struct pdnn_neighbours *pdnn_neighbours_create(const struct pdnn_kind_caches *caches);
 void pdnn_neighbours_destroy(struct pdnn_neighbours *neighbours); /* takes NULL */
 
-/* Adds a measured operator. time_ns: NaN for one that will be measured: it counts in pdnn_neighbours_reach
- * alone. An operator whose key is no kind is left out. */
+/* Adds a measured operator, or one that will be (NaN), which counts in pdnn_neighbours_reach alone. One whose
+ * key is no kind is left out. */
 void pdnn_neighbours_add(struct pdnn_neighbours *neighbours, const char *key, double floor_ns,
                          double time_ns);
 

@@ -1,6 +1,6 @@
 /* Ordinary least squares with an intercept, by QR decomposition (reference LAPACK): weights with standard
- * errors, what the fit explains and what it predicts, and a diagnosis of every row. Columns that cannot have
- * a weight are found, not divided by. Numbers only: what columns mean is not known here. */
+ * errors, what the fit explains and predicts, and a diagnosis of every row. Columns that cannot have a weight
+ * are found, not divided by. */
 #ifndef RESULTS_STATS_LEAST_SQUARES_H
 #define RESULTS_STATS_LEAST_SQUARES_H
 
@@ -20,18 +20,16 @@ struct pdnn_least_squares_column {
     enum pdnn_column_rank rank;
     double spread;            /* standard deviation of its values */
     double weight, std_error; /* NaN unless the rank is full, as is the following */
-    /* Variance inflation: how much larger the weight's variance is than if the column were uncorrelated with
-     * the others. */
-    double inflation;
-    bool *uses; /* collinear: by column, whether the combination needs it */
+    double inflation; /* of the weight's variance, over that of a column uncorrelated with the others */
+    bool *uses;       /* collinear: by column, whether the combination needs it */
 };
 
 /* One row's share in the fit. */
 struct pdnn_least_squares_row {
     double fitted, residual;
     double leverage; /* the diagonal of the hat matrix: 1 if the row alone determines a weight */
-    /* Residual over its standard deviation as estimated from the other rows; Student's t with one degree less
-     * than the fit has. NaN at leverage 1 and in an exact fit. */
+    /* Residual over its standard deviation as estimated from the other rows: Student's t with one degree less
+     * than the fit. NaN at leverage 1 and in an exact fit. */
     double studentized;
 };
 

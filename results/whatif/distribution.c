@@ -12,28 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AS(k, s) PDNN_KIND_##k, PDNN_SHOW_##s
-#define ID_COLUMN                                                                                            \
-    { "id", "instance", NULL, AS(TEXT, PLAIN), PDNN_ALIGN_GROUP, .help = "the instance" }
-#define METHOD_COLUMN                                                                                        \
-    { "method", NULL, NULL, AS(TEXT, NEVER), .help = "modelled: no row of this table was measured" }
-#define NODES_COLUMN(show)                                                                                   \
-    {                                                                                                        \
-        "nodes", NULL, NULL, AS(WHOLE, show),                                                                \
-            .help = "data parallel: groups of devices, each with a minibatch of its own"                     \
-    }
-#define SLICE_COLUMN(show)                                                                                   \
-    {                                                                                                        \
-        "slice_ways", "slices", NULL, AS(WHOLE, show),                                                       \
-            .help = "devices that a model is sliced over; 1: not at all"                                     \
-    }
+#define AS(k, s)   PDNN_KIND_##k, PDNN_SHOW_##s
+#define NODES_HELP "data parallel: groups of devices, each with a minibatch of its own"
+#define SLICE_HELP "devices that a model is sliced over; 1: not at all"
 
 static const struct pdnn_column_def device_columns[PDNN_SCALED_COLUMNS] = {
-    ID_COLUMN,
+    {"id", "instance", NULL, AS(TEXT, PLAIN), PDNN_ALIGN_GROUP, .help = "the instance"},
     {"family", NULL, NULL, AS(TEXT, NEVER), .help = "model family"},
-    METHOD_COLUMN,
-    NODES_COLUMN(PLAIN),
-    SLICE_COLUMN(PLAIN),
+    {"method", NULL, NULL, AS(TEXT, NEVER), .help = "modelled: no row of this table was measured"},
+    {"nodes", NULL, NULL, AS(WHOLE, PLAIN), .help = NODES_HELP},
+    {"slice_ways", "slices", NULL, AS(WHOLE, PLAIN), .help = SLICE_HELP},
     {"devices", NULL, NULL, AS(WHOLE, NEVER), .help = "nodes times slice_ways"},
     {"overlap", NULL, NULL, AS(TEXT, NEVER), .help = "yes: gradients are reduced during the backward pass"},
     {"one_device_ns", NULL, "ns", AS(NUMBER, NEVER), .help = "the step measured on one device"},
@@ -60,10 +48,10 @@ const struct pdnn_table_def pdnn_scaled_def = {"scaling", "steps on several devi
                                                PDNN_SCALED_COLUMNS};
 
 static const struct pdnn_column_def part_columns[PDNN_SCALED_PART_COLUMNS] = {
-    ID_COLUMN,
-    METHOD_COLUMN,
-    NODES_COLUMN(NEVER),
-    SLICE_COLUMN(NEVER),
+    {"id", "instance", NULL, AS(TEXT, PLAIN), PDNN_ALIGN_GROUP, .help = "the instance"},
+    {"method", NULL, NULL, AS(TEXT, NEVER), .help = "modelled: no row of this table was measured"},
+    {"nodes", NULL, NULL, AS(WHOLE, NEVER), .help = NODES_HELP},
+    {"slice_ways", "slices", NULL, AS(WHOLE, NEVER), .help = SLICE_HELP},
     {"part", NULL, NULL, .help = "a group of ops as in breakdown, or exposed communication"},
     {"time_ns", NULL, "ns", AS(NUMBER, NEVER), .help = "on a device"},
     {"share_pct", NULL, "%", AS(NUMBER, PERCENT), .decimals = 1, .help = "of the modelled step"},
@@ -142,22 +130,12 @@ struct work {
     int64_t slice;
     struct pdnn_timed_node *timed;
     double params, gradient_bytes, slicing_ns;
-    uint64_t memory_bytes, largest_batch; /* 0: none fits */
+    uint64_t memory_bytes, largest_batch;
 };
 
-static enum pdnn_layer_part part_of(const struct pdnn_family_def *family, const struct pdnn_node *node) {
-    char text[PDNN_LAYER_TEXT];
-    const struct pdnn_layer_def *layer = pdnn_layer_find(family, pdnn_layer_format(node->layer, text));
-    return layer ? layer->part : PDNN_LAYER_OTHER;
-}
-
 static bool is_row_parallel(const struct pdnn_node *node) {
-    static const char *const stems[] = {"projection", "cross_projection", "ffn2"};
-    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
-        if (node->layer.stem && strcmp(node->layer.stem, stems[i]) == 0)
-            return true;
-    }
-    return false;
+    const char *stem = node->layer.stem;
+    return stem && pdnn_parts_have("projection,cross_projection,ffn2", ",", stem, strlen(stem));
 }
 
 /* Part of what tensor slicing divides; the bias after a product by rows follows the reduction. */
@@ -165,15 +143,22 @@ static bool is_sliced_layer(const struct pdnn_family_def *family, const struct p
     static const unsigned parts = 1u << PDNN_LAYER_PROJECTION | 1u << PDNN_LAYER_ATTENTION |
                                   1u << PDNN_LAYER_SOFTMAX | 1u << PDNN_LAYER_FEED_FORWARD |
                                   1u << PDNN_LAYER_ACTIVATION;
-    return (1u << part_of(family, node) & parts) &&
+    char text[PDNN_LAYER_TEXT];
+    const struct pdnn_layer_def *layer = pdnn_layer_find(family, pdnn_layer_format(node->layer, text));
+    return layer && (1u << layer->part & parts) &&
            !(is_row_parallel(node) && strcmp(node->op->name, "bias") == 0);
 }
 
-/* Weights of sliced products and what they compute, then whatever belongs to these. */
-static void find_sliced(const struct pdnn_family_def *family, const struct pdnn_graph *graph, bool *sliced) {
+/* The graph of an instance and, by tensor, whether it is sliced: weights of sliced products and what they
+ * compute, then whatever belongs to these. */
+static enum pdnn_status slice_graph(struct work *w, struct pdnn_err *err) {
+    const struct pdnn_graph *graph = &w->graph;
+    if (pdnn_instance_graph(&w->instance, &w->scratch, &w->graph, err) != PDNN_OK)
+        return err->status;
+    bool *sliced = w->sliced = pdnn_arena_alloc(&w->scratch, graph->n_tensors + 1, sizeof *sliced);
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
-        if (node->pass != PDNN_FORWARD || !is_sliced_layer(family, node))
+        if (node->pass != PDNN_FORWARD || !is_sliced_layer(w->instance.family, node))
             continue;
         for (int k = 0; k < node->n_inputs; k++) {
             const struct pdnn_tensor *tensor = &graph->tensors[node->input[k]];
@@ -188,24 +173,7 @@ static void find_sliced(const struct pdnn_family_def *family, const struct pdnn_
         bool follows = of != PDNN_NONE && graph->tensors[i].rank > 1;
         sliced[i] = sliced[i] || (follows && sliced[of]);
     }
-}
-
-/* The graph of an instance and, by tensor, whether it is sliced. */
-static enum pdnn_status slice_graph(const struct pdnn_instance *instance, struct pdnn_arena *arena,
-                                    struct pdnn_graph *graph, bool **sliced, struct pdnn_err *err) {
-    if (pdnn_instance_graph(instance, arena, graph, err) != PDNN_OK)
-        return err->status;
-    *sliced = pdnn_arena_alloc(arena, graph->n_tensors + 1, sizeof **sliced);
-    find_sliced(instance->family, graph, *sliced);
     return PDNN_OK;
-}
-
-static double params_of(const struct pdnn_graph *graph, const bool *sliced, int64_t slice) {
-    double sum = 0;
-    for (size_t t = 0; t < graph->n_tensors; t++)
-        if (graph->tensors[t].role == PDNN_ROLE_WEIGHT)
-            sum += (double)pdnn_tensor_elements(&graph->tensors[t]) / (sliced[t] ? (double)slice : 1);
-    return sum;
 }
 
 static bool is_sliced_node(const struct work *w, const struct pdnn_node *node) {
@@ -218,7 +186,7 @@ static bool is_sliced_node(const struct work *w, const struct pdnn_node *node) {
 }
 
 static enum pdnn_status open_graph(struct work *w, struct pdnn_err *err) {
-    if (slice_graph(&w->instance, &w->scratch, &w->graph, &w->sliced, err) != PDNN_OK ||
+    if (slice_graph(w, err) != PDNN_OK ||
         pdnn_graph_groups(&w->graph, &w->groups, &w->n_groups, &w->group_of, err) != PDNN_OK)
         return err->status;
     w->row = pdnn_arena_alloc(&w->scratch, w->n_groups + 1, sizeof(struct pdnn_op_record *));
@@ -231,8 +199,8 @@ static enum pdnn_status open_graph(struct work *w, struct pdnn_err *err) {
             sum += op->time_ns_median;
         }
     }
-    w->factor =
-        sum > 0 ? w->rows.step_ns / sum : NAN; /* also what is in no node: reorders, and between ops */
+    /* Also what is in no node: reorders, and between ops. */
+    w->factor = sum > 0 ? w->rows.step_ns / sum : NAN;
     return PDNN_OK;
 }
 
@@ -289,28 +257,23 @@ static double slices_ns(const struct work *w) {
 }
 
 /* Peak memory of a device's tensors. */
-static enum pdnn_status memory_of(const struct pdnn_graph *graph, const bool *sliced, int64_t slice,
-                                  struct pdnn_arena *arena, uint64_t *bytes, struct pdnn_err *err) {
-    struct pdnn_lifetime *lifetimes = pdnn_memory_lifetimes(graph);
-    for (size_t i = 0; i < graph->n_tensors; i++)
-        if (sliced[i])
-            lifetimes[i].bytes = (lifetimes[i].bytes + (uint64_t)slice - 1) / (uint64_t)slice;
-    return pdnn_memory_peak(lifetimes, pdnn_memory_count(graph), arena, bytes, err);
+static enum pdnn_status find_memory(struct work *w, struct pdnn_err *err) {
+    const uint64_t slice = (uint64_t)w->slice;
+    struct pdnn_lifetime *lifetimes = pdnn_memory_lifetimes(&w->graph);
+    for (size_t i = 0; i < w->graph.n_tensors; i++)
+        if (w->sliced[i])
+            lifetimes[i].bytes = (lifetimes[i].bytes + slice - 1) / slice;
+    return pdnn_memory_peak(lifetimes, pdnn_memory_count(&w->graph), &w->scratch, &w->memory_bytes, err);
 }
 
 /* Whether a minibatch fits; one whose counts overflow does not. */
 static bool fits(const struct work *w, int64_t batch) {
-    struct pdnn_arena arena = {0};
-    struct pdnn_instance instance = w->instance;
-    struct pdnn_graph graph;
+    struct work other = {.instance = w->instance, .slice = w->slice};
     struct pdnn_err why = {0};
-    bool *sliced = NULL;
-    uint64_t bytes = 0;
-    instance.hyper[instance.family->minibatch_param].number = batch;
-    bool good = slice_graph(&instance, &arena, &graph, &sliced, &why) == PDNN_OK &&
-                memory_of(&graph, sliced, w->slice, &arena, &bytes, &why) == PDNN_OK &&
-                bytes <= w->request->memory_bytes;
-    pdnn_arena_finish(&arena);
+    other.instance.hyper[other.instance.family->minibatch_param].number = batch;
+    bool good = slice_graph(&other, &why) == PDNN_OK && find_memory(&other, &why) == PDNN_OK &&
+                other.memory_bytes <= w->request->memory_bytes;
+    pdnn_arena_finish(&other.scratch);
     return good;
 }
 
@@ -330,13 +293,16 @@ static uint64_t find_batch(const struct work *w) {
 static enum pdnn_status slice_device(struct work *w, int64_t slice, struct pdnn_err *err) {
     w->slice = slice;
     w->timed = time_nodes(w);
-    w->params = params_of(&w->graph, w->sliced, slice);
-    w->gradient_bytes = 0;
+    w->params = w->gradient_bytes = 0;
+    for (size_t t = 0; t < w->graph.n_tensors; t++)
+        if (w->graph.tensors[t].role == PDNN_ROLE_WEIGHT)
+            w->params +=
+                (double)pdnn_tensor_elements(&w->graph.tensors[t]) / (double)(w->sliced[t] ? slice : 1);
     for (size_t i = 0; i < w->graph.n_nodes; i++)
         w->gradient_bytes += w->timed[i].gradient_bytes;
     w->slicing_ns = slices_ns(w);
     w->largest_batch = find_batch(w);
-    return memory_of(&w->graph, w->sliced, slice, &w->scratch, &w->memory_bytes, err);
+    return find_memory(w, err);
 }
 
 static void add_part(const struct work *w, int64_t nodes, const char *part, double ns, double step_ns) {

@@ -1,5 +1,4 @@
 /* Training on several devices, modelled from a step measured on one: data parallel, tensor slicing, or both.
- * Pure functions of op times, the graph and a link.
  *
  * A ring all-reduce of S bytes over N devices takes 2 (N - 1) / N * S / B + 2 (N - 1) * latency. Data
  * parallel: every device runs the measured minibatch, and the gradients of its parameters are reduced, in
@@ -67,8 +66,7 @@ struct pdnn_scale_request {
     uint64_t memory_bytes; /* of a device; 0: not given, so no largest batch */
 };
 
-/* The columns of the tables below; ten times and what follows from them begin with PDNN_SCALED_TIMES. The
- * last of devices is empty where no batch was asked for and where none fits. */
+/* The columns of the tables below; ten times and what follows from them begin with PDNN_SCALED_TIMES. */
 enum { PDNN_SCALED_ID, PDNN_SCALED_FAMILY, PDNN_SCALED_METHOD, PDNN_SCALED_NODES, PDNN_SCALED_SLICE };
 enum { PDNN_SCALED_DEVICES = 5, PDNN_SCALED_OVERLAP, PDNN_SCALED_TIMES, PDNN_SCALED_PARAMS = 17 };
 enum { PDNN_SCALED_GRADIENT_BYTES = 18, PDNN_SCALED_BUCKETS, PDNN_SCALED_MEMORY };

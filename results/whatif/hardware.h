@@ -1,5 +1,4 @@
-/* Roofs of hardware that is not there: those that were measured, times factors, or those of another machine's
- * ceilings.csv. Pure functions of ceilings. */
+/* Roofs of hardware that is not there: those that were measured, times factors, or another machine's. */
 #ifndef RESULTS_WHATIF_HARDWARE_H
 #define RESULTS_WHATIF_HARDWARE_H
 
@@ -50,9 +49,8 @@ enum pdnn_status pdnn_hardware_roofs(const struct pdnn_hardware *hardware,
                                      const struct pdnn_ceilings *ceilings, int64_t threads,
                                      struct pdnn_roofs *roofs, struct pdnn_err *err);
 
-/* On the heap: the rows of the one without bandwidths of patterns that the other lacks. A machine of which
- * more patterns were measured would seem the faster one. A ladder's patterns and streaming stores count as
- * those of the levels. */
+/* On the heap: the rows of the one without bandwidths of patterns that the other lacks, since a machine of
+ * which more patterns were measured would seem faster. Ladders and streaming stores count as the levels. */
 struct pdnn_ceilings *pdnn_ceilings_alike(const struct pdnn_ceilings *of, const struct pdnn_ceilings *with);
 
 /* Appends "compute x 2, DRAM bandwidth x 1.5". */

@@ -165,7 +165,6 @@ struct work {
     struct pdnn_ceilings *alike; /* with the patterns that --onto has too; NULL: the request's */
     struct pdnn_hardware onto;   /* the request's, likewise */
     struct pdnn_arena scratch;   /* its graph */
-    struct pdnn_str text;
     struct pdnn_roofs roofs[PDNN_HARDWARE_SIDES];
     struct pdnn_graph graph;
     struct pdnn_group *groups;
@@ -215,10 +214,10 @@ static const char *kind_of(struct work *w, const struct pdnn_op_record *op) {
     static const struct pdnn_by_list by_group = {{PDNN_BY_GROUP}, 1};
     const struct pdnn_by_list *by = w->request->by ? w->request->by : &by_group;
     const struct pdnn_family_def *family = pdnn_family_find(w->rows.family);
-    pdnn_str_clear(&w->text);
-    for (size_t i = 0; i < by->count; i++)
-        pdnn_str_printf(&w->text, "%s%s", i ? ", " : "", pdnn_by_key(by->by[i], family, op));
-    return pdnn_str_text(&w->text);
+    const char *text = pdnn_by_key(by->by[0], family, op);
+    for (size_t i = 1; i < by->count; i++)
+        text = pdnn_arena_printf(&w->scratch, "%s, %s", text, pdnn_by_key(by->by[i], family, op));
+    return text;
 }
 
 static void project_op(struct work *w, const char *id, const struct pdnn_op_record *op) {
@@ -490,7 +489,6 @@ enum pdnn_status pdnn_project(const struct pdnn_projection_request *request,
     for (size_t at = 0; status == PDNN_OK && at < request->selection->count; at++)
         status = project_instance(&w, at, err);
     pdnn_arena_finish(&w.scratch);
-    pdnn_str_finish(&w.text);
     free(w.onto.onto);
     free(w.alike);
     if (status == PDNN_OK && !projection->models.n_rows)

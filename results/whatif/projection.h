@@ -1,5 +1,4 @@
-/* What steps would take on other hardware: every op of a measured step re-timed. A pure function of the rows
- * of ops.csv, the graph's costs and accesses, and two sets of roofs.
+/* What steps would take on other hardware: every op of a measured step re-timed.
  *
  * An op that took T ns, of which a = min(T, calls * overhead) is the cost of calling the library, keeps its
  * efficiency: it would take a * overhead' / overhead + (T - a) * R' / R, where R = max(compute time, memory
@@ -22,7 +21,7 @@
 enum pdnn_hardware_side { PDNN_HARDWARE_MEASURED, PDNN_HARDWARE_PROJECTED, PDNN_HARDWARE_SIDES };
 
 /* The columns of the tables below. Next to what is measured is the same as projected; shares by bound are
- * three of either. A line inside a table begins with the number of its first column. */
+ * three of either. */
 enum { PDNN_PROJECTED_ID, PDNN_PROJECTED_FAMILY, PDNN_PROJECTED_METHOD, PDNN_PROJECTED_TIME };
 enum { PDNN_PROJECTED_SPEEDUP = 5, PDNN_PROJECTED_BOUND_PCT, PDNN_PROJECTED_MOVED_PCT = 12 };
 enum { PDNN_PROJECTED_UNKNOWN_PCT = 13 };
@@ -50,8 +49,7 @@ struct pdnn_retimed_kind {
     bool is_own;     /* a loop of paradnn's: no library is called */
 };
 
-/* What one op takes under the other roofs: input has its work and time under the measured ones, with the
- * traffic of either side. Unknown roofs leave the time as it is. */
+/* What one op takes under the other roofs. Unknown roofs leave the time as it is. */
 struct pdnn_retimed {
     double ns;
     bool known;
@@ -84,9 +82,8 @@ struct pdnn_hardware_projection {
 void pdnn_hardware_projection_init(struct pdnn_hardware_projection *projection);
 void pdnn_hardware_projection_finish(struct pdnn_hardware_projection *projection);
 
-/* Sums up models and ops that are projected already: families; limits by kind of op, by family and largest
- * share first; and moves, ops of one kind and pass that change from one bound to another, largest share
- * first. */
+/* Sums up models and ops that are projected already: families; limits by family and kind of op; and moves,
+ * ops of one kind and pass that change from one bound to another. The largest shares come first. */
 void pdnn_projection_sums(struct pdnn_hardware_projection *projection);
 
 /* To be finished by the caller in any case. PDNN_INVALID if no instance can be projected. */
