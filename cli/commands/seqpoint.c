@@ -83,21 +83,18 @@ static void append_epoch(struct pdnn_str *out, const struct pdnn_seqpoint_run *r
 }
 
 static void append_choice(struct pdnn_str *out, const struct pdnn_seqpoint_run *run) {
-    const struct pdnn_seqpoints *seqpoints = &run->seqpoints;
     static const char *const statistics[] = {"length", "FLOP", "time"};
-    if (!seqpoints->points.count) {
+    const struct pdnn_seqpoints *made = &run->seqpoints;
+    if (!made->points.count)
         pdnn_str_printf(out, "chosen   no SeqPoints yet: not every length is measured\n");
-        return;
-    }
-    pdnn_str_printf(out, "chosen   %zu SeqPoints", seqpoints->points.count);
-    if (run->points_from)
-        pdnn_str_printf(out, " in %s\n", run->points_from);
-    else if (!seqpoints->bins)
-        pdnn_str_printf(out, ": every distinct length\n");
+    else if (run->points_from)
+        pdnn_str_printf(out, "chosen   %zu SeqPoints in %s\n", made->points.count, run->points_from);
+    else if (!made->bins)
+        pdnn_str_printf(out, "chosen   %zu SeqPoints: every distinct length\n", made->points.count);
     else
-        pdnn_str_printf(out, " of %zu lengths (%s), %zu bins; %s to %+.2f %%\n", seqpoints->distinct,
-                        pdnn_seqpoint_keys[run->rules.key], seqpoints->bins, statistics[run->rules.statistic],
-                        100 * seqpoints->error);
+        pdnn_str_printf(out, "chosen   %zu SeqPoints of %zu lengths (%s), %zu bins; %s to %+.2f %%\n",
+                        made->points.count, made->distinct, pdnn_seqpoint_keys[run->rules.key], made->bins,
+                        statistics[run->rules.statistic], 100 * made->error);
 }
 
 static bool is_seqpoint(const struct pdnn_table *kinds, size_t row, const void *user) {
@@ -175,33 +172,31 @@ static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_run *r
 }
 
 static enum pdnn_status read_kinds(const char *directory, struct pdnn_table *table, struct pdnn_err *err) {
-    struct pdnn_str path = {0};
+    char path[PDNN_FOLDER_TEXT];
     struct stat info;
-    if (stat(directory, &info) != 0 || !S_ISDIR(info.st_mode))
+    if (stat(directory, &info) != 0 || !S_ISDIR(info.st_mode) ||
+        !pdnn_path_join(path, directory, "seqpoint.csv"))
         return pdnn_fail(err, PDNN_INVALID, "%s: expected one model, or two result directories to compare",
                          directory);
-    pdnn_str_printf(&path, "%s/seqpoint.csv", directory);
-    enum pdnn_status status = pdnn_seqpoint_table_read(pdnn_str_text(&path), table, err);
-    pdnn_str_finish(&path);
-    return status;
+    return pdnn_seqpoint_table_read(path, table, err);
 }
 
 static enum pdnn_status compare_two(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    struct pdnn_table table[2] = {{0}}, made;
+    struct pdnn_table table[2] = {{0}}, made = {.n_rows = 0};
+    struct pdnn_str title = {0};
     const char *first = arguments->operands[0], *second = arguments->operands[1];
-    enum pdnn_status status = read_kinds(first, &table[0], err);
-    if (status == PDNN_OK)
-        status = read_kinds(second, &table[1], err);
-    if (status == PDNN_OK && !pdnn_epoch_speedups(table, &made)) {
+    enum pdnn_status status =
+        read_kinds(first, &table[0], err) != PDNN_OK || read_kinds(second, &table[1], err) != PDNN_OK
+            ? err->status
+            : PDNN_OK;
+    if (status == PDNN_OK && !pdnn_epoch_speedups(table, &made))
         status = pdnn_fail(err, PDNN_INVALID, "%s and %s are of different epochs", first, second);
-    } else if (status == PDNN_OK) {
-        struct pdnn_str title = {0};
-        if (pdnn_wants_text(arguments))
-            pdnn_str_printf(&title, "first    %s\nsecond   %s\n\n", first, second);
-        pdnn_text_print(&title, false);
+    if (status == PDNN_OK && pdnn_wants_text(arguments))
+        pdnn_str_printf(&title, "first    %s\nsecond   %s\n\n", first, second);
+    pdnn_text_print(&title, false);
+    if (status == PDNN_OK)
         status = pdnn_table_print(&made, arguments, err);
-        pdnn_table_finish(&made);
-    }
+    pdnn_table_finish(&made);
     pdnn_table_finish(&table[0]);
     pdnn_table_finish(&table[1]);
     return status;
@@ -230,7 +225,7 @@ static enum pdnn_status print(const struct pdnn_arguments *arguments, const stru
     return status;
 }
 
-static enum pdnn_status run_one(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     static const char *const keys[][2] = {{"lengths", "seqpoint.lengths"},
                                           {"sampler", "seqpoint.sampler"},
                                           {"key", "seqpoint.key"},
@@ -241,6 +236,8 @@ static enum pdnn_status run_one(const struct pdnn_arguments *arguments, struct p
                                     .every = pdnn_argument(arguments, "every"),
                                     .points_from = pdnn_argument(arguments, "points")};
     struct pdnn_cli_job job;
+    if (arguments->n_operands > 1)
+        return compare_two(arguments, err);
     enum pdnn_status status = pdnn_cli_job_begin(&job, arguments, err);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         pdnn_cli_job_set(&job, keys[i][0], keys[i][1], NULL);
@@ -262,10 +259,6 @@ static enum pdnn_status run_one(const struct pdnn_arguments *arguments, struct p
     pdnn_arena_finish(&run.arena);
     pdnn_cli_job_finish(&job);
     return status;
-}
-
-static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    return arguments->n_operands > 1 ? compare_two(arguments, err) : run_one(arguments, err);
 }
 
 PDNN_COMMAND(seqpoint, PDNN_COMMANDS_MEASURE, "SPEC|ID|DIR [DIR]",

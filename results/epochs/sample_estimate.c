@@ -97,7 +97,6 @@ struct pdnn_epoch_sample pdnn_epoch_sample_draw(const struct pdnn_epoch *epoch, 
 }
 
 struct drawn {
-    size_t stratum;
     double scale;        /* l */
     double base, weight; /* w, and w g with g of the regression */
     double x[P];         /* the terms */
@@ -148,7 +147,7 @@ static void design(const struct pdnn_epoch_sample *sample, size_t draws, struct 
     for (size_t i = 0; i < draws; i++)
         n_h[sample->stratum[i]]++;
     for (size_t i = 0; i < draws; i++) {
-        size_t h = of[i].stratum = sample->stratum[i];
+        const size_t h = sample->stratum[i];
         of[i].scale = length_of(epoch, sample->order[i]) + mean[1] + mean[2];
         of[i].base = (double)sample->stratum_size[h] / (double)n_h[h];
         put_terms(&epoch->kind[epoch->kind_of[sample->order[i]]], mean, of[i].x);
@@ -186,14 +185,15 @@ static double residual_of(const struct drawn *drawn, const double b[P], double v
 }
 
 /* Of the sum of weight * value: that of stratified sampling for these residuals. */
-static double find_variance(const struct pdnn_epoch_sample *sample, const struct drawn *of, size_t draws,
-                            const double *residual, const size_t *n_h) {
+static double find_variance(const struct pdnn_epoch_sample *sample, size_t draws, const double *residual,
+                            const size_t *n_h) {
     double variance = 0, mean[PDNN_STRATA] = {0};
     for (size_t i = 0; i < draws; i++)
-        mean[of[i].stratum] += residual[i] / (double)n_h[of[i].stratum];
+        mean[sample->stratum[i]] += residual[i] / (double)n_h[sample->stratum[i]];
     for (size_t i = 0; i < draws; i++) {
-        double size = (double)sample->stratum_size[of[i].stratum], drawn = (double)n_h[of[i].stratum],
-               apart = residual[i] - mean[of[i].stratum];
+        const size_t h = sample->stratum[i];
+        const double size = (double)sample->stratum_size[h], drawn = (double)n_h[h],
+                     apart = residual[i] - mean[h];
         if (drawn > 1)
             variance += size * size * (1 - drawn / size) / drawn * apart * apart / (drawn - 1);
     }
@@ -227,7 +227,7 @@ enum pdnn_status pdnn_sample_estimate(const struct pdnn_epoch_sample *sample, si
     for (size_t i = 0; i < draws; i++)
         residual[i] = residual_of(&of[i], b, value[i]);
     double half = pdnn_student_t95(degrees_of(sample, draws)) *
-                  sqrt(fmax(0, find_variance(sample, of, draws, residual, n_h)));
+                  sqrt(fmax(0, find_variance(sample, draws, residual, n_h)));
     made.low = made.total - half;
     made.high = made.total + half;
     *estimate = made;

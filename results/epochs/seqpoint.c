@@ -22,13 +22,6 @@ static double projection_error(double projected, double truth) {
     return projected == truth ? 0 : projected / truth - 1;
 }
 
-/* What is taken for an iteration's length where one number is needed: of both, their sum. */
-static int64_t length_by_key(enum pdnn_seqpoint_key key, const struct pdnn_epoch_kind *kind) {
-    const int64_t source = kind->length[0], target = kind->length[1], sum = source + target;
-    const int64_t by[PDNN_KEY_COUNT] = {source, target, sum, source > target ? source : target, sum};
-    return by[key];
-}
-
 /* Iterations of one kind, of one length, or of one bin of lengths. */
 struct group {
     size_t bin;
@@ -114,17 +107,18 @@ static enum pdnn_status find_lengths(const struct pdnn_epoch *epoch, enum pdnn_s
         key = PDNN_KEY_SOURCE;
     for (size_t k = 0; k < epoch->n_kinds; k++) {
         const struct pdnn_epoch_kind *kind = &epoch->kind[k];
-        const int64_t by_key = length_by_key(key, kind);
+        const int64_t source = kind->length[0], target = kind->length[1], sum = source + target;
+        const int64_t by_key[PDNN_KEY_COUNT] = {source, target, sum, source > target ? source : target, sum};
         const bool both = key == PDNN_KEY_BOTH;
-        length[k] = (double)by_key;
+        length[k] = (double)by_key[key];
         if (!(made.statistic[k] >= 0) || !isfinite(made.statistic[k]))
             return pdnn_fail(err, PDNN_INVALID, "a statistic of an iteration is negative or not a number");
         made.total += (double)kind->count * made.statistic[k];
-        made.group[k] = (struct group){.key = {both ? kind->length[0] : by_key, both ? kind->length[1] : 0},
+        made.group[k] = (struct group){.key = {both ? source : by_key[key], both ? target : 0},
                                        .kind = k,
                                        .iterations = (double)kind->count,
                                        .mean = made.statistic[k],
-                                       .both = (double)(kind->length[0] + kind->length[1])};
+                                       .both = (double)sum};
     }
     if (!(made.total > 0))
         return pdnn_fail(err, PDNN_INVALID, "the statistic is 0 for all iterations");
@@ -200,32 +194,25 @@ enum pdnn_status pdnn_seqpoint_select(const struct pdnn_seqpoint_request *reques
     return PDNN_OK;
 }
 
-static size_t find_frequent(const struct lengths *lengths) {
-    size_t best = 0;
-    for (size_t i = 1; i < lengths->count; i++)
-        best = lengths->group[i].iterations > lengths->group[best].iterations ? i : best;
-    return lengths->group[best].kind;
-}
-
-static size_t find_median(const struct lengths *lengths, size_t n_iterations) {
-    size_t i = 0;
-    double seen = lengths->group[0].iterations;
-    while (seen < (double)((n_iterations + 1) / 2))
-        seen += lengths->group[++i].iterations;
-    return lengths->group[i].kind;
-}
-
-static size_t find_worst(const struct pdnn_epoch *epoch, const struct lengths *lengths) {
+/* The baselines of one iteration. */
+static void run_single(const struct pdnn_epoch *epoch, const struct lengths *lengths, uint64_t **runs) {
+    const struct group *frequent = lengths->group, *median = lengths->group;
+    double seen = median->iterations, most = -1, mean = lengths->total / (double)epoch->n_iterations;
     size_t worst = 0;
-    double most = -1, mean = lengths->total / (double)epoch->n_iterations;
+    for (size_t i = 1; i < lengths->count; i++)
+        frequent = lengths->group[i].iterations > frequent->iterations ? &lengths->group[i] : frequent;
+    while (seen < (double)((epoch->n_iterations + 1) / 2))
+        seen += (++median)->iterations;
     for (size_t k = 0; k < epoch->n_kinds; k++) {
-        double error = fabs(lengths->statistic[k] - mean);
+        const double error = fabs(lengths->statistic[k] - mean);
         if (error > most && !is_tie(error, most, mean)) {
             most = error;
             worst = k;
         }
     }
-    return worst;
+    runs[PDNN_BASELINE_FREQUENT][frequent->kind] = 1;
+    runs[PDNN_BASELINE_MEDIAN][median->kind] = 1;
+    runs[PDNN_BASELINE_WORST][worst] = 1;
 }
 
 static size_t count_iterations(const struct pdnn_epoch *epoch) {
@@ -299,9 +286,7 @@ static enum pdnn_status project_baselines(const struct pdnn_method_estimates_req
     size_t *order = pdnn_arena_alloc(arena, epoch->n_iterations, sizeof *order);
     for (size_t b = 0; b < PDNN_BASELINE_COUNT; b++)
         runs[b] = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof **runs);
-    runs[PDNN_BASELINE_FREQUENT][find_frequent(&lengths)] = 1;
-    runs[PDNN_BASELINE_MEDIAN][find_median(&lengths, epoch->n_iterations)] = 1;
-    runs[PDNN_BASELINE_WORST][find_worst(epoch, &lengths)] = 1;
+    run_single(epoch, &lengths, runs);
     for (size_t i = 0; i < count_iterations(epoch); i++)
         runs[PDNN_BASELINE_PRIOR][epoch->kind_of[i]]++;
     run_random(epoch, request->seed, order, runs[PDNN_BASELINE_RANDOM]);
@@ -318,38 +303,33 @@ static enum pdnn_status project_baselines(const struct pdnn_method_estimates_req
     return PDNN_OK;
 }
 
-/* The kinds of the first draws, each once, with the weights of an estimate; NULL: there is none. */
-static struct pdnn_representatives gather_draws(const struct pdnn_method_estimates_request *request,
-                                                const double *weight, struct pdnn_arena *arena) {
-    const struct pdnn_epoch *epoch = request->epoch;
-    uint64_t *runs = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *runs);
-    double *sum = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *sum);
-    for (size_t i = 0; i < request->draws; i++) {
-        const size_t kind = epoch->kind_of[request->sample->order[i]];
-        runs[kind]++;
-        sum[kind] += weight ? weight[i] : 0;
-    }
-    return weigh(epoch, runs, weight ? sum : NULL, arena);
-}
-
+/* The kinds of the draws, with the weights of the estimate where there is one. */
 static enum pdnn_status assist(const struct pdnn_method_estimates_request *request, struct pdnn_arena *arena,
                                struct pdnn_method_estimates *made, struct pdnn_err *err) {
+    const struct pdnn_epoch *epoch = request->epoch;
+    const struct pdnn_epoch_estimate *estimate = &made->estimate;
+    const size_t *order = request->sample->order, draws = request->draws;
     struct pdnn_method_estimate *of = &made->of[1];
-    size_t draws = request->draws;
     double *value = pdnn_arena_alloc(arena, draws + 1, sizeof *value);
-    made->has_estimate = draws >= request->sample->least;
+    double *weight = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *weight);
+    uint64_t *runs = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *runs);
+    bool has = draws >= request->sample->least;
     for (size_t i = 0; i < draws; i++) {
-        value[i] = request->time_ns[request->epoch->kind_of[request->sample->order[i]]];
-        made->has_estimate = made->has_estimate && !isnan(value[i]);
+        const size_t kind = epoch->kind_of[order[i]];
+        runs[kind]++;
+        value[i] = request->time_ns[kind];
+        has = has && !isnan(value[i]);
     }
-    if (made->has_estimate &&
-        pdnn_sample_estimate(request->sample, draws, value, arena, &made->estimate, err) != PDNN_OK)
+    if (has && pdnn_sample_estimate(request->sample, draws, value, arena, &made->estimate, err) != PDNN_OK)
         return err->status;
-    of->points = gather_draws(request, made->has_estimate ? made->estimate.weight : NULL, arena);
+    for (size_t i = 0; has && i < draws; i++)
+        weight[epoch->kind_of[order[i]]] += estimate->weight[i];
+    made->has_estimate = has;
+    of->points = weigh(epoch, runs, has ? weight : NULL, arena);
     project(request, made->truth_ns, of);
-    of->low_ns = made->has_estimate ? made->estimate.low : NAN;
-    of->high_ns = made->has_estimate ? made->estimate.high : NAN;
-    if (!made->has_estimate)
+    of->low_ns = has ? estimate->low : NAN;
+    of->high_ns = has ? estimate->high : NAN;
+    if (!has)
         of->total_ns = of->error = NAN;
     return PDNN_OK;
 }

@@ -63,12 +63,8 @@ static enum pdnn_status parse_factors(struct pdnn_hardware *hardware, enum pdnn_
 enum pdnn_status pdnn_hardware_parse(struct pdnn_hardware *hardware,
                                      const struct pdnn_hardware_request *request, struct pdnn_arena *arena,
                                      struct pdnn_err *err) {
-    const char *const texts[PDNN_HARDWARE_PARTS] = {
-        [PDNN_HARDWARE_COMPUTE] = request->compute,
-        [PDNN_HARDWARE_BANDWIDTH] = request->bandwidth,
-        [PDNN_HARDWARE_CACHE] = request->cache,
-        [PDNN_HARDWARE_OVERHEAD] = request->overhead,
-    };
+    const char *const texts[PDNN_HARDWARE_PARTS] = {request->compute, request->bandwidth, request->cache,
+                                                    request->overhead};
     struct stat info;
     *hardware = (struct pdnn_hardware){.n_changes = 0};
     if (request->threads && (!pdnn_parse_i64(request->threads, &hardware->threads) || hardware->threads < 1))
