@@ -332,7 +332,6 @@ static enum pdnn_status measure(struct pdnn_seqpoint_run *run, struct pdnn_sweep
     uint64_t begun_ns = pdnn_clock_ns();
     enum pdnn_status status = pdnn_sweep_directory_run(directory, &result, err);
     run->ran_ns += result.visits ? pdnn_clock_ns() - begun_ns - directory->roofs_ns : 0;
-    pdnn_sweep_result_add(&run->swept, &result);
     if (status != PDNN_OK && status != PDNN_INTERRUPTED)
         return status;
     read_times(run, directory, run->every);

@@ -28,9 +28,8 @@ struct pdnn_seqpoint_run {
     double *time_ns; /* by kind, as the next two; NaN: none was measured */
     uint64_t *measured;
     bool *wanted;
-    bool has_every;                 /* as many steps were timed as the epoch has */
-    uint64_t ran_ns;                /* wall time of what ran now, roofs apart; 0: nothing did */
-    struct pdnn_sweep_result swept; /* of that */
+    bool has_every;  /* as many steps were timed as the epoch has */
+    uint64_t ran_ns; /* wall time of what ran now, roofs apart; 0: nothing did */
     struct pdnn_arena arena;
 };
 

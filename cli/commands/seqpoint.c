@@ -157,18 +157,11 @@ static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_run *r
         pdnn_str_printf(out, "no errors without the truth: --ground-truth runs every distinct length\n");
     else if (!isnan(projections->truth_ns) && !run->has_every)
         pdnn_str_printf(out, "truth: each length's median times its iterations; --every runs them all\n");
-    if (run->ran_ns) {
-        const struct pdnn_visit_spent *spent = &run->swept.spent;
-        double epoch_ns = isnan(projections->truth_ns) ? projections->of[0].total_ns : projections->truth_ns;
-        char wall[PDNN_UNIT_TEXT], prepare[PDNN_UNIT_TEXT], timed[PDNN_UNIT_TEXT];
-        pdnn_str_printf(out, "ran now: %s wall time, %s of it preparing, %s timed",
-                        pdnn_format_ns(wall, (double)run->ran_ns),
-                        pdnn_format_ns(prepare, (double)spent->prepare_ns),
-                        pdnn_format_ns(timed, (double)(spent->samples_ns + spent->stamped_ns)));
-        if (!isnan(epoch_ns))
-            pdnn_str_printf(out, "; the epoch takes %.3gx", epoch_ns / (double)run->ran_ns);
-        pdnn_str_printf(out, "\n");
-    }
+    const double epoch_ns =
+        isnan(projections->truth_ns) ? projections->of[0].total_ns : projections->truth_ns;
+    if (run->ran_ns && !isnan(epoch_ns))
+        pdnn_str_printf(out, "ran now: %s wall time; the epoch takes %.3gx\n",
+                        pdnn_format_ns(total, (double)run->ran_ns), epoch_ns / (double)run->ran_ns);
 }
 
 static enum pdnn_status read_kinds(const char *directory, struct pdnn_table *table, struct pdnn_err *err) {

@@ -197,10 +197,6 @@ static double draw_quantile(const struct pdnn_quantiles *quantiles, struct pdnn_
     return value[i - 1] + (value[i] - value[i - 1]) * (at - p[i - 1]) / (p[i] - p[i - 1]);
 }
 
-static double draw_lognormal(double mu, double sigma, struct pdnn_rng *rng) {
-    return pdnn_same_exp(fmax(-700, fmin(700, mu + sigma * pdnn_rng_normal(rng))));
-}
-
 static void draw(const struct distribution *from, const struct pdnn_frames *frames, struct pdnn_rng *rng,
                  int64_t length[2]) {
     const struct pdnn_shipped_lengths *numbers = from->numbers;
@@ -210,8 +206,9 @@ static void draw(const struct distribution *from, const struct pdnn_frames *fram
         length[0] = draw_bin(from, rng);
         return;
     }
-    value[0] = is_lognormal ? draw_lognormal(numbers->mu, numbers->sigma, rng)
-                            : draw_quantile(&numbers->source, rng);
+    value[0] = is_lognormal
+                   ? pdnn_same_exp(fmax(-700, fmin(700, numbers->mu + numbers->sigma * pdnn_rng_normal(rng))))
+                   : draw_quantile(&numbers->source, rng);
     if (numbers->columns > 1)
         value[1] = is_lognormal ? numbers->slope * value[0] + numbers->intercept +
                                       numbers->residual * pdnn_rng_normal(rng)

@@ -175,15 +175,6 @@ static void regress(double n, size_t draws, struct drawn *of) {
     }
 }
 
-/* What the residual would be without this draw in the fit: e / (1 - h) with h its leverage (MacKinnon and
- * White, J. Econometrics 29, 1985: HC3), times g. A draw that nearly decides a coefficient alone counts at
- * most three times. */
-static double residual_of(const struct drawn *drawn, const double b[P], double value) {
-    static const double LEAST = 0.3;
-    return (value - product(b, drawn->x)) / fmax(LEAST, 1 - product(drawn->x, drawn->share)) * drawn->weight /
-           drawn->base;
-}
-
 /* Of the sum of weight * value: that of stratified sampling for these residuals. */
 static double find_variance(const struct pdnn_epoch_sample *sample, size_t draws, const double *residual,
                             const size_t *n_h) {
@@ -224,8 +215,12 @@ enum pdnn_status pdnn_sample_estimate(const struct pdnn_epoch_sample *sample, si
         for (size_t j = 0; j < P; j++)
             b[j] += of[i].share[j] * value[i];
     }
+    /* What the residual would be without this draw in the fit: e / (1 - h) with h its leverage (MacKinnon and
+     * White, J. Econometrics 29, 1985: HC3), times g. A draw that nearly decides a coefficient alone counts
+     * at most three times. */
     for (size_t i = 0; i < draws; i++)
-        residual[i] = residual_of(&of[i], b, value[i]);
+        residual[i] = (value[i] - product(b, of[i].x)) / fmax(0.3, 1 - product(of[i].x, of[i].share)) *
+                      of[i].weight / of[i].base;
     double half = pdnn_student_t95(degrees_of(sample, draws)) *
                   sqrt(fmax(0, find_variance(sample, draws, residual, n_h)));
     made.low = made.total - half;

@@ -91,15 +91,6 @@ static void prepare(struct factors *f, const double *x, size_t n_rows, size_t n_
     }
 }
 
-/* Factors the first `count` of the columns, as far as the rows go. */
-static void factor(struct factors *f, size_t count) {
-    lapack_int rows = (lapack_int)f->n_rows, columns = (lapack_int)count, info = 0;
-    for (size_t j = 0; j < count; j++)
-        memcpy(f->r + j * f->n_rows, f->unit + f->of[j] * f->n_rows, f->n_rows * sizeof *f->r);
-    LAPACK_dgeqrf(&rows, &columns, f->r, &rows, f->tau, f->work, &f->work_length, &info);
-    assert(pdnn_lapack_is_good(info));
-}
-
 /* b := the inverse of the leading triangle, times b (count * n_b). */
 static void solve(const struct factors *f, size_t count, size_t n_b, double *b) {
     lapack_int rows = (lapack_int)f->n_rows, columns = (lapack_int)count, right = (lapack_int)n_b, info = 0;
@@ -108,30 +99,31 @@ static void solve(const struct factors *f, size_t count, size_t n_b, double *b) 
     assert(pdnn_lapack_is_good(info));
 }
 
-/* The column at position k is a combination of those before it: says of which, and takes it out. */
-static void drop(struct factors *f, size_t k, struct pdnn_arena *arena, struct pdnn_least_squares *fit) {
-    struct pdnn_least_squares_column *column = &fit->column[f->of[k]];
-    double *combination = f->work; /* large enough for a column of r */
-    column->rank = PDNN_RANK_COLLINEAR;
-    column->uses = pdnn_arena_alloc(arena, fit->n_columns, sizeof *column->uses);
-    memcpy(combination, f->r + k * f->n_rows, k * sizeof *combination);
-    solve(f, k, 1, combination);
-    for (size_t j = 0; j < k; j++)
-        column->uses[f->of[j]] = fabs(combination[j]) > 1e-6;
-    memmove(f->of + k, f->of + k + 1, (f->count - k - 1) * sizeof *f->of);
-    f->count--;
-}
-
-/* Until no column is a combination of others. */
+/* Factors as many columns as the rows allow, and takes out whichever is a combination of those before it,
+ * until none is. */
 static void reduce(struct factors *f, struct pdnn_arena *arena, struct pdnn_least_squares *fit) {
+    const size_t n = f->n_rows;
+    double *combination = f->work; /* large enough for a column of r */
     for (;;) {
-        size_t most = f->n_rows - 1, count = f->count < most ? f->count : most, k = 0;
-        factor(f, count);
-        while (k < count && fabs(f->r[k * f->n_rows + k]) >= TOLERANCE)
+        size_t count = f->count < n - 1 ? f->count : n - 1, k = 0;
+        lapack_int rows = (lapack_int)n, columns = (lapack_int)count, info = 0;
+        for (size_t j = 0; j < count; j++)
+            memcpy(f->r + j * n, f->unit + f->of[j] * n, n * sizeof *f->r);
+        LAPACK_dgeqrf(&rows, &columns, f->r, &rows, f->tau, f->work, &f->work_length, &info);
+        assert(pdnn_lapack_is_good(info));
+        while (k < count && fabs(f->r[k * n + k]) >= TOLERANCE)
             k++;
         if (k == count)
             return;
-        drop(f, k, arena, fit);
+        struct pdnn_least_squares_column *column = &fit->column[f->of[k]];
+        column->rank = PDNN_RANK_COLLINEAR;
+        column->uses = pdnn_arena_alloc(arena, fit->n_columns, sizeof *column->uses);
+        memcpy(combination, f->r + k * n, k * sizeof *combination);
+        solve(f, k, 1, combination);
+        for (size_t j = 0; j < k; j++)
+            column->uses[f->of[j]] = fabs(combination[j]) > 1e-6;
+        memmove(f->of + k, f->of + k + 1, (f->count - k - 1) * sizeof *f->of);
+        f->count--;
     }
 }
 

@@ -177,10 +177,8 @@ static enum pdnn_status slice_graph(struct work *w, struct pdnn_err *err) {
 }
 
 static bool is_sliced_node(const struct work *w, const struct pdnn_node *node) {
-    if (node->pass != PDNN_UPDATE)
-        return is_sliced_layer(w->instance.family, node);
-    bool found = false;
-    for (int k = 0; k < node->n_inputs; k++)
+    bool found = node->pass != PDNN_UPDATE && is_sliced_layer(w->instance.family, node);
+    for (int k = 0; k < node->n_inputs && node->pass == PDNN_UPDATE; k++)
         found = found || w->sliced[node->input[k]];
     return found;
 }
