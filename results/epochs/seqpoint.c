@@ -406,15 +406,10 @@ static bool is_same_epoch(const struct pdnn_table *a, const struct pdnn_table *b
 }
 
 bool pdnn_epoch_speedups(const struct pdnn_table of[2], struct pdnn_table *made) {
-    static const struct {
-        const char *method;
-        size_t weight; /* its column; 0: none, what it chose stands for the epoch */
-    } by[] = {{"truth", PDNN_SEQPOINT_ITERATIONS},
-              {"seqpoint", PDNN_SEQPOINT_WEIGHT},
-              {"model-assisted", PDNN_SEQPOINT_DRAWS_WEIGHT},
-              {"frequent", 0},
-              {"median", 0},
-              {"worst", 0}};
+    static const char *const by[] = {"truth", "seqpoint", "model-assisted", "frequent", "median", "worst"};
+    /* The columns of their weights; what the others chose stands for the epoch. */
+    static const size_t weights[] = {PDNN_SEQPOINT_ITERATIONS, PDNN_SEQPOINT_WEIGHT,
+                                     PDNN_SEQPOINT_DRAWS_WEIGHT};
     double iterations = 0, truth = NAN;
     if (!is_same_epoch(&of[0], &of[1]))
         return false;
@@ -424,9 +419,10 @@ bool pdnn_epoch_speedups(const struct pdnn_table of[2], struct pdnn_table *made)
     for (size_t m = 0; m < sizeof by / sizeof *by; m++) {
         double total[2] = {0, 0};
         for (size_t i = 0; i < of[0].n_rows; i++) {
-            const double weight = by[m].weight ? pdnn_table_number(&of[0], i, by[m].weight)
-                                  : pdnn_seqpoint_is_chosen(&of[0], i, by[m].method) ? iterations
-                                                                                     : NAN;
+            const double weight = m < sizeof weights / sizeof *weights
+                                      ? pdnn_table_number(&of[0], i, weights[m])
+                                  : pdnn_seqpoint_is_chosen(&of[0], i, by[m]) ? iterations
+                                                                              : NAN;
             for (int k = 0; k < 2 && !isnan(weight) && weight != 0; k++)
                 total[k] += weight * pdnn_table_number(&of[k], i, PDNN_SEQPOINT_TIME);
         }
@@ -435,7 +431,7 @@ bool pdnn_epoch_speedups(const struct pdnn_table of[2], struct pdnn_table *made)
         const double numbers[] = {total[0] > 0 ? total[0] : NAN, total[1] > 0 ? total[1] : NAN, speedup,
                                   m ? speedup / truth - 1 : NAN};
         size_t row = pdnn_table_add_row(made);
-        pdnn_table_set_text(made, row, 0, by[m].method);
+        pdnn_table_set_text(made, row, 0, by[m]);
         for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
             pdnn_table_set_number(made, row, 1 + k, numbers[k]);
     }

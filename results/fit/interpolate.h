@@ -1,11 +1,9 @@
 /* Times of operators that were not measured, from neighbours that were.
  *
- * What is interpolated is utilization, the floor of the roofline over the time, as its logarithm over the
- * logarithms of the sizes: it is far smoother than time. Only operators of one kind are neighbours: same
- * implementation, same state of the caches. Of those that differ in no size by more than
- * PDNN_NEIGHBOUR_FACTOR, the nearest make a weighted fit, linear where they are enough; the result is never
- * outside of what they have. In every size there must be a neighbour that is not smaller and one that is not
- * larger.
+ * What is interpolated is utilization, the floor of the roofline over the time, as its logarithm over those
+ * of the sizes: it is far smoother than time. Neighbours have the same implementation and state of the
+ * caches, and no size that differs by more than PDNN_NEIGHBOUR_FACTOR; in every size, one is not smaller and
+ * one not larger. The nearest make a weighted fit, linear where they are enough, within what they have.
  *
  * The error is measured: every operator that was measured is predicted from the others in the same way. */
 #ifndef RESULTS_FIT_INTERPOLATE_H

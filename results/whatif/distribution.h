@@ -1,18 +1,14 @@
-/* Training on several devices, modelled from a step measured on one: data parallel, tensor slicing, or both.
+/* Training on several devices, modelled from a step measured on one: data parallel, tensor slicing, or both
+ * (doc/projection.md).
  *
  * A ring all-reduce of S bytes over N devices takes 2 (N - 1) / N * S / B + 2 (N - 1) * latency. Data
- * parallel: every device runs the measured minibatch, and the gradients of its parameters are reduced, in
- * buckets that fill in the order in which the backward pass finishes gradients. Without overlap they follow
- * the backward pass; with it, a bucket starts when it is full and the link is free, and what outlasts the
- * backward pass is exposed. The update waits for all of them.
+ * parallel: gradients are reduced in buckets that fill in the order in which the backward pass finishes them,
+ * after it or, with overlap, as soon as one is full and the link is free; what outlasts it is exposed.
  *
- * Tensor slicing over m devices, of transformers only (as in Shoeybi et al., arXiv 1909.08053): products of
- * queries, keys, values and the first of the feed-forward net by columns, the two others by rows, attention
- * by heads; embeddings, norms, biases and heads are on every device. Forward, the result of each product by
- * rows is reduced, backward the gradient of what enters each by columns: four reductions of a layer's
- * activations per layer, which nothing hides. Sliced ops take 1 / m of their time, less calls.
- *
- * With N and m, there are N groups of m devices, and a device reduces the gradients that it has. */
+ * Slicing over m devices, of transformers only (Shoeybi et al., arXiv 1909.08053): products of queries, keys,
+ * values and the first of the feed-forward net by columns, the two others by rows, attention by heads; all
+ * else is on every device. Four reductions of activations per layer, which nothing hides. Sliced ops take
+ * 1 / m of their time, less calls, and a device reduces the gradients that it has. */
 #ifndef RESULTS_WHATIF_DISTRIBUTION_H
 #define RESULTS_WHATIF_DISTRIBUTION_H
 

@@ -1,16 +1,11 @@
-/* What steps would take on other hardware: every op of a measured step re-timed.
+/* What steps would take on other hardware: every op of a measured step re-timed (doc/projection.md).
  *
  * An op that took T ns, of which a = min(T, calls * overhead) is the cost of calling the library, keeps its
- * efficiency: it would take a * overhead' / overhead + (T - a) * R' / R, where R = max(compute time, memory
- * time) is its roof under the measured roofs, and R' under the others (results/rows/roofline.h). Products
- * compute at the rate of the libraries' large ones where both sides have it, everything else at the peak; an
- * op that calls no library has no a. The accesses are walked again under the other roofs, so that data which
- * then fits a cache comes from there; of two machines, only the patterns of bandwidth that both have count.
- * What is not in any op scales with the overhead where it is positive; stamping ops costs time too, so where
- * the ops take longer than the step, the step scales as their sum does.
- *
- * An op changes its bound where it lies between the two ridge points (TPU v2 and v3 in Wang, Wei, Brooks,
- * MLSys 2020). The limit of a kind of op is Amdahl's: the step over the step without it. */
+ * efficiency: it would take a * overhead' / overhead + (T - a) * R' / R with its roofs R and R', the larger
+ * of compute time and memory time each. Products compute at the rate of the libraries' large ones where both
+ * sides have it, everything else at the peak. What is in no op scales with the overhead; where stamps made
+ * the ops take longer than the step, the step scales as their sum does. The limit of a kind of op is
+ * Amdahl's: the step over the step without it. */
 #ifndef RESULTS_WHATIF_PROJECTION_H
 #define RESULTS_WHATIF_PROJECTION_H
 
