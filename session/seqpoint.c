@@ -389,8 +389,7 @@ static void add_kind(const struct pdnn_seqpoint_run *run, size_t k, struct pdnn_
     for (size_t i = 0; pdnn_seqpoint_methods[i].name; i++)
         if (find_point(&projections->of[methods[i]].points, k))
             pdnn_str_printf(&chosen_by, "%s%s", chosen_by.length ? "|" : "", pdnn_seqpoint_methods[i].name);
-    size_t row = pdnn_table_add_row(table);
-    pdnn_table_set_text(table, row, PDNN_SEQPOINT_ID, run->session->tasks[k].id);
+    size_t row = pdnn_table_add_texts(table, 1, &(const char *){run->session->tasks[k].id});
     pdnn_table_set_whole(table, row, PDNN_SEQPOINT_SOURCE, kind->length[0]);
     pdnn_table_set_whole(table, row, PDNN_SEQPOINT_TARGET, kind->length[1]);
     pdnn_table_set_count(table, row, PDNN_SEQPOINT_ITERATIONS, kind->count);

@@ -129,8 +129,7 @@ static void append_points(struct pdnn_str *out, const struct pdnn_seqpoint_run *
 static void append_methods(struct pdnn_str *out, const struct pdnn_seqpoint_run *run) {
     struct pdnn_table methods;
     pdnn_method_estimates_table(&run->projections, &methods);
-    size_t row = pdnn_table_add_row(&methods);
-    pdnn_table_set_text(&methods, row, PDNN_METHOD_NAME, "truth");
+    size_t row = pdnn_table_add_texts(&methods, 1, &(const char *){"truth"});
     pdnn_table_set_count(&methods, row, PDNN_METHOD_ITERATIONS, run->epoch.n_iterations);
     pdnn_table_set_count(&methods, row, PDNN_METHOD_LENGTHS, run->epoch.n_kinds);
     pdnn_table_set_number(&methods, row, PDNN_METHOD_EPOCH, run->projections.truth_ns);

@@ -430,8 +430,7 @@ bool pdnn_epoch_speedups(const struct pdnn_table of[2], struct pdnn_table *made)
         truth = m ? truth : speedup;
         const double numbers[] = {total[0] > 0 ? total[0] : NAN, total[1] > 0 ? total[1] : NAN, speedup,
                                   m ? speedup / truth - 1 : NAN};
-        size_t row = pdnn_table_add_row(made);
-        pdnn_table_set_text(made, row, 0, by[m]);
+        size_t row = pdnn_table_add_texts(made, 1, &by[m]);
         for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
             pdnn_table_set_number(made, row, 1 + k, numbers[k]);
     }

@@ -185,10 +185,9 @@ static void leave_out(struct work *w) {
 }
 
 static void add_term(struct work *w, const char *state, const char *name, const char *baseline) {
-    size_t row = pdnn_table_add_row(&w->terms);
-    pdnn_table_set_text(&w->terms, row, PDNN_FIT_TERM, name);
-    pdnn_table_set_text(&w->terms, row, PDNN_FIT_BASELINE, baseline);
-    pdnn_table_set_text(&w->terms, row, PDNN_FIT_STATE, state);
+    const struct pdnn_fit_request *of = w->request;
+    const char *const texts[] = {of->family, of->what, pdnn_fit_models[of->model], name, baseline, state};
+    const size_t row = pdnn_table_add_texts(&w->terms, sizeof texts / sizeof *texts, texts);
     if (state == fitted)
         w->term[w->n_columns++] = row;
 }
@@ -297,13 +296,6 @@ static void set_column(struct work *w, size_t j) {
     pdnn_str_finish(&with);
 }
 
-/* The columns that both tables begin with. */
-static void put_head(const struct work *w, struct pdnn_table *table, size_t row) {
-    pdnn_table_set_text(table, row, PDNN_FIT_FAMILY, w->request->family);
-    pdnn_table_set_text(table, row, PDNN_FIT_VALUE, w->request->what);
-    pdnn_table_set_text(table, row, PDNN_FIT_MODEL, pdnn_fit_models[w->request->model]);
-}
-
 /* Bonferroni: with n rows, each is tested at 5 % / n. Returns the number of outliers. */
 static size_t add_residuals(struct work *w, struct pdnn_table *residuals) {
     const struct pdnn_fit_request *request = w->request;
@@ -311,14 +303,15 @@ static size_t add_residuals(struct work *w, struct pdnn_table *residuals) {
     size_t outliers = 0;
     for (size_t i = 0; i < squares->n_rows; i++) {
         const struct pdnn_least_squares_row *from = &squares->row[i];
-        size_t at = w->at[i], row = pdnn_table_add_row(residuals);
+        const char *const texts[] = {request->family, request->what, pdnn_fit_models[request->model],
+                                     cell(w, i, request->selection->id)};
+        const size_t row = pdnn_table_add_texts(residuals, sizeof texts / sizeof *texts, texts);
         const bool is_outlier =
             isfinite(from->studentized) &&
             pdnn_student_tails(from->studentized, squares->degrees - 1) * (double)squares->n_rows < 0.05;
-        const double numbers[] = {request->values[at], has_logarithms(w) ? exp(from->fitted) : from->fitted,
-                                  from->leverage, from->studentized};
-        put_head(w, residuals, row);
-        pdnn_table_set_text(residuals, row, PDNN_RESIDUALS_ID, cell(w, i, request->selection->id));
+        const double numbers[] = {request->values[w->at[i]],
+                                  has_logarithms(w) ? exp(from->fitted) : from->fitted, from->leverage,
+                                  from->studentized};
         for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
             pdnn_table_set_number(residuals, row, PDNN_RESIDUALS_ACTUAL + k, numbers[k]);
         pdnn_table_set_count(residuals, row, PDNN_RESIDUALS_OUTLIER, is_outlier);
@@ -339,7 +332,6 @@ static void add_terms(struct work *w, size_t outliers, struct pdnn_table *terms)
     const double r2[] = {w->squares.r2, w->squares.r2_adjusted, w->squares.r2_leave_one_out};
     for (size_t i = 0; i < w->terms.n_rows; i++) {
         size_t row = pdnn_table_copy_row(terms, &w->terms, i);
-        put_head(w, terms, row);
         for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
             pdnn_table_set_count(terms, row, PDNN_FIT_ROWS + k, counts[k]);
         for (size_t k = 0; k < sizeof r2 / sizeof *r2; k++)

@@ -305,9 +305,7 @@ static enum pdnn_status slice_device(struct work *w, int64_t slice, struct pdnn_
 
 static void add_part(const struct work *w, int64_t nodes, const char *part, double ns, double step_ns) {
     struct pdnn_table *table = &w->made->parts;
-    size_t row = pdnn_table_add_row(table);
-    pdnn_table_set_text(table, row, PDNN_SCALED_PART_ID, w->id);
-    pdnn_table_set_text(table, row, PDNN_SCALED_PART_METHOD, "modelled");
+    size_t row = pdnn_table_add_texts(table, 2, (const char *[]){w->id, "modelled"});
     pdnn_table_set_whole(table, row, PDNN_SCALED_PART_NODES, nodes);
     pdnn_table_set_whole(table, row, PDNN_SCALED_PART_SLICE, w->slice);
     pdnn_table_set_text(table, row, PDNN_SCALED_PART_PART, part);
@@ -352,10 +350,7 @@ static void add_device(struct work *w, int64_t nodes) {
     const uint64_t counts[] = {(uint64_t)(w->params + 0.5), (uint64_t)(w->gradient_bytes + 0.5), step.buckets,
                                w->memory_bytes, w->largest_batch};
     struct pdnn_table *table = &w->made->devices;
-    size_t row = pdnn_table_add_row(table);
-    pdnn_table_set_text(table, row, PDNN_SCALED_ID, w->id);
-    pdnn_table_set_text(table, row, PDNN_SCALED_FAMILY, w->rows.family);
-    pdnn_table_set_text(table, row, PDNN_SCALED_METHOD, "modelled");
+    size_t row = pdnn_table_add_texts(table, 3, (const char *[]){w->id, w->rows.family, "modelled"});
     pdnn_table_set_whole(table, row, PDNN_SCALED_NODES, nodes);
     pdnn_table_set_whole(table, row, PDNN_SCALED_SLICE, w->slice);
     pdnn_table_set_whole(table, row, PDNN_SCALED_DEVICES, nodes * w->slice);

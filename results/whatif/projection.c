@@ -232,8 +232,7 @@ static void project_op(struct work *w, const char *id, const struct pdnn_op_reco
     const double ns[] = {op->time_ns_median, made.ns};
     const char *const texts[] = {op->layer, op->op, op->pass, op->shape, kind_of(w, op), "projected"};
     struct pdnn_table *table = &w->made->ops;
-    size_t row = pdnn_table_add_row(table);
-    pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_ID, id);
+    size_t row = pdnn_table_add_texts(table, 1, &id);
     pdnn_table_set_count(table, row, PDNN_PROJECTED_OP_INDEX, op->op_index);
     for (size_t i = 0; i < N(texts); i++)
         pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_LAYER + i, texts[i]);
@@ -259,10 +258,7 @@ static void put_model(struct work *w, const char *id, double step_ns) {
     struct pdnn_table *table = &w->made->models;
     double from = w->roofs[BEFORE].overhead_ns, to = w->roofs[AFTER].overhead_ns;
     double projected_ns = pdnn_retime_step(step_ns, w->sum.ns, from > 0 && to > 0 ? to / from : 1);
-    size_t row = pdnn_table_add_row(table);
-    pdnn_table_set_text(table, row, PDNN_PROJECTED_ID, id);
-    pdnn_table_set_text(table, row, PDNN_PROJECTED_FAMILY, w->rows.family);
-    pdnn_table_set_text(table, row, PDNN_PROJECTED_METHOD, "projected");
+    size_t row = pdnn_table_add_texts(table, 3, (const char *[]){id, w->rows.family, "projected"});
     pdnn_table_set_number(table, row, PDNN_PROJECTED_TIME, step_ns);
     pdnn_table_set_number(table, row, PDNN_PROJECTED_TIME + AFTER, projected_ns);
     pdnn_table_set_number(table, row, PDNN_PROJECTED_SPEEDUP, step_ns / projected_ns);
