@@ -99,8 +99,7 @@ static int64_t target_of(const struct pdnn_epoch *epoch, const struct model *mod
     return model->target >= 0 && model->def->target_of ? model->def->target_of(*length) : *length;
 }
 
-/* A word stands for a number that may depend on the length, so the word is written if it gives this number.
- */
+/* A word may stand for a number that depends on the length, so it is written where it gives this one. */
 static const char *format_value(const struct pdnn_instance *instance, size_t param,
                                 char buffer[PDNN_PARAM_TEXT]) {
     const struct pdnn_param_def *def = &instance->family->params[param];
@@ -181,8 +180,8 @@ static enum pdnn_status take_tasks(struct pdnn_seqpoint_run *run, struct pdnn_se
     return PDNN_OK;
 }
 
-/* Opens the session on one model, makes the epoch that its spec's section `seqpoint` describes, and opens it
- * again on the kinds. */
+/* Opens the session on one model, makes the epoch that its spec describes, and opens it again on the kinds.
+ */
 static enum pdnn_status open_epoch(struct pdnn_seqpoint_run *run, struct pdnn_session *session,
                                    const char *argument, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err) {
@@ -335,8 +334,7 @@ static enum pdnn_status measure(struct pdnn_seqpoint_run *run, struct pdnn_sweep
     if (status != PDNN_OK && status != PDNN_INTERRUPTED)
         return status;
     read_times(run, directory, run->every);
-    /* Visits of an earlier run time fewer steps; what they say is each length's median, not the epoch's sum.
-     */
+    /* Visits of an earlier run time fewer steps: they say each length's median, not the epoch's sum. */
     run->has_every = run->every;
     for (size_t k = 0; k < run->epoch.n_kinds; k++)
         if (run->possible[k] && run->measured[k] < run->epoch.kind[k].count)

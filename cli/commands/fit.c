@@ -90,8 +90,7 @@ static enum pdnn_status fit(struct command *c, const struct pdnn_arguments *argu
     return status;
 }
 
-/* "fc: pct_of_peak of 16 instances, linear: R2 0.997, adjusted 0.996, leave-one-out 0.994", and what was left
- * out. */
+/* "fc: pct_of_peak of 16 instances, linear: R2 0.997, adjusted 0.996, leave-one-out 0.994; left out: ..." */
 static void append_head(struct pdnn_str *out, const struct pdnn_table *terms, size_t row) {
     const char *value = pdnn_table_text(terms, row, PDNN_FIT_VALUE);
     uint64_t no_value = pdnn_table_count(terms, row, PDNN_FIT_NO_VALUE);
@@ -115,8 +114,7 @@ static void append_head(struct pdnn_str *out, const struct pdnn_table *terms, si
     pdnn_line_append(out, &line, 2, SIZE_MAX);
 }
 
-/* Weights first, the heaviest before others, then the constant and terms without a weight. A factor weighs
- * its logarithm. */
+/* The heaviest first, then the constant, then terms without a weight. A factor weighs its logarithm. */
 static double heaviness(const struct pdnn_table *terms, size_t row) {
     double weight = pdnn_table_number(terms, row, PDNN_FIT_WEIGHT);
     bool is_factor =

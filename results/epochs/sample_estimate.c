@@ -1,7 +1,6 @@
 /* Notation: N iterations in strata of N_h, of which n and n_h are drawn; design weights w = N_h / n_h; x the
  * terms of the fit, e its residuals. The fit minimizes the sum of w (t - x'B)^2 / l^2 with l the length of an
- * iteration, source + target, and the mean of all: errors grow with times, and times are not 0 at length 0.
- */
+ * iteration plus the mean of all: errors grow with times, and times are not 0 at length 0. */
 #include "results/epochs/sample_estimate.h"
 #include "base/rng.h"
 #include "results/stats/least_squares.h"

@@ -127,8 +127,7 @@ static enum pdnn_status find_lengths(const struct pdnn_epoch *epoch, enum pdnn_s
     return PDNN_OK;
 }
 
-/* Puts each length into one of so many bins of equal width, along each dimension; the longest belongs to the
- * last. */
+/* Bins have equal widths, along each dimension; the longest length belongs to the last. */
 static void put_into_bins(struct group *group, size_t count, size_t bins) {
     for (int d = 0; d < 2; d++) {
         int64_t low = INT64_MAX, high = 0;

@@ -329,8 +329,8 @@ static void check(struct kind *kind) {
     kind->is_checked = true;
 }
 
-/* Errors, as logarithms of times, of the members of one kind, or of one op, or of all (one more than there
- * are ops), to `errors` (heap); returns how many. *all: members that were measured. */
+/* Errors, as logarithms of times, of the members of one kind, or of one op, or of all (the number of ops), to
+ * `errors` (heap); returns how many. *all: members that were measured. */
 static size_t collect(const struct pdnn_neighbours *neighbours, const struct kind *only, size_t op,
                       double **errors, size_t *all) {
     size_t count = 0;

@@ -101,8 +101,7 @@ static enum pdnn_status no_roofs(const struct pdnn_hardware *hardware, const str
     return PDNN_INVALID;
 }
 
-/* Of the part with this name; without one, or of the last level, that of a change that names none, unless one
- * names it. */
+/* That of a change with this name; else, for what takes all, that of one without a name. */
 static double factor_of(const struct pdnn_hardware *hardware, enum pdnn_hardware_part part, const char *name,
                         bool takes_all) {
     double named = NAN, of_all = 1;

@@ -7,12 +7,11 @@
 
 /* Options as typed; NULL: not given. */
 struct pdnn_hardware_request {
-    const char *compute;   /* "2", or "2,bf16=4": peaks, by dtype */
-    const char *bandwidth; /* "1.5", or "1.5,L3=2": of the last level, by level */
-    const char *cache;     /* capacity of all caches */
-    const char *overhead;  /* cost of calling an op */
-    const char *onto;      /* a ceilings.csv, or a directory with one */
-    const char *threads;   /* take the roofs for this many threads, not for those of the row */
+    const char *compute;          /* "2", or "2,bf16=4": peaks, by dtype */
+    const char *bandwidth;        /* "1.5", or "1.5,L3=2": of the last level, by level */
+    const char *cache, *overhead; /* capacity of all caches; cost of calling an op */
+    const char *onto;             /* a ceilings.csv, or a directory with one */
+    const char *threads;          /* take the roofs for this many threads, not for those of the row */
 };
 
 enum pdnn_hardware_part {
