@@ -4,7 +4,6 @@
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "session/compose/compose.h"
-#include "session/compose/validate.h"
 #include "base/memory.h"
 #include "base/stats.h"
 #include "session/compose/plan.h"
@@ -223,21 +222,12 @@ static enum pdnn_status open_session(const struct pdnn_arguments *arguments, str
         pdnn_argument_number(arguments, "calibrate", 1, COUNT_MAX, &calibrate, err) != PDNN_OK)
         return err->status;
     pdnn_cli_job_set(&job->of, "budget", "limits.budget", NULL);
-    if (pdnn_cli_job_open(&job->of, err) != PDNN_OK)
-        return err->status;
-    job->request.retry = job->of.request.retry;
-    job->request.validate = (size_t)validate;
-    job->request.calibrate = (size_t)calibrate;
-    job->request.seed = job->of.session.spec.seed;
-    return PDNN_OK;
-}
-
-static enum pdnn_status open_directory(const struct pdnn_arguments *arguments, struct job *job,
-                                       struct pdnn_err *err) {
-    const char *library = pdnn_argument(arguments, "library");
-    if (pdnn_cli_job_directory(&job->of, ".composed", err) != PDNN_OK)
-        return err->status;
-    return pdnn_library_open(library ? library : job->of.request.path, &job->request.library, err);
+    enum pdnn_status status = pdnn_cli_job_open(&job->of, err);
+    job->request = (struct pdnn_compose_request){.validate = (size_t)validate,
+                                                 .calibrate = (size_t)calibrate,
+                                                 .retry = job->of.request.retry,
+                                                 .seed = job->of.session.spec.seed};
+    return status;
 }
 
 /* How well measured operators are predicted from the others, where any was predicted. */
@@ -300,10 +290,13 @@ static enum pdnn_status print_validation(const struct pdnn_arguments *arguments,
 
 static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct job *job,
                                 struct pdnn_err *err) {
-    enum pdnn_status status = pdnn_compose_run(&job->of.directory, &job->request, &job->result, err);
-    if (status != PDNN_OK && status != PDNN_INTERRUPTED)
-        return status;
-    if (job->of.directory.written)
+    const char *library = pdnn_argument(arguments, "library");
+    enum pdnn_status status = pdnn_cli_job_directory(&job->of, ".composed", err);
+    if (status == PDNN_OK)
+        status = pdnn_library_open(library ? library : job->of.request.path, &job->request.library, err);
+    if (status == PDNN_OK)
+        status = pdnn_compose_run(&job->of.directory, &job->request, &job->result, err);
+    if ((status == PDNN_OK || status == PDNN_INTERRUPTED) && job->of.directory.written)
         print_summary(job);
     if (status == PDNN_OK && job->request.validate)
         status = print_validation(arguments, job, err);
@@ -336,24 +329,19 @@ static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struc
     return status;
 }
 
-static enum pdnn_status plan_or_compose(const struct pdnn_arguments *arguments, struct job *job,
-                                        struct pdnn_err *err) {
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    struct job job = {.result = {.calibrated = 0}};
     const bool is_dry = pdnn_argument(arguments, "dry-run");
     const struct pdnn_table_def *printed = is_dry                                 ? &pdnn_compose_plan_def
                                            : pdnn_argument(arguments, "validate") ? &pdnn_validation_def
                                                                                   : NULL;
-    if ((printed && pdnn_table_check_columns(printed, arguments, err) != PDNN_OK) ||
-        open_session(arguments, job, err) != PDNN_OK ||
-        (!is_dry && open_directory(arguments, job, err) != PDNN_OK))
-        return err->status;
-    return is_dry ? print_plan(arguments, job, err) : compose(arguments, job, err);
-}
-
-static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    struct job job = {.result = {.calibrated = 0}};
     enum pdnn_status status = pdnn_cli_job_begin(&job.of, arguments, err);
+    if (status == PDNN_OK && printed)
+        status = pdnn_table_check_columns(printed, arguments, err);
     if (status == PDNN_OK)
-        status = plan_or_compose(arguments, &job, err);
+        status = open_session(arguments, &job, err);
+    if (status == PDNN_OK)
+        status = (is_dry ? print_plan : compose)(arguments, &job, err);
     free(job.result.calibrates);
     pdnn_neighbours_destroy(job.result.neighbours);
     pdnn_library_close(job.request.library);

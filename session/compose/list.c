@@ -59,60 +59,59 @@ enum pdnn_status pdnn_compose_find_context(struct compose *compose, size_t task,
     return PDNN_OK;
 }
 
-/* Random samples of the composed models: those that validate and those that calibrate. A model's place is a
- * hash of the seed and its id, so that the models of one run or pass are those of the next. With a budget
- * they are drawn from what it may buy, before anything is compiled. */
+/* Random samples of the composed models: those that validate and those that calibrate. With a budget they are
+ * drawn from what it may buy, before anything is compiled. */
 struct candidate {
     unsigned class; /* lower ones are taken first */
     uint64_t hash;  /* of the seed and the model's id: where it stands does not depend on other models */
     size_t task;
 };
 
-static int by_hash(const void *a, const void *b) {
+static int by_class(const void *a, const void *b) {
     const struct candidate *x = a, *y = b;
+    if (x->class != y->class)
+        return x->class < y->class ? -1 : 1;
     if (x->hash != y->hash)
         return x->hash < y->hash ? -1 : 1;
     return (x->task > y->task) - (x->task < y->task);
 }
 
-static int by_class(const void *a, const void *b) {
-    const struct candidate *x = a, *y = b;
-    return x->class != y->class ? (x->class < y->class ? -1 : 1) : by_hash(a, b);
-}
-
-/* With a budget, those that earlier runs composed and ran come first, which had another part of the models to
+/* As many as there are to be, by hash, of those that the choice buys, or without one of the composed ones.
+ * With a budget, those that earlier runs composed and ran come first, which had another part of the models to
  * draw from. */
-static void add(const struct compose *compose, size_t task, struct candidate *candidates, size_t *count) {
-    const struct pdnn_standing standing = pdnn_sweep_directory_standing(compose->sweep, task);
-    const size_t *rounds = standing.rounds;
-    bool is_old = compose->rules.deadline_ns && rounds[PDNN_METHOD_DIRECT] &&
-                  (rounds[PDNN_METHOD_COMPOSED] || rounds[PDNN_METHOD_PREDICTED]);
-    unsigned class = is_old ? 0 : compose->of[task].is_sampled ? 1 : 2;
-    uint64_t hash = pdnn_rng_seed(compose->request->seed, compose->session->tasks[task].id);
-    candidates[(*count)++] = (struct candidate){class, hash, task};
-}
-
-/* The first of them, as many as there are to be. */
-static size_t take(const struct compose *compose, struct candidate *candidates, size_t count) {
-    size_t wanted = compose->request->validate + compose->request->calibrate;
-    qsort(candidates, count, sizeof *candidates, by_class);
-    count = count < wanted ? count : wanted;
-    qsort(candidates, count, sizeof *candidates, by_hash);
-    return count;
-}
-
-static void draw_samples(struct compose *compose, double budget_seconds) {
-    struct pdnn_choose choice = {0};
+static struct candidate *draw(const struct compose *compose, const struct pdnn_choose *choice,
+                              size_t *n_drawn) {
+    const size_t n_tasks = compose->session->n_tasks;
+    const size_t wanted = compose->request->validate + compose->request->calibrate;
+    struct candidate *candidates = pdnn_alloc(n_tasks + 1, sizeof *candidates);
     size_t count = 0;
+    for (size_t i = 0; i < n_tasks; i++) {
+        const struct model *model = &compose->of[i];
+        if (choice ? choice->models[i].fate == PDNN_FATE_LEFT || compose->plan.models[i].is_small
+                   : model->role != ROLE_COMPOSED)
+            continue;
+        const struct pdnn_standing standing = pdnn_sweep_directory_standing(compose->sweep, i);
+        const size_t *rounds = standing.rounds;
+        bool is_old = compose->rules.deadline_ns && rounds[PDNN_METHOD_DIRECT] &&
+                      (rounds[PDNN_METHOD_COMPOSED] || rounds[PDNN_METHOD_PREDICTED]);
+        uint64_t hash = pdnn_rng_seed(compose->request->seed, compose->session->tasks[i].id);
+        candidates[count++] = (struct candidate){is_old ? 0 : model->is_sampled ? 1 : 2, hash, i};
+    }
+    qsort(candidates, count, sizeof *candidates, by_class);
+    *n_drawn = count < wanted ? count : wanted;
+    for (size_t i = 0; i < *n_drawn; i++)
+        candidates[i].class = 0;
+    qsort(candidates, *n_drawn, sizeof *candidates, by_class);
+    return candidates;
+}
+
+static void draw_samples(struct compose *compose) {
+    struct pdnn_choose choice = {0};
+    size_t count;
     if (!compose->request->validate && !compose->request->calibrate)
         return;
-    pdnn_compose_plan_choose(&compose->plan, budget_seconds, &choice);
-    struct candidate *candidates = pdnn_alloc(choice.n_models + 1, sizeof *candidates);
-    for (size_t i = 0; i < choice.n_models; i++) {
-        if (choice.models[i].fate != PDNN_FATE_LEFT && !compose->plan.models[i].is_small)
-            add(compose, i, candidates, &count);
-    }
-    count = take(compose, candidates, count);
+    pdnn_compose_plan_choose(&compose->plan, pdnn_session_seconds_left(compose->session), &choice);
+    struct candidate *candidates = draw(compose, &choice, &count);
     for (size_t i = 0; i < count; i++)
         compose->of[candidates[i].task].is_sampled = true;
     free(candidates);
@@ -120,12 +119,8 @@ static void draw_samples(struct compose *compose, double budget_seconds) {
 }
 
 void pdnn_compose_give_samples(struct compose *compose) {
-    size_t count = 0, n_tasks = compose->session->n_tasks;
-    struct candidate *candidates = pdnn_alloc(n_tasks + 1, sizeof *candidates);
-    for (size_t i = 0; i < n_tasks; i++)
-        if (compose->of[i].role == ROLE_COMPOSED)
-            add(compose, i, candidates, &count);
-    count = take(compose, candidates, count);
+    size_t count;
+    struct candidate *candidates = draw(compose, NULL, &count);
     for (size_t i = 0; i < count; i++)
         compose->of[candidates[i].task].role =
             i < compose->request->validate ? ROLE_VALIDATES : ROLE_CALIBRATES;
@@ -156,7 +151,7 @@ static enum pdnn_status note_known(struct compose *compose, struct pdnn_err *err
  * depend on how far that goes. */
 static enum pdnn_status collect_some(struct compose *compose, struct pdnn_err *err) {
     const struct pdnn_session *session = compose->session;
-    double budget_seconds = pdnn_session_seconds_left(compose->session);
+    double budget_seconds = pdnn_session_seconds_left(session);
     struct pdnn_choose choice = {0};
     struct pdnn_operators_order order = {.deadline_ns = pdnn_clock_ns() + (uint64_t)(0.5e9 * budget_seconds)};
     size_t *tasks = pdnn_alloc(session->n_tasks + 1, sizeof *tasks);
@@ -182,16 +177,15 @@ enum pdnn_status pdnn_compose_list(struct compose *compose, double *guessed, str
     uint64_t began_ns = pdnn_clock_ns();
     for (size_t i = 0; i < session->n_tasks; i++)
         session->tasks[i].closed = compose->of[i].is_closed;
-    enum pdnn_status status = isinf(pdnn_session_seconds_left(compose->session))
+    enum pdnn_status status = isinf(pdnn_session_seconds_left(session))
                                   ? pdnn_operators_collect(&compose->operators, session, compose->workers,
                                                            &compose->rules, NULL, err)
                                   : collect_some(compose, err);
     compose->result->list_ns += pdnn_clock_ns() - began_ns;
-    compose->result->operators = compose->operators.keys.count;
     for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++)
         if (compose->operators.tasks[i].is_listed)
             *guessed += pdnn_compose_plan_compiled(&compose->plan, i);
-    const size_t count = compose->operators.keys.count;
+    const size_t count = compose->result->operators = compose->operators.keys.count;
     compose->order = pdnn_resize(compose->order, count + 1, sizeof *compose->order);
     compose->measured = pdnn_resize(compose->measured, count + 1, sizeof *compose->measured);
     for (size_t i = had; i < count; i++)
@@ -206,11 +200,11 @@ enum pdnn_status pdnn_compose_prepare(struct compose *compose, struct pdnn_err *
         compose->of[i].is_closed = session->tasks[i].closed;
     if (pdnn_compose_plan(&compose->plan, session, err) != PDNN_OK)
         return err->status;
-    if (isinf(pdnn_session_seconds_left(compose->session)))
+    if (isinf(pdnn_session_seconds_left(session)))
         return PDNN_OK;
     if (note_known(compose, err) != PDNN_OK)
         return err->status;
-    draw_samples(compose, pdnn_session_seconds_left(compose->session));
+    draw_samples(compose);
     /* Models that have all rounds, of their own or composed of measured operators, are out of the plan,
      * except for what validates and calibrates. What is predicted may be measured this time. */
     for (size_t i = 0; i < session->n_tasks; i++) {

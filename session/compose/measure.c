@@ -49,17 +49,6 @@ static enum pdnn_status find_contexts(struct compose *compose, struct pdnn_err *
     return PDNN_OK;
 }
 
-static void begin(struct compose *compose) {
-    const struct pdnn_operators *operators = &compose->operators;
-    struct pdnn_choose *choose = &compose->fates;
-    pdnn_neighbours_destroy(compose->neighbours);
-    compose->neighbours = NULL;
-    pdnn_arena_finish(&compose->fates.arena);
-    pdnn_compose_choice_begin(&compose->fates, compose->session, operators->keys.count);
-    for (size_t i = 0; i < choose->n_operators; i++)
-        choose->operators[i].key = operators->keys.text[i];
-}
-
 /* A task that runs for that many seconds, or has operators. */
 static void add_model(struct compose *compose, size_t task, double seconds, bool has_operators) {
     const struct pdnn_task_operators *of = &compose->operators.tasks[task];
@@ -80,12 +69,16 @@ enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *e
     const struct pdnn_session *session = compose->session;
     struct pdnn_choose *choose = &compose->fates;
     struct pdnn_compose_result *result = compose->result;
-    begin(compose);
+    pdnn_neighbours_destroy(compose->neighbours);
+    compose->neighbours = NULL;
+    pdnn_arena_finish(&choose->arena);
+    pdnn_compose_choice_begin(choose, session, compose->operators.keys.count);
     result->predicted = 0;
     if (find_contexts(compose, err) != PDNN_OK)
         return err->status;
     for (size_t i = 0; i < choose->n_operators; i++) {
         struct measured *measured = &compose->measured[i];
+        choose->operators[i].key = compose->operators.keys.text[i];
         choose->operators[i].seconds = INFINITY;
         if (!measured->is_used)
             continue;
@@ -103,7 +96,7 @@ enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *e
         if (role != ROLE_NONE)
             add_model(compose, i, seconds, is_composed(role));
     }
-    choose->budget_seconds = pdnn_session_seconds_left(compose->session);
+    choose->budget_seconds = pdnn_session_seconds_left(session);
     pdnn_choose(choose);
     for (size_t i = 0; i < session->n_tasks && !isinf(choose->budget_seconds); i++) {
         bool is_late = compose->of[i].role != ROLE_NONE && choose->models[i].fate == PDNN_FATE_LEFT;

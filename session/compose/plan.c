@@ -68,11 +68,6 @@ static size_t enter(struct pdnn_compose_plan *plan, const struct pdnn_roofs *roo
     return number;
 }
 
-static int by_number(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static enum pdnn_status add_groups(struct pdnn_compose_plan *plan, const struct pdnn_roofs *roofs,
                                    const struct pdnn_instance *instance, const struct pdnn_graph *graph,
                                    struct pdnn_planned_model *model, struct pdnn_err *err) {
@@ -89,13 +84,12 @@ static enum pdnn_status add_groups(struct pdnn_compose_plan *plan, const struct 
                  pdnn_backend_names[instance->setting[PDNN_SETTING_BACKEND]], threads,
                  pdnn_isa_names[instance->setting[PDNN_SETTING_ISA]], node->op->name,
                  pdnn_node_pass_name(node), groups[i].shape);
-        numbers[i] = (uint32_t)enter(plan, roofs, threads, graph, &groups[i], key);
-    }
-    qsort(numbers, count, sizeof *numbers, by_number);
-    for (size_t i = 0; i < count; i++) {
-        if (model->count && numbers[model->count - 1] == numbers[i])
-            continue;
-        numbers[model->count++] = numbers[i];
+        const size_t number = enter(plan, roofs, threads, graph, &groups[i], key);
+        uint32_t k = 0;
+        while (k < model->count && numbers[k] != number)
+            k++;
+        numbers[k] = (uint32_t)number;
+        model->count += k == model->count;
     }
     model->operators = numbers;
     model->seconds = compile_seconds + node_seconds * (double)graph->n_nodes + group_seconds * (double)count;
@@ -183,32 +177,25 @@ double pdnn_compose_plan_floor(const struct pdnn_compose_plan *plan, const char 
     return fmax(flop_ns, (double)bytes / gbs_of(&roofs, threads));
 }
 
-static void find_caches(const struct pdnn_session *session, int64_t threads,
-                        struct pdnn_kind_caches *caches) {
-    struct pdnn_roofs roofs;
-    *caches = (struct pdnn_kind_caches){.threads = threads};
-    pdnn_roofs_init(&roofs, session->ceilings, threads);
-    for (size_t i = 0; i < roofs.n_levels && caches->count < PDNN_KIND_CACHES; i++)
-        if (roofs.level[i].capacity_bytes != UINT64_MAX)
-            caches->bytes[caches->count++] = roofs.level[i].capacity_bytes;
-}
-
 /* The caches of all numbers of threads that the session's tasks have; those after the first in the arena. */
-static void find_all_caches(const struct pdnn_session *session, struct pdnn_arena *arena,
-                            struct pdnn_kind_caches *caches) {
-    find_caches(session, session->n_tasks ? session->tasks[0].instance.setting[PDNN_SETTING_THREADS] : 1,
-                caches);
-    for (size_t i = 1; i < session->n_tasks; i++) {
-        int64_t threads = session->tasks[i].instance.setting[PDNN_SETTING_THREADS];
-        const struct pdnn_kind_caches *known = caches;
+static void find_caches(const struct pdnn_session *session, struct pdnn_arena *arena,
+                        struct pdnn_kind_caches *first) {
+    for (size_t i = 0; i < session->n_tasks; i++) {
+        const int64_t threads = session->tasks[i].instance.setting[PDNN_SETTING_THREADS];
+        const struct pdnn_kind_caches *known = first;
+        struct pdnn_roofs roofs;
         while (known && known->threads != threads)
             known = known->next;
         if (known)
             continue;
-        struct pdnn_kind_caches *more = pdnn_arena_alloc(arena, 1, sizeof *more);
-        find_caches(session, threads, more);
-        more->next = caches->next;
-        caches->next = more;
+        struct pdnn_kind_caches *caches = first->threads ? pdnn_arena_alloc(arena, 1, sizeof *caches) : first;
+        *caches = (struct pdnn_kind_caches){.threads = threads, .next = first->next};
+        if (caches != first)
+            first->next = caches;
+        pdnn_roofs_init(&roofs, session->ceilings, threads);
+        for (size_t k = 0; k < roofs.n_levels && caches->count < PDNN_KIND_CACHES; k++)
+            if (roofs.level[k].capacity_bytes != UINT64_MAX)
+                caches->bytes[caches->count++] = roofs.level[k].capacity_bytes;
     }
 }
 
@@ -219,7 +206,7 @@ void pdnn_compose_choice_begin(struct pdnn_choose *choose, const struct pdnn_ses
     choose->models = pdnn_arena_alloc(&choose->arena, choose->n_models + 1, sizeof *choose->models);
     for (size_t i = 0; i < choose->n_models; i++)
         choose->models[i].seconds = INFINITY;
-    find_all_caches(session, &choose->arena, &choose->caches);
+    find_caches(session, &choose->arena, &choose->caches);
 }
 
 /* INFINITY: it cannot be measured within the limits. */

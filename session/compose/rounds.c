@@ -127,20 +127,6 @@ static enum pdnn_status run_all(struct compose *compose, struct pdnn_err *err) {
     return status;
 }
 
-static enum pdnn_status run(struct compose *compose, struct pdnn_err *err) {
-    const struct pdnn_session *session = compose->session;
-    pdnn_sweep_directory_resume(compose->sweep);
-    enum pdnn_status status = pdnn_sweep_directory_ceilings(compose->sweep, err);
-    if (status != PDNN_OK)
-        return status;
-    compose->rules = pdnn_session_rules(session);
-    pdnn_session_predict(compose->sweep->session);
-    compose->workers = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
-    status = run_all(compose, err);
-    pdnn_sweep_workers_destroy(compose->workers);
-    return status;
-}
-
 enum pdnn_status pdnn_compose_run(struct pdnn_sweep_directory *sweep,
                                   const struct pdnn_compose_request *request,
                                   struct pdnn_compose_result *result, struct pdnn_err *err) {
@@ -149,7 +135,16 @@ enum pdnn_status pdnn_compose_run(struct pdnn_sweep_directory *sweep,
     struct pdnn_err tables = {0};
     *result = (struct pdnn_compose_result){0};
     sweep->session->hooks->watch(sweep->session->hooks->user);
-    enum pdnn_status status = run(&compose, err);
+    pdnn_sweep_directory_resume(sweep);
+    enum pdnn_status status = pdnn_sweep_directory_ceilings(sweep, err);
+    if (status == PDNN_OK) {
+        compose.rules = pdnn_session_rules(sweep->session);
+        pdnn_session_predict(sweep->session);
+        compose.workers =
+            pdnn_sweep_workers_create(&sweep->session->host, sweep->session->memory_limit_bytes);
+        status = run_all(&compose, err);
+        pdnn_sweep_workers_destroy(compose.workers);
+    }
     if (result->out_of_time) {
         const struct pdnn_sweep_result late = {.out_of_time = true};
         pdnn_session_note_end(sweep->session, &late);

@@ -1,4 +1,4 @@
-#include "session/compose/validate.h"
+#include "session/compose/compose.h"
 
 #include "base/memory.h"
 #include "runtime/protocol/standing.h"

@@ -51,13 +51,12 @@ static bool predict(struct compose *compose, size_t number, const struct pdnn_li
     return false;
 }
 
-/* Adds up the times of round `round`. *complete: all are there or predicted; else a failure, if any, is the
+/* Adds up the times of round `round`. True if all are there or predicted; else a failure, if any, is the
  * visit's outcome. */
-static void add_up(struct compose *compose, size_t task, size_t round, struct pdnn_visit *visit,
-                   bool *complete) {
+static bool add_up(struct compose *compose, size_t task, size_t round, struct pdnn_visit *visit) {
     const struct pdnn_task_operators *of = &compose->operators.tasks[task];
     double sum_ns = 0, low_ns = 0, high_ns = 0;
-    *complete = true;
+    bool complete = true;
     for (size_t i = 0; i < of->count; i++) {
         const struct pdnn_operator_use *use = &of->use[i];
         struct pdnn_prediction_of_operator prediction;
@@ -66,7 +65,7 @@ static void add_up(struct compose *compose, size_t task, size_t round, struct pd
         if (known && times.count > round) {
             prediction.time_ns = prediction.low_ns = prediction.high_ns = times.ns[round];
         } else if (!predict(compose, use->number, &times, visit->ops[use->op].key, &prediction, visit)) {
-            *complete = false;
+            complete = false;
             continue;
         }
         visit->ops[use->op].time_ns += prediction.time_ns * use->runs;
@@ -78,6 +77,7 @@ static void add_up(struct compose *compose, size_t task, size_t round, struct pd
     visit->p10_ns = low_ns;
     visit->p90_ns = high_ns;
     visit->samples = visit->steps_per_sample = 1;
+    return complete;
 }
 
 /* Whether all operators of the task have a time of this round. */
@@ -103,10 +103,9 @@ static enum pdnn_status compose_one(struct compose *compose, size_t task, size_t
                                     struct pdnn_err *err) {
     const struct pdnn_instance_visits of = listed(compose, task);
     struct pdnn_visit visit = *of.visit;
-    bool complete;
     enum pdnn_status status = PDNN_OK;
     copy_ops(of.ops, &visit);
-    add_up(compose, task, round, &visit, &complete);
+    const bool complete = add_up(compose, task, round, &visit);
     visit.flags |= PDNN_FLAG_COMPOSED;
     visit.flags &= complete ? UINT_MAX : ~(unsigned)PDNN_FLAG_PREDICTED;
     visit.started_unix_ms = pdnn_clock_unix_ms();
