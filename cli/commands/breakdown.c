@@ -90,8 +90,7 @@ static enum pdnn_status print_table(const struct breakdown *b, const struct pdnn
     return status;
 }
 
-/* Shows the rows of an instance and forgets them. Columns without room are named below the last table only.
- */
+/* Shows an instance's rows and forgets them. Columns without room are named below the last table only. */
 static void show_rows(struct breakdown *b, const size_t *columns, size_t n_columns, bool is_last) {
     struct pdnn_table_writer writer = {.out = &b->out,
                                        .width = pdnn_terminal_width(STDOUT_FILENO),
@@ -127,8 +126,7 @@ static void append_head(struct breakdown *b, size_t at) {
                     pdnn_selection_extrapolated(selection, at) ? ", extrapolated" : "");
 }
 
-/* What only people see: no counts of 0, no loss where an op above its roof hides it, and the op that loses
- * most in one cell. */
+/* For people: no counts of 0, no loss hidden by an op above its roof, and the op that loses most. */
 static void adapt_row(struct pdnn_table *table, size_t row, const struct pdnn_share *share) {
     static const size_t counts[] = {PDNN_SHARE_IN_BOUNDS, PDNN_SHARE_BYTES};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)

@@ -77,8 +77,7 @@ static void append_sentence(struct pdnn_str *out, struct pdnn_str *sentence) {
     pdnn_str_append(out, "\n", is_there);
 }
 
-/* These pairs. On a terminal they are shown by what varies among all; what those have in common of their ids
- * is said once. */
+/* On a terminal, pairs are shown by what varies among all; what their ids have in common is said once. */
 static void append_pairs(struct pdnn_str *out, struct pdnn_comparison *comparison,
                          const struct pdnn_row_list *rows) {
     struct pdnn_table *pairs = &comparison->pairs;

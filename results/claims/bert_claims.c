@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one instance of a transformer measured and counted, in the form that claims compare: sums over its
- * rows of ops.csv. */
+/* What one instance of a transformer measured and counted: sums over its rows of ops.csv. */
 struct facts {
     double step_ns;
     struct pdnn_op_sum group[PDNN_OP_GROUP_COUNT];       /* all rows */
@@ -251,8 +250,7 @@ static bool same_tokens(const struct pdnn_selection *selection, size_t a, size_t
                                        b_length * pdnn_selection_examples(selection, b);
 }
 
-/* A different width, with equally many heads or equally wide ones, and a feed-forward network of the same
- * ratio to it. */
+/* Another width, with as many heads or as wide ones, and a feed-forward network of the same ratio to it. */
 static bool same_build(const struct pdnn_selection *selection, size_t a, size_t b) {
     double ratio = number_of(selection, b, "hidden") / number_of(selection, a, "hidden");
     double heads = number_of(selection, b, "heads") / number_of(selection, a, "heads");
@@ -357,14 +355,12 @@ static void check_share_below(struct pdnn_question *q) {
 
 static const struct pdnn_claim claims[] = {
     {.text = "optimizer share falls with the batch",
-     .check = check_sets,
      .axes = {minibatch},
      .test = test_trend,
      .rule = PDNN_FALLS,
      .groups = OF_OPTIMIZER,
      .needs = "training with two or more batches, such as 4, 16 and 32"},
     {.text = "softmax share grows with the length at as many tokens",
-     .check = check_sets,
      .axes = {"length", minibatch, "target", "predictions", "positions"},
      .alike = same_tokens,
      .test = test_trend,
@@ -372,7 +368,6 @@ static const struct pdnn_claim claims[] = {
      .groups = OF(SOFTMAX),
      .needs = "training with two or more lengths of equal batch times length, such as 128 and 512"},
     {.text = "GEMM share grows with the width",
-     .check = check_sets,
      .axes = {"hidden", "heads", "ffn"},
      .alike = same_build,
      .test = test_trend,
@@ -380,7 +375,6 @@ static const struct pdnn_claim claims[] = {
      .groups = OF_PRODUCTS,
      .needs = "training with two or more widths (hidden), heads or their width the same"},
     {.text = "optimizer share grows with the width",
-     .check = check_sets,
      .axes = {"hidden", "heads", "ffn"},
      .alike = same_build,
      .test = test_trend,
@@ -388,35 +382,29 @@ static const struct pdnn_claim claims[] = {
      .groups = OF_OPTIMIZER,
      .needs = "training with two or more widths (hidden), heads or their width the same"},
     {.text = "shares in the layers hardly move with their number",
-     .check = check_sets,
      .axes = {"layers"},
      .test = test_layer_shares,
      .factor = 5,
      .needs = "training with two or more numbers of layers"},
     {.text = "embedding and output shares fall with the layers",
-     .check = check_sets,
      .axes = {"layers"},
      .test = test_trend,
      .rule = PDNN_FALLS,
      .groups = OF(EMBEDDING) | OF(OUTPUT),
      .needs = "training with two or more numbers of layers"},
     {.text = "k-step accumulation divides optimizer work per sequence by k",
-     .check = check_sets,
      .axes = {"accumulate"},
      .test = test_optimizer_work,
      .needs = "training with accumulate=1 and another number"},
     {.text = "accumulation adds 3p words per micro-step",
-     .check = check_sets,
      .axes = {"accumulate"},
      .test = test_accumulation,
      .needs = "training with accumulate=1 and another number"},
     {.text = "checkpointing multiplies matrix FLOP by 4/3",
-     .check = check_sets,
      .axes = {"checkpoint"},
      .test = test_checkpoint,
      .needs = "training with checkpoint=none and checkpoint=layer"},
     {.text = "QKV fusion cuts the bytes of that GEMM",
-     .check = check_sets,
      .axes = {"qkv"},
      .test = test_qkv,
      .needs = "training with qkv=separate and qkv=fused"},
@@ -428,4 +416,4 @@ static const struct pdnn_claim claims[] = {
     {.text = NULL},
 };
 
-const struct pdnn_claim_list pdnn_bert_claims = {claims, .network = pdnn_network_has_attention};
+const struct pdnn_claim_list pdnn_bert_claims = {claims, check_sets, .network = pdnn_network_has_attention};

@@ -149,7 +149,7 @@ static bool has_network(const struct pdnn_claim_data *data, pdnn_network *networ
     return !network;
 }
 
-static void check(struct pdnn_question question) {
+static void check(struct pdnn_question question, void (*usual)(struct pdnn_question *question)) {
     const struct pdnn_claim *claim = question.claim;
     const size_t before = question.table->n_rows;
     question.what = claim->what;
@@ -158,7 +158,7 @@ static void check(struct pdnn_question question) {
     if (question.source != PDNN_CLAIM_OF_BOTH)
         question.rows = question.data->rows[question.source];
     if (question.rows || question.data->pairs)
-        claim->check(&question);
+        (claim->check ? claim->check : usual)(&question);
     else
         pdnn_claim_say(&question, PDNN_CANNOT_BE_TOLD, "No two platforms ran the same models.");
     if (question.table->n_rows == before)
@@ -173,5 +173,5 @@ void pdnn_claims_check(const struct pdnn_claim_data *data, const struct pdnn_cla
         return;
     for (const struct pdnn_claim *claim = list->claim; claim->text; claim++)
         for (size_t s = 0; s < (list->is_of_pairs ? 1 : data->n_sources); s++)
-            check((struct pdnn_question){claim, data, first + s, .table = table, .told = told});
+            check((struct pdnn_question){claim, data, first + s, .table = table, .told = told}, list->check);
 }

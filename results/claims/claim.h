@@ -54,16 +54,14 @@ enum pdnn_claim_rule {
     PDNN_FALLS,
 };
 
-struct pdnn_question;
-struct pdnn_claim_set;
-
 enum { PDNN_CLAIM_AXES = 5 };
 
+struct pdnn_question;
+struct pdnn_claim_set;
 struct pdnn_claim {
     int number; /* in table 1; 0: it is not there */
     const char *text;
-    /* Calls pdnn_claim_say for each thing that it is checked on; if it never does, it cannot be told. */
-    void (*check)(struct pdnn_question *question);
+    void (*check)(struct pdnn_question *question); /* NULL: the list's */
     const char *needs; /* the data that would decide it, where it cannot be told */
     /* What it is about; the check says what it takes. */
     const char *what, *of, *few, *size;
@@ -80,8 +78,10 @@ struct pdnn_claim {
 
 struct pdnn_claim_list {
     const struct pdnn_claim *claim; /* ends with a row without a text */
-    bool is_of_pairs;               /* asked of both sources together, not of each */
-    pdnn_network *network;          /* nothing is said where no model is of this kind; NULL: any */
+    /* Calls pdnn_claim_say for each thing that it is checked on; if it never does, it cannot be told. */
+    void (*check)(struct pdnn_question *question);
+    bool is_of_pairs;      /* asked of both sources together, not of each */
+    pdnn_network *network; /* nothing is said where no model is of this kind; NULL: any */
 };
 
 /* Wang, Wei, Brooks, "A Systematic Methodology for Analysis of Deep Learning Hardware and Software

@@ -28,8 +28,7 @@ static int sign_of(struct pdnn_mean_interval interval) {
     return interval.low > 0 ? 1 : interval.high < 0 ? -1 : 0;
 }
 
-/* Whether the lead of the faster platform grows by this change, if the claim is of a kind of network, on it.
- */
+/* Whether the lead of the faster platform, on the claim's kind of network, grows by this change. */
 static enum pdnn_verdict judge_lead(struct pdnn_question *q, struct pdnn_mean_interval change) {
     const struct pdnn_comparison *pairs = q->data->pairs;
     struct pdnn_mean all = {.n = 0};
@@ -140,8 +139,7 @@ static struct pdnn_mean utilization(struct pdnn_question *q) {
     return mean;
 }
 
-/* Speed-ups of B over A by kind of op: per model the mean over its ops of a kind, so that each model counts
- * once. */
+/* Speed-ups of B over A by kind of op; of each model the mean over its ops of that kind. */
 enum op_kind { COMPUTE_BOUND, MEMORY_BOUND, LOOKUP, OP_KINDS };
 
 static size_t op_kind_of(const struct pdnn_op_record *op) {

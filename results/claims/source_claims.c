@@ -77,8 +77,7 @@ static struct pdnn_mean rates(struct pdnn_question *q) {
     return changes.log;
 }
 
-/* The share of op time that is bound by memory: in all ops of the claim's networks, or without these, in
- * those that are not products. */
+/* The share of op time bound by memory: in all ops of the claim's networks, or without, in non-products. */
 static struct pdnn_mean memory(struct pdnn_question *q) {
     pdnn_network *network = q->claim->network;
     struct pdnn_mean shares = {.n = 0};
@@ -147,8 +146,7 @@ static void add_change(struct changes *changes, double plain_ns, double other_ns
 }
 
 /* The steps of models that ran with a setting's plain value and with others, the last of which counts: of the
- * rows, or of two platforms that differ in nothing else. times: of a value, NaN if it is none of the others.
- */
+ * rows, or of two platforms that differ in nothing else. times: NaN for none of the others. */
 static struct changes find_changes(struct pdnn_question *q, enum pdnn_setting setting, const char *plain,
                                    double (*times)(const char *value)) {
     const struct pdnn_comparison *pairs = q->data->pairs;

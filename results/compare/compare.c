@@ -227,8 +227,7 @@ static enum pdnn_status parse(struct pdnn_comparison *comparison, const char *te
     return PDNN_OK;
 }
 
-/* Whether another row is like some row of the last table, without the keys that differ: a row of A's
- * table, or in one directory any other. */
+/* Whether some row of the last table is like one of A's, or in one directory any other, without the keys. */
 static bool has_alike(const struct pdnn_comparison *comparison) {
     struct pdnn_texts texts = {0};
     struct pdnn_str id = {0};
@@ -257,9 +256,8 @@ static const char *describe(struct pdnn_comparison *comparison, const char *list
                              two ? list_values(comparison, PDNN_SIDE_B, key) : "");
 }
 
-enum variation { SAME, OVERLAPPING, DISJOINT };
-
 /* How the values of a key differ: between two tables, or, overlapping at most, within one. */
+enum variation { SAME, OVERLAPPING, DISJOINT };
 static enum variation variation_of(const struct pdnn_comparison *comparison, const char *key) {
     const struct pdnn_texts *a = values_of(comparison, PDNN_SIDE_A, key),
                             *b = values_of(comparison, PDNN_SIDE_B, key);
@@ -320,8 +318,7 @@ static enum pdnn_status find(struct pdnn_comparison *comparison, struct pdnn_err
                      comparison->directory[0]);
 }
 
-/* Between two directories a key that the user did not give values has them if they are the same throughout.
- */
+/* Between two directories a key without values of the user's has them if they are the same throughout. */
 static enum pdnn_status find_across(struct pdnn_comparison *comparison, const char *text,
                                     struct pdnn_err *err) {
     if ((text ? parse(comparison, text, err) : find(comparison, err)) != PDNN_OK)

@@ -395,8 +395,7 @@ static void set_times(struct import *im, struct row *made, double time_ns, doubl
     static const double most = 0.05; /* ParaDnn's files have four digits */
     const struct pdnn_cost *cost = &made->totals.cost;
     const double params = (double)made->totals.params, said = made->number[EXAMPLES];
-    /* Numbers of another model than the label's: rates would be of neither. ParaDnn's own scripts wrote some.
-     */
+    /* Numbers of another model than the label's, as ParaDnn's own scripts wrote some. */
     const bool is_mislabeled = fabs(made->number[PARAMS] - params) > most * params;
     struct pdnn_place_input input = {.time_ns = time_ns, .speed = {1, 1}};
     struct pdnn_placement placement;

@@ -8,8 +8,7 @@
 #include <string.h>
 
 struct comparison {
-    const struct pdnn_comparison *of;
-    const char *const *label; /* of the sides */
+    const struct pdnn_claim_data *data; /* with the pairs, and the names of their sides */
     struct pdnn_table groups, axes, ops;
     size_t n_with_ops;      /* pairs that have rows in ops.csv */
     struct pdnn_str others; /* of these, those with other implementations, in words */
@@ -18,13 +17,13 @@ struct comparison {
 static void put_headline(struct pdnn_str *out, const struct comparison *c) {
     const size_t axis = pdnn_compare_best_axis(&c->axes, "");
     struct pdnn_str doubt = {0}, text = {0};
-    const bool is_doubtful = pdnn_comparison_doubt(c->of, &doubt);
+    const bool is_doubtful = pdnn_comparison_doubt(c->data->pairs, &doubt);
     if (is_doubtful)
         pdnn_str_printf(&text, "%s ", doubt.text);
     if (c->others.length)
-        pdnn_str_printf(&text, "%s A is %s, B is %s. ", c->others.text, c->label[PDNN_SIDE_A],
-                        c->label[PDNN_SIDE_B]);
-    pdnn_compare_say(&c->groups, c->label, &text);
+        pdnn_str_printf(&text, "%s A is %s, B is %s. ", c->others.text, c->data->name[PDNN_SIDE_A],
+                        c->data->name[PDNN_SIDE_B]);
+    pdnn_compare_say(&c->groups, c->data->name, &text);
     if (axis != SIZE_MAX)
         pdnn_str_printf(&text,
                         " The key that explains most of the differences is %s, %.0f %% of their variance.",
@@ -58,7 +57,7 @@ static void put_ops(struct pdnn_str *out, struct comparison *c) {
     ops->column[PDNN_COMPARE_OPS_EFFECT].def.title = "effect on the speed-up";
     for (size_t side = 0; side < PDNN_SIDES; side++) {
         struct pdnn_column_def *def = &ops->column[PDNN_COMPARE_OPS_A_SHARE + side].def;
-        pdnn_str_printf(&title[side], "%% of the time, %s", c->label[side]);
+        pdnn_str_printf(&title[side], "%% of the time, %s", c->data->name[side]);
         def->title = pdnn_str_text(&title[side]);
         def->show = PDNN_SHOW_FACTOR;
     }
@@ -76,12 +75,12 @@ static void put_ops(struct pdnn_str *out, struct comparison *c) {
 /* Rows that only one side has stay visible. */
 static void put_unpaired(struct pdnn_str *out, const struct comparison *c) {
     static const size_t columns[] = {PDNN_UNPAIRED_ID, PDNN_UNPAIRED_A_STATUS, PDNN_UNPAIRED_B_STATUS};
-    struct pdnn_table shown = c->of->unpaired;
+    struct pdnn_table shown = c->data->pairs->unpaired;
     struct pdnn_row_list rows = pdnn_rows_all(&shown);
     if (rows.count > UNPAIRED_SHOWN)
         rows.count = UNPAIRED_SHOWN;
     for (size_t side = 0; side < PDNN_SIDES; side++) {
-        shown.column[PDNN_UNPAIRED_A_STATUS + side].def.title = c->label[side];
+        shown.column[PDNN_UNPAIRED_A_STATUS + side].def.title = c->data->name[side];
         shown.column[PDNN_UNPAIRED_A_STATUS + side].def.blank = "no such row";
     }
     if (rows.count) {
@@ -97,11 +96,11 @@ static void put_unpaired(struct pdnn_str *out, const struct comparison *c) {
 static void put_pairs(struct pdnn_str *out, const struct comparison *c) {
     static const size_t columns[] = {PDNN_PAIR_ID,    PDNN_PAIR_A_NS, PDNN_PAIR_B_NS,
                                      PDNN_PAIR_RATIO, PDNN_PAIR_LOW,  PDNN_PAIR_DECISION};
-    const size_t n = c->of->pairs.n_rows;
-    struct pdnn_table shown = c->of->pairs;
+    const size_t n = c->data->pairs->pairs.n_rows;
+    struct pdnn_table shown = c->data->pairs->pairs;
     struct pdnn_row_list sorted = pdnn_rows_all(&shown), rows = {0};
     for (size_t side = 0; side < PDNN_SIDES; side++)
-        shown.column[PDNN_PAIR_A_NS + side].def.title = c->label[side];
+        shown.column[PDNN_PAIR_A_NS + side].def.title = c->data->name[side];
     pdnn_rows_sort(&sorted, &shown, &(struct pdnn_sort_key){PDNN_PAIR_RATIO, true}, 1);
     for (size_t i = 0; i < n; i++)
         if (i < PAIRS_SHOWN || n - i <= PAIRS_SHOWN)
@@ -163,28 +162,26 @@ enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, stru
     return status == PDNN_INVALID ? PDNN_OK : status;
 }
 
-/* Directories that have nothing in common, or differ in too much, can still share a page: it says why there
- * is no comparison. */
+/* Directories that cannot be compared can still share a page, which says why. */
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     struct pdnn_plot_request request = pdnn_report_plot(page, PDNN_REPORT_ALL);
-    struct comparison c = {.of = page->data.pairs, .label = page->data.name};
-    if (!c.of && page->data.n_sources < 2)
-        return;
-    if (!c.of) {
+    struct comparison c = {.data = &page->data};
+    const struct pdnn_comparison *pairs = page->data.pairs;
+    if (!pairs && page->data.n_sources > 1)
         pdnn_html_say(out, "The two cannot be compared: %s", page->why_no_pairs);
-    } else {
-        pdnn_compare_sums(c.of, &c.groups, &c.axes);
-        c.n_with_ops = pdnn_compare_ops(c.of, page->data.reader, &(struct pdnn_by_list){{PDNN_BY_OP}, 1},
-                                        &c.ops, &c.others);
-        put_headline(out, &c);
-        request.across = page->across;
-        request.comparison = c.of;
-        pdnn_report_put_figure(page, "speedup", request, out);
-        put_pairs(out, &c);
-        put_ops(out, &c);
-        put_groups(out, &c);
-        put_unpaired(out, &c);
-    }
+    if (!pairs)
+        return;
+    pdnn_compare_sums(pairs, &c.groups, &c.axes);
+    c.n_with_ops = pdnn_compare_ops(pairs, page->data.reader, &(struct pdnn_by_list){{PDNN_BY_OP}, 1}, &c.ops,
+                                    &c.others);
+    put_headline(out, &c);
+    request.across = page->across;
+    request.comparison = pairs;
+    pdnn_report_put_figure(page, "speedup", request, out);
+    put_pairs(out, &c);
+    put_ops(out, &c);
+    put_groups(out, &c);
+    put_unpaired(out, &c);
     pdnn_str_finish(&c.others);
     pdnn_table_finish(&c.ops);
     pdnn_table_finish(&c.groups);

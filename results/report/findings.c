@@ -1,5 +1,4 @@
-/* In a few lines what every source is and how well it did; then every claim, checked for every source or for
- * both. */
+/* What every source is and how well it did; then every claim, checked for every source or for both. */
 #include "base/memory.h"
 #include "base/units.h"
 #include "results/report/page.h"

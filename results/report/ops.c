@@ -1,5 +1,4 @@
-/* Where a step's time goes: by category of op for each kind of model, and for each model where those are few.
- */
+/* Where a step's time goes: by category of op for each kind of model, and for each of a few models. */
 #include "results/query/shares.h"
 #include "results/report/page.h"
 
@@ -53,7 +52,6 @@ static size_t find_category(struct kinds *kinds, const char *category) {
     return column;
 }
 
-/* Adds the model's shares, which are of the time of its ops. */
 static void add_model(struct kinds *kinds, const struct pdnn_report_page *page, size_t at,
                       struct pdnn_arena *arena) {
     const struct pdnn_op_rows rows = pdnn_selection_rows(&page->all, at, page->data.readers);
