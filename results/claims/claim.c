@@ -149,29 +149,30 @@ static bool has_network(const struct pdnn_claim_data *data, pdnn_network *networ
     return !network;
 }
 
-static void check(struct pdnn_question question, void (*usual)(struct pdnn_question *question)) {
-    const struct pdnn_claim *claim = question.claim;
-    const size_t before = question.table->n_rows;
-    question.what = claim->what;
-    question.of = claim->of;
-    question.needs = claim->needs;
-    if (question.source != PDNN_CLAIM_OF_BOTH)
-        question.rows = question.data->rows[question.source];
-    if (question.rows || question.data->pairs)
-        (claim->check ? claim->check : usual)(&question);
+static void check(const struct pdnn_claim_list *list, struct pdnn_question *question) {
+    const size_t before = question->table->n_rows;
+    if (!question->rows && !question->data->pairs)
+        pdnn_claim_say(question, PDNN_CANNOT_BE_TOLD, "No two platforms ran the same models.");
     else
-        pdnn_claim_say(&question, PDNN_CANNOT_BE_TOLD, "No two platforms ran the same models.");
-    if (question.table->n_rows == before)
-        pdnn_claim_say(&question, PDNN_CANNOT_BE_TOLD, "%s", "");
-    pdnn_arena_finish(&question.arena);
+        (question->claim->check ? question->claim->check : list->check)(question);
+    if (question->table->n_rows == before)
+        pdnn_claim_say(question, PDNN_CANNOT_BE_TOLD, "%s", "");
+    pdnn_arena_finish(&question->arena);
 }
 
 void pdnn_claims_check(const struct pdnn_claim_data *data, const struct pdnn_claim_list *list,
                        struct pdnn_table *table, size_t told[PDNN_VERDICT_COUNT]) {
-    const size_t first = list->is_of_pairs ? PDNN_CLAIM_OF_BOTH : 0;
     if (!has_network(data, list->network))
         return;
     for (const struct pdnn_claim *claim = list->claim; claim->text; claim++)
         for (size_t s = 0; s < (list->is_of_pairs ? 1 : data->n_sources); s++)
-            check((struct pdnn_question){claim, data, first + s, .table = table, .told = told}, list->check);
+            check(list, &(struct pdnn_question){.claim = claim,
+                                                .data = data,
+                                                .source = list->is_of_pairs ? PDNN_CLAIM_OF_BOTH : s,
+                                                .rows = list->is_of_pairs ? NULL : data->rows[s],
+                                                .what = claim->what,
+                                                .of = claim->of,
+                                                .needs = claim->needs,
+                                                .table = table,
+                                                .told = told});
 }

@@ -43,35 +43,31 @@ struct changes {
     size_t n_up;
 };
 
-/* What one key does to the rate when nothing else changes: rows that are equal in every other key form a
- * series, and the least and the greatest number of the key give one ratio. Each series counts once, however
- * many values it has. */
-static void add_rates(struct pdnn_question *q, int key, struct changes *changes) {
+/* What one key does to the rate when nothing else changes, along `key`, or widths without it: rows that are
+ * equal in every other key form a series, and the least and the greatest number of the key give one ratio.
+ * Each series counts once, however many values it has. */
+static struct pdnn_mean rates(struct pdnn_question *q) {
     const struct pdnn_selection *rows = q->rows;
+    struct changes changes = {.n_up = 0};
     struct pdnn_axes axis;
     struct pdnn_series *series;
-    const size_t n = series_along(rows, key, &q->arena, &axis, &series);
-    for (size_t i = 0; i < n; i++) {
-        const size_t *at = series[i].at;
-        size_t last = series[i].count - 1;
-        while (last && isnan(pdnn_selection_number(rows, at[last], key)))
-            last--;
-        const double from = pdnn_selection_value(rows, at[0], PDNN_RESULT_GFLOPS),
-                     to = pdnn_selection_value(rows, at[last], PDNN_RESULT_GFLOPS);
-        if (!is_about(q->claim, pdnn_claim_family(rows, at[0]), pdnn_results_name(&rows->results, key)) ||
-            !(pdnn_selection_number(rows, at[0], key) < pdnn_selection_number(rows, at[last], key)) ||
-            !(from > 0) || !(to > 0))
-            continue;
-        changes->n_up += to > from;
-        pdnn_mean_add(&changes->log, log(to / from), 0);
+    for (int key = rows->results.first_key; key < rows->results.end_key; key++) {
+        const char *name = pdnn_results_name(&rows->results, key);
+        const size_t n = series_along(rows, key, &q->arena, &axis, &series);
+        for (size_t i = 0; i < n; i++) {
+            const size_t *at = series[i].at;
+            size_t last = series[i].count - 1;
+            while (last && isnan(pdnn_selection_number(rows, at[last], key)))
+                last--;
+            const double from = pdnn_selection_value(rows, at[0], PDNN_RESULT_GFLOPS),
+                         to = pdnn_selection_value(rows, at[last], PDNN_RESULT_GFLOPS);
+            if (!is_about(q->claim, pdnn_claim_family(rows, at[0]), name) || !(from > 0) || !(to > 0) ||
+                !(pdnn_selection_number(rows, at[0], key) < pdnn_selection_number(rows, at[last], key)))
+                continue;
+            changes.n_up += to > from;
+            pdnn_mean_add(&changes.log, log(to / from), 0);
+        }
     }
-}
-
-/* Along `key`, or widths without it. */
-static struct pdnn_mean rates(struct pdnn_question *q) {
-    struct changes changes = {.n_up = 0};
-    for (int key = q->rows->results.first_key; key < q->rows->results.end_key; key++)
-        add_rates(q, key, &changes);
     q->of =
         pdnn_arena_printf(&q->arena, "series that differ in nothing else, %zu of them rising", changes.n_up);
     return changes.log;

@@ -148,11 +148,9 @@ static enum pdnn_status parse_mapped(struct import *im, const char *text, struct
         return pdnn_fail(err, PDNN_INVALID, "--map '%.80s': %s", text,
                          role == TIME ? "a time needs its unit behind the column, :ns, :us, :ms or :s"
                                       : "only `time` has such a unit, others :k, :M, :G or :T");
-    *mapped = (struct mapped){(enum role)role, key,
-                              pdnn_arena_printf(&im->arena, "%.*s",
-                                                (int)((has_unit ? colon : text + strlen(text)) - equals - 1),
-                                                equals + 1),
-                              has_unit ? units[unit].factor : 1, 0};
+    const char *end = has_unit ? colon : text + strlen(text);
+    const char *name = pdnn_arena_printf(&im->arena, "%.*s", (int)(end - equals - 1), equals + 1);
+    *mapped = (struct mapped){(enum role)role, key, name, has_unit ? units[unit].factor : 1, 0};
     return PDNN_OK;
 }
 
@@ -251,13 +249,12 @@ static bool is_elsewhere(const struct import *im, const struct group *group, siz
 static enum pdnn_status read_instance(const struct import *im, const struct group *group, size_t row,
                                       struct pdnn_instance *instance, struct pdnn_err *err) {
     const struct pdnn_import_request *request = im->request;
-    const char *label = text_of(group, row, LABEL), *model = text_of(group, row, MODEL);
     struct pdnn_str id = {0};
     enum pdnn_status status = PDNN_OK;
     if (group->of[LABEL])
-        status = pdnn_label_id(label, request->set, request->n_set, &id, err);
+        status = pdnn_label_id(text_of(group, row, LABEL), request->set, request->n_set, &id, err);
     else
-        pdnn_str_printf(&id, "%s", !group->of[MODEL] ? request->model : model);
+        pdnn_str_printf(&id, "%s", group->of[MODEL] ? text_of(group, row, MODEL) : request->model);
     for (size_t i = 0; i < group->n; i++) {
         const char *value = pdnn_table_text(group->rows, row, group->column[i].at);
         if (group->column[i].role == KEY && *value)
@@ -606,12 +603,12 @@ enum pdnn_status pdnn_import(const struct pdnn_import_request *request, struct p
     if (pdnn_import_source_open(&im.source, request->path, err) != PDNN_OK ||
         map_columns(&im, err) != PDNN_OK || choose_host(&im, err) != PDNN_OK ||
         begin_tables(&im, err) != PDNN_OK || make_tables(&im, err) != PDNN_OK ||
-        write_directory(&im, err) != PDNN_OK)
+        write_directory(&im, err) != PDNN_OK) {
         status = err->status;
-    if (status == PDNN_OK)
-        *result = im.result;
-    else
         pdnn_str_finish(&im.result.reasons);
+    } else {
+        *result = im.result;
+    }
     pdnn_table_finish(&im.source.rows);
     pdnn_tables_finish(&im.tables);
     pdnn_texts_finish(&im.ids);

@@ -94,17 +94,19 @@ static void put_axes(struct pdnn_str *out, const struct pdnn_selection *all) {
     pdnn_str_printf(out, "}],\n");
 }
 
+struct field {
+    const char *name;
+    enum pdnn_result_column column;
+};
+
 static void put_numbers(struct pdnn_str *out, const struct pdnn_selection *all) {
-    static const struct {
-        const char *name;
-        enum pdnn_result_column column;
-    } columns[] = {{"time_ns", PDNN_RESULT_TIME_NS_MEDIAN},
-                   {"low", PDNN_RESULT_CI_LOW_NS},
-                   {"high", PDNN_RESULT_CI_HIGH_NS},
-                   {"gflops", PDNN_RESULT_GFLOPS},
-                   {"intensity", PDNN_RESULT_INTENSITY_FLOP_PER_BYTE},
-                   {"params", PDNN_RESULT_PARAMS},
-                   {"roof", PDNN_RESULT_PCT_OF_ROOF}};
+    static const struct field columns[] = {{"time_ns", PDNN_RESULT_TIME_NS_MEDIAN},
+                                           {"low", PDNN_RESULT_CI_LOW_NS},
+                                           {"high", PDNN_RESULT_CI_HIGH_NS},
+                                           {"gflops", PDNN_RESULT_GFLOPS},
+                                           {"intensity", PDNN_RESULT_INTENSITY_FLOP_PER_BYTE},
+                                           {"params", PDNN_RESULT_PARAMS},
+                                           {"roof", PDNN_RESULT_PCT_OF_ROOF}};
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
         pdnn_str_printf(out, "\"%s\":[", columns[k].name);
         for (size_t r = 0; r < all->count; r++) {
@@ -118,10 +120,7 @@ static void put_numbers(struct pdnn_str *out, const struct pdnn_selection *all) 
 }
 
 void pdnn_report_put_data(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    static const struct {
-        const char *name;
-        enum pdnn_result_column column;
-    } words[] = {
+    static const struct field words[] = {
         {"id", PDNN_RESULT_ID},       {"status", PDNN_RESULT_STATUS},    {"reason", PDNN_RESULT_REASON},
         {"bound", PDNN_RESULT_BOUND}, {"level", PDNN_RESULT_ROOF_LEVEL}, {"flags", PDNN_RESULT_ROW_FLAGS}};
     pdnn_str_printf(out, "<script type=\"application/json\" id=\"data\">{");
