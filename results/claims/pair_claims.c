@@ -200,38 +200,29 @@ static void memory_bound_gain_more(struct pdnn_question *q) {
                    pdnn_claim_ratio(q, each[COMPUTE_BOUND], " ("), kinds[COMPUTE_BOUND].n, lookups);
 }
 
-/* The library that all models of a side ran on, "oneDNN 3.5" of what environment.yaml has; "" if there were
- * several or none is known. */
-static const char *software_of(struct pdnn_question *q, int side) {
-    const struct pdnn_comparison *pairs = q->data->pairs;
-    struct pdnn_str version = {0};
-    char key[64];
-    const char *backend = pdnn_comparison_setting(pairs, 0, side, PDNN_SETTING_BACKEND);
-    for (size_t i = 1; i < pairs->pairs.n_rows; i++)
-        if (strcmp(pdnn_comparison_setting(pairs, i, side, PDNN_SETTING_BACKEND), backend) != 0)
+/* The software that all models of a source ran on, "oneDNN 3.5"; "" if there were several or none is known.
+ */
+static const char *software_of(const struct pdnn_selection *rows) {
+    const char *version = pdnn_selection_get(rows, 0, rows->results.version);
+    for (size_t at = 1; at < rows->count; at++)
+        if (strcmp(pdnn_selection_get(rows, at, rows->results.version), version) != 0)
             return "";
-    snprintf(key, sizeof key, "backend_%.40s", backend);
-    pdnn_environment_get(pairs->directory[side], key, &version);
-    const char *all = pdnn_str_text(&version);
-    const size_t number = strcspn(all, "0123456789"), length = strspn(all + number, "0123456789.");
-    const char *name = pdnn_arena_printf(&q->arena, "%.*s", (int)(number + length), all);
-    pdnn_str_finish(&version);
-    return name;
+    return version;
 }
 
 /* 1 if B has the newer version of one library on one machine, -1 if A has; 0 after a sentence that says why
  * there is no newer one. names: the older and the newer. */
 static int newer_side(struct pdnn_question *q, const char *names[2]) {
-    const struct pdnn_comparison *pairs = q->data->pairs;
-    const char *a = software_of(q, PDNN_SIDE_A), *b = software_of(q, PDNN_SIDE_B);
+    const char *a = software_of(q->data->rows[PDNN_SIDE_A]),
+               *b = q->data->n_sources > 1 ? software_of(q->data->rows[PDNN_SIDE_B]) : a;
     const int order = strverscmp(b, a), newer = (order > 0) - (order < 0);
     names[newer > 0] = b;
     names[newer <= 0] = a;
-    if (pairs->n_across)
+    if (q->data->pairs->n_across)
         pdnn_claim_say(q, PDNN_CANNOT_BE_TOLD, "The two differ in their settings.");
     else if (!*a || !*b)
         pdnn_claim_say(q, PDNN_CANNOT_BE_TOLD, "The version of a library is not known.");
-    else if (!is_same_machine(pairs))
+    else if (!is_same_machine(q->data->pairs))
         pdnn_claim_say(q, PDNN_CANNOT_BE_TOLD, "The two are different machines.");
     else if (!newer)
         pdnn_claim_say(q, PDNN_CANNOT_BE_TOLD, "Both ran %s.", a);
