@@ -1,18 +1,20 @@
-#define _POSIX_C_SOURCE 200809L
 #include "results/table/csv.h"
 
 #include <string.h>
 
 void pdnn_csv_append(struct pdnn_str *out, const char *text) {
-    const bool is_quoted = text[strcspn(text, ",\"\r\n")];
-    pdnn_str_append(out, "\"", is_quoted);
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        pdnn_str_append(out, text, strlen(text));
+        return;
+    }
+    pdnn_str_append(out, "\"", 1);
     for (size_t run = strcspn(text, "\""); text[run]; run = strcspn(text, "\"")) {
         pdnn_str_append(out, text, run);
         pdnn_str_append(out, "\"\"", 2);
         text += run + 1;
     }
     pdnn_str_append(out, text, strlen(text));
-    pdnn_str_append(out, "\"", is_quoted);
+    pdnn_str_append(out, "\"", 1);
 }
 
 /* Steps over the separator at `at`, which ends a field; false if there is none. */
@@ -72,7 +74,8 @@ static const char *parse_row(struct pdnn_csv_scan *p, const char **fields, size_
     do {
         if (*count == PDNN_CSV_COLUMNS_MAX)
             return "too many columns";
-        const char *problem = (*p->at == '"' ? parse_quoted : parse_plain)(p, &fields[(*count)++]);
+        const char **field = &fields[(*count)++];
+        const char *problem = *p->at == '"' ? parse_quoted(p, field) : parse_plain(p, field);
         if (problem)
             return problem;
     } while (!p->end_of_row);
