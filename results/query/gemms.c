@@ -153,7 +153,6 @@ static int compare(const void *a, const void *b) {
 static const struct pdnn_column_def columns[] = {
 #include "results/query/columns/gemms.inc"
 };
-#undef GEMM_COLUMN
 const struct pdnn_table_def pdnn_gemms_def = {"gemms", "the matrix products of instances", columns,
                                               PDNN_GEMM_COLUMNS};
 

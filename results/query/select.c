@@ -143,20 +143,6 @@ static enum pdnn_status take_models(struct parsing *parsing, const char **text, 
     return status;
 }
 
-static enum pdnn_status parse_all(struct parsing *parsing, const char *const *only, size_t n_only,
-                                  struct pdnn_err *err) {
-    for (size_t i = 0; i < n_only; i++) {
-        const char *text = only[i];
-        enum pdnn_status status = take_models(parsing, &text, err);
-        bool has_model = text != only[i], is_done = has_model && !*text;
-        for (text += has_model && *text; status == PDNN_OK && !is_done; is_done = !*text)
-            status = parse_condition(parsing, &text, err);
-        if (status != PDNN_OK)
-            return status;
-    }
-    return PDNN_OK;
-}
-
 /* Below 0, 0 or above; 2 if the cell or the value is no number. Whole numbers are compared as such: doubles
  * of counts above 2^53 may be equal where they are not. */
 static int order(const struct pdnn_results *results, size_t row, int column, const struct value *value) {
@@ -205,7 +191,14 @@ enum pdnn_status pdnn_results_select(const struct pdnn_results *results, const c
     struct pdnn_arena arena = {0};
     struct pdnn_row_list chosen = {0};
     struct parsing parsing = {.results = results, .arena = &arena};
-    enum pdnn_status status = parse_all(&parsing, only, n_only, err);
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < n_only && status == PDNN_OK; i++) {
+        const char *text = only[i];
+        status = take_models(&parsing, &text, err);
+        bool has_model = text != only[i], is_done = has_model && !*text;
+        for (text += has_model && *text; status == PDNN_OK && !is_done; is_done = !*text)
+            status = parse_condition(&parsing, &text, err);
+    }
     for (size_t row = 0; status == PDNN_OK && row < results->table.n_rows; row++)
         if (matches(&parsing, row))
             pdnn_rows_add(&chosen, row);

@@ -357,7 +357,6 @@ static const struct pdnn_column_def columns[] = {
     PDNN_BY_COLUMNS,
 #include "results/query/columns/breakdown.inc"
 };
-#undef SHARE_COLUMN
 const struct pdnn_table_def pdnn_shares_def = {"breakdown", "where the time of instances goes", columns,
                                                PDNN_SHARE_COLUMNS};
 

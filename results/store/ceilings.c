@@ -21,7 +21,6 @@ enum { CEILINGS_LIMIT_BYTES = 256 << 20 }; /* all rows there may be of many host
 static const struct pdnn_column_def columns[] = {
 #include "results/store/columns/ceilings.inc"
 };
-#undef CEILING_COLUMN
 const struct pdnn_table_def pdnn_ceilings_def = {"ceilings", "the machine's measured roofs", columns,
                                                  PDNN_CEILINGS_COLUMNS};
 

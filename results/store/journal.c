@@ -23,7 +23,6 @@
 static const struct pdnn_column_def columns[] = {
 #include "results/store/columns/journal.inc"
 };
-#undef JOURNAL_COLUMN
 const struct pdnn_table_def pdnn_journal_def = {
     "journal", "one row per visit to an instance, appended as it happens; the source of the tables", columns,
     PDNN_JOURNAL_COLUMNS};
@@ -32,7 +31,6 @@ const struct pdnn_table_def pdnn_journal_def = {
 static const struct pdnn_column_def op_columns[] = {
 #include "results/store/columns/journal-ops.inc"
 };
-#undef JOURNAL_OPS_COLUMN
 const struct pdnn_table_def pdnn_journal_ops_def = {
     "journal-ops", "one row per visit and operator, written before the visit's row commits them", op_columns,
     PDNN_JOURNAL_OPS_COLUMNS};

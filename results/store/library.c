@@ -24,7 +24,6 @@
 static const struct pdnn_column_def columns[] = {
 #include "results/store/columns/operators.inc"
 };
-#undef LIBRARY_COLUMN
 const struct pdnn_table_def pdnn_library_def = {
     "operators", "one row per measurement of an operator, which compose adds", columns, PDNN_LIBRARY_COLUMNS};
 
@@ -131,6 +130,28 @@ static enum pdnn_status check_row(const struct pdnn_table *table, size_t row, st
     return PDNN_OK;
 }
 
+/* Where the library is given, it has the file open, and keeps its complete rows. */
+static enum pdnn_status read_rows(const char *directory, struct pdnn_library *library,
+                                  struct pdnn_table *table, struct pdnn_err *err) {
+    struct pdnn_log_scan scan;
+    struct pdnn_table_file read = {.path = scan.path, .check = check_row};
+    struct pdnn_str rows = {0};
+    pdnn_table_csv_header(&rows, &pdnn_library_def);
+    enum pdnn_status status = pdnn_log_scan_open(&scan, directory, &pdnn_library_def, err);
+    for (struct pdnn_piece line = {"", 0}; status == PDNN_OK && line.text;) {
+        status = pdnn_log_scan_row(&scan, &line, NULL, 0, err);
+        if (status == PDNN_OK && line.text)
+            pdnn_str_append(&rows, line.text, line.length);
+    }
+    if (library)
+        pdnn_log_file_keep(&library->file, &scan, rows.length);
+    if (status == PDNN_OK)
+        status = pdnn_table_read_text(&read, rows.text, rows.length, &pdnn_library_def, table, err);
+    pdnn_log_scan_close(&scan);
+    pdnn_str_finish(&rows);
+    return status;
+}
+
 enum pdnn_status pdnn_library_open(const char *directory, struct pdnn_library **library,
                                    struct pdnn_err *err) {
     struct pdnn_library *made = pdnn_alloc(1, sizeof *made);
@@ -143,7 +164,7 @@ enum pdnn_status pdnn_library_open(const char *directory, struct pdnn_library **
     if (status == PDNN_OK)
         status = pdnn_log_file_open(&made->file, true, err);
     if (status == PDNN_OK)
-        status = pdnn_log_read(directory, &pdnn_library_def, check_row, &made->file, &table, err);
+        status = read_rows(directory, made, &table, err);
     for (size_t row = 0; row < table.n_rows; row++)
         remember(made, &table, row);
     pdnn_table_finish(&table);
@@ -211,5 +232,5 @@ enum pdnn_status pdnn_library_add(struct pdnn_library *library, const struct pdn
 
 enum pdnn_status pdnn_library_read(const char *directory, struct pdnn_table *table, struct pdnn_err *err) {
     *table = (struct pdnn_table){0};
-    return pdnn_log_read(directory, &pdnn_library_def, check_row, NULL, table, err);
+    return read_rows(directory, NULL, table, err);
 }

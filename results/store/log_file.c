@@ -207,29 +207,6 @@ void pdnn_log_file_keep(struct pdnn_log_file *file, const struct pdnn_log_scan *
     file->torn = scan->fd >= 0 && fstat(scan->fd, &info) == 0 && (uint64_t)info.st_size > file->length;
 }
 
-enum pdnn_status pdnn_log_read(const char *directory, const struct pdnn_table_def *def,
-                               enum pdnn_status (*check)(const struct pdnn_table *table, size_t row,
-                                                         struct pdnn_err *err),
-                               struct pdnn_log_file *file, struct pdnn_table *table, struct pdnn_err *err) {
-    struct pdnn_log_scan scan;
-    struct pdnn_table_file read = {.path = scan.path, .check = check};
-    struct pdnn_str rows = {0};
-    pdnn_table_csv_header(&rows, def);
-    enum pdnn_status status = pdnn_log_scan_open(&scan, directory, def, err);
-    for (struct pdnn_piece line = {"", 0}; status == PDNN_OK && line.text;) {
-        status = pdnn_log_scan_row(&scan, &line, NULL, 0, err);
-        if (status == PDNN_OK && line.text)
-            pdnn_str_append(&rows, line.text, line.length);
-    }
-    if (file)
-        pdnn_log_file_keep(file, &scan, rows.length);
-    if (status == PDNN_OK)
-        status = pdnn_table_read_text(&read, rows.text, rows.length, def, table, err);
-    pdnn_log_scan_close(&scan);
-    pdnn_str_finish(&rows);
-    return status;
-}
-
 static enum pdnn_status cut_back(const struct pdnn_log_file *file, struct pdnn_err *err) {
     if (ftruncate(file->fd, (off_t)file->length) != 0 || fdatasync(file->fd) != 0)
         return pdnn_fail(err, PDNN_IO, "%s: cannot be cut to its complete rows: %s", file->path,

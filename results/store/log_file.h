@@ -67,14 +67,6 @@ enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, 
 /* What was scanned is kept up to this length; nothing of it without its header. */
 void pdnn_log_file_keep(struct pdnn_log_file *file, const struct pdnn_log_scan *scan, uint64_t length);
 
-/* Reads the complete rows of such a file, which are checked as in struct pdnn_table_file; none if it does not
- * exist or ends within its header. Where a log file is given, which has it open, they are kept. *table is
- * written on success only. */
-enum pdnn_status pdnn_log_read(const char *directory, const struct pdnn_table_def *def,
-                               enum pdnn_status (*check)(const struct pdnn_table *table, size_t row,
-                                                         struct pdnn_err *err),
-                               struct pdnn_log_file *file, struct pdnn_table *table, struct pdnn_err *err);
-
 /* Truncates the open file to the bytes to keep, and writes the header if there are none. */
 enum pdnn_status pdnn_log_file_settle(struct pdnn_log_file *file, struct pdnn_err *err);
 

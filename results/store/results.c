@@ -57,7 +57,6 @@ static const struct pdnn_word page_words[] = {
 static const struct pdnn_column_def fixed[] = {
 #include "results/store/columns/results.inc"
 };
-#undef RESULT_COLUMN
 
 const struct pdnn_table_def pdnn_results_fixed_def = {"results", "one row per instance, from all its visits",
                                                       fixed, PDNN_RESULT_COLUMNS};
@@ -232,7 +231,6 @@ struct pdnn_placement pdnn_result_placement(const struct pdnn_result *result) {
 static const struct pdnn_column_def op_columns[] = {
 #include "results/store/columns/ops.inc"
 };
-#undef OPS_COLUMN
 const struct pdnn_table_def pdnn_ops_def = {"ops", "one row per instance, op and pass", op_columns,
                                             PDNN_OPS_COLUMNS};
 

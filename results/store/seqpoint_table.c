@@ -24,7 +24,6 @@ const struct pdnn_word pdnn_seqpoint_methods[] = {
 static const struct pdnn_column_def columns[] = {
 #include "results/store/columns/seqpoint.inc"
 };
-#undef SEQPOINT_COLUMN
 const struct pdnn_table_def pdnn_seqpoint_def = {
     "seqpoint", "one row per pair of padded lengths in an epoch, and what was run in place of it", columns,
     PDNN_SEQPOINT_COLUMNS};
