@@ -4,7 +4,8 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "results/table/csv.h"
+#include "results/table/read.h"
+#include "results/table/write.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static inline enum pdnn_status whole_csv_parse(const char *path, char *text, siz
                                                struct whole_csv *csv, struct pdnn_err *err) {
     struct whole_csv table = {.text = text};
     struct pdnn_csv_scan scan;
-    const char *fields[PDNN_CSV_COLUMNS_MAX];
+    const char *fields[PDNN_TABLE_COLUMNS_MAX];
     size_t row_room = 0;
     bool found = true;
     enum pdnn_status status = pdnn_csv_scan_start(&scan, path, text, length, err);

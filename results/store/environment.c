@@ -2,7 +2,6 @@
 /* environment.yaml: one `key: value` per line. Text is always in double quotes, so that any YAML reader and
  * the few lines below read the same value. */
 #include "base/file.h"
-#include "results/table/csv.h"
 #include "results/store/tables.h"
 
 #include <errno.h>

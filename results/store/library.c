@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "base/texts.h"
 #include "results/store/log_file.h"
-#include "results/table/number.h"
 #include "results/table/record.h"
 #include "results/table/write.h"
 

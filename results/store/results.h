@@ -7,7 +7,6 @@
 #include "base/word.h"
 #include "models/cost/cost.h"
 #include "models/instance.h"
-#include "results/table/number.h"
 #include "results/table/table.h"
 #include "runtime/protocol/visit.h"
 

@@ -6,6 +6,131 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Steps over the separator at `at`, which ends a field; false if there is none. */
+static bool end_field(struct pdnn_csv_scan *p) {
+    if (p->at == p->end) {
+        p->end_of_row = true;
+        return true;
+    }
+    if (*p->at == '\r' && p->at + 1 < p->end && p->at[1] == '\n')
+        *p->at++ = 0;
+    p->end_of_row = *p->at == '\n';
+    if (*p->at != ',' && !p->end_of_row)
+        return false;
+    p->line += p->end_of_row;
+    *p->at++ = 0;
+    return true;
+}
+
+/* Parse a field, or a row into fields[0..*count). Return what is wrong, or NULL. */
+static const char *parse_quoted(struct pdnn_csv_scan *p, const char **field) {
+    char *out = ++p->at;
+    *field = out;
+    for (; p->at < p->end; p->at++) {
+        if (*p->at == '"' && p->at + 1 < p->end && p->at[1] == '"') {
+            p->at++;
+        } else if (*p->at == '"') {
+            p->at++;
+            if (!end_field(p))
+                return "text after a closing quote";
+            *out = 0;
+            return NULL;
+        }
+        p->line += *p->at == '\n';
+        *out++ = *p->at;
+    }
+    return "a quote that is never closed";
+}
+
+/* Not strchr: this is asked for every byte. */
+static bool ends_plain(char byte) {
+    static const bool ends[256] = {[0] = true, ['\n'] = true, ['\r'] = true, ['"'] = true, [','] = true};
+    return ends[(unsigned char)byte];
+}
+
+static const char *parse_plain(struct pdnn_csv_scan *p, const char **field) {
+    char *at = p->at;
+    *field = at;
+    /* The text ends with a NUL, which ends the field too. */
+    while (!ends_plain(*at) || (*at == '\r' && at[1] != '\n'))
+        at++;
+    p->at = at;
+    return end_field(p) ? NULL : "a quote inside an unquoted field";
+}
+
+static const char *parse_row(struct pdnn_csv_scan *p, const char **fields, size_t *count) {
+    *count = 0;
+    do {
+        if (*count == PDNN_TABLE_COLUMNS_MAX)
+            return "too many columns";
+        const char **field = &fields[(*count)++];
+        const char *problem = *p->at == '"' ? parse_quoted(p, field) : parse_plain(p, field);
+        if (problem)
+            return problem;
+    } while (!p->end_of_row);
+    return NULL;
+}
+
+enum pdnn_status pdnn_csv_scan_start(struct pdnn_csv_scan *scan, const char *path, char *text, size_t length,
+                                     struct pdnn_err *err) {
+    struct pdnn_csv_scan p = {.path = path, .line = 1, .at = text, .end = text + length};
+    const char *nul = memchr(text, 0, length);
+    for (; nul && text < nul; text++)
+        p.line += *text == '\n';
+    if (nul)
+        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: a NUL byte", path, p.line);
+    if (p.at == p.end)
+        return pdnn_fail(err, PDNN_INVALID, "%s:1: empty, expected a header row", path);
+    const char *problem = parse_row(&p, p.header, &p.n_columns);
+    if (problem)
+        return pdnn_fail(err, PDNN_INVALID, "%s:1: %s", path, problem);
+    for (size_t i = 0; i < p.n_columns; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(p.header[i], p.header[j]) == 0)
+                return pdnn_fail(err, PDNN_INVALID, "%s:1: column '%.100s' is there twice", path,
+                                 p.header[i]);
+    *scan = p;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_csv_scan_row(struct pdnn_csv_scan *p, const char **fields, bool *found,
+                                   struct pdnn_err *err) {
+    size_t count;
+    *found = p->at < p->end;
+    if (!*found)
+        return PDNN_OK;
+    p->row_line = p->line;
+    const char *problem = parse_row(p, fields, &count);
+    if (problem)
+        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %s", p->path, p->row_line, problem);
+    return count == p->n_columns ? PDNN_OK
+                                 : pdnn_csv_fail_count(p->path, p->row_line, count, p->n_columns, err);
+}
+
+enum pdnn_status pdnn_csv_fail_count(const char *path, size_t line, size_t fields, size_t columns,
+                                     struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %zu fields, the header has %zu", path, line, fields,
+                     columns);
+}
+
+size_t pdnn_csv_split(const char *line, size_t length, struct pdnn_piece *fields, size_t room) {
+    const char *start = line, *end = line + length;
+    size_t count = 0;
+    bool quoted = false;
+    for (const char *at = line; at <= end; at++) {
+        if (at < end && !*at)
+            return 0;
+        quoted ^= at < end && *at == '"';
+        if (at < end && (*at != ',' || quoted))
+            continue;
+        if (count < room)
+            fields[count] = (struct pdnn_piece){start, (size_t)(at - start)};
+        count++;
+        start = at + 1;
+    }
+    return quoted ? 0 : count;
+}
+
 /* The table's column for each of the file's; those that are not there are added, as defined if they are. */
 static enum pdnn_status map_columns(const struct pdnn_table_file *file, const struct pdnn_csv_scan *scan,
                                     const struct pdnn_table_def *def, struct pdnn_table *table,
@@ -31,7 +156,7 @@ static enum pdnn_status map_columns(const struct pdnn_table_file *file, const st
 
 static enum pdnn_status read_rows(const struct pdnn_table_file *file, struct pdnn_csv_scan *scan,
                                   const size_t *columns, struct pdnn_table *table, struct pdnn_err *err) {
-    const char *fields[PDNN_CSV_COLUMNS_MAX];
+    const char *fields[PDNN_TABLE_COLUMNS_MAX];
     for (;;) {
         bool found;
         enum pdnn_status status = pdnn_csv_scan_row(scan, fields, &found, err);
@@ -58,7 +183,7 @@ enum pdnn_status pdnn_table_read_text(struct pdnn_table_file *file, char *text, 
     const struct pdnn_table_def empty = {.name = def->name, .help = def->help};
     struct pdnn_csv_scan scan;
     struct pdnn_table made;
-    size_t columns[PDNN_CSV_COLUMNS_MAX];
+    size_t columns[PDNN_TABLE_COLUMNS_MAX];
     enum pdnn_status status = pdnn_csv_scan_start(&scan, file->path, text, length, err);
     if (status != PDNN_OK)
         return status;

@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "base/units.h"
-#include "results/table/number.h"
 
 #include <assert.h>
 #include <math.h>

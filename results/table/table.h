@@ -9,6 +9,7 @@
 #include "base/texts.h"
 #include "base/word.h"
 #include "models/param.h"
+#include "results/table/number.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,6 @@
 #include "base/fill.h"
 #include "base/memory.h"
 #include "base/visible.h"
-#include "results/table/csv.h"
 #include "results/table/escape.h"
 
 #include <math.h>
@@ -62,6 +61,21 @@ struct format {
 
 static void put(struct pdnn_table_writer *writer, const char *text) {
     pdnn_str_append(writer->out, text, strlen(text));
+}
+
+void pdnn_csv_append(struct pdnn_str *out, const char *text) {
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        pdnn_str_append(out, text, strlen(text));
+        return;
+    }
+    pdnn_str_append(out, "\"", 1);
+    for (size_t run = strcspn(text, "\""); text[run]; run = strcspn(text, "\"")) {
+        pdnn_str_append(out, text, run);
+        pdnn_str_append(out, "\"\"", 2);
+        text += run + 1;
+    }
+    pdnn_str_append(out, text, strlen(text));
+    pdnn_str_append(out, "\"", 1);
 }
 
 static void csv_start(struct pdnn_table_writer *writer, const struct pdnn_table *table) {

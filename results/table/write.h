@@ -48,6 +48,9 @@ bool pdnn_table_fits(const struct pdnn_table_writer *writer, const struct pdnn_t
 /* Appends what comes after the last row, and releases what the writer holds. */
 void pdnn_table_write_end(struct pdnn_table_writer *writer);
 
+/* Appends the text as a field of CSV. */
+void pdnn_csv_append(struct pdnn_str *out, const char *text);
+
 /* Append CSV: the whole table; its rows without a header; a header alone. */
 void pdnn_table_csv(struct pdnn_str *out, const struct pdnn_table *table);
 void pdnn_table_csv_rows(struct pdnn_str *out, const struct pdnn_table *table);

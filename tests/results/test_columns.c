@@ -2,7 +2,7 @@
  * empty, and columns that can be read back are. */
 #include "tests/cmocka_all.h"
 
-#include "results/table/csv.h"
+#include "results/table/read.h"
 #include "results/store/results.h"
 #include "results/store/journal.h"
 #include "results/table/record.h"

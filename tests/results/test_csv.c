@@ -308,7 +308,7 @@ static void test_csv_parse_columns_limit(void **state) {
         struct pdnn_str str = {0};
         struct whole_csv csv = {0};
         struct pdnn_err err = {0};
-        for (size_t i = 0; i < PDNN_CSV_COLUMNS_MAX + extra; i++)
+        for (size_t i = 0; i < PDNN_TABLE_COLUMNS_MAX + extra; i++)
             pdnn_str_printf(&str, "%sc%zu", i ? "," : "", i);
         pdnn_str_append(&str, "\n", 1);
         enum pdnn_status status = parse(str.text, str.length, &csv, &err);
@@ -317,7 +317,7 @@ static void test_csv_parse_columns_limit(void **state) {
             assert_string_equal(err.text, "t.csv:1: too many columns");
         } else {
             assert_int_equal(status, PDNN_OK);
-            assert_int_equal(csv.n_columns, PDNN_CSV_COLUMNS_MAX);
+            assert_int_equal(csv.n_columns, PDNN_TABLE_COLUMNS_MAX);
             whole_csv_finish(&csv);
         }
         pdnn_str_finish(&str);
