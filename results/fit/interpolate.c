@@ -136,7 +136,8 @@ struct kind {
 struct pdnn_neighbours {
     struct pdnn_kind_caches caches;
     struct pdnn_texts kinds, ops;
-    struct kind *kind; /* by number */
+    struct pdnn_arena arena; /* kinds and their members */
+    struct kind *kind;       /* by number */
     size_t room;
     uint64_t version; /* number of members ever */
 };
@@ -150,12 +151,7 @@ struct pdnn_neighbours *pdnn_neighbours_create(const struct pdnn_kind_caches *ca
 void pdnn_neighbours_destroy(struct pdnn_neighbours *neighbours) {
     if (!neighbours)
         return;
-    for (size_t i = 0; i < neighbours->kinds.count; i++) {
-        for (size_t k = 0; k < neighbours->kind[i].count; k++)
-            free(neighbours->kind[i].member[k]);
-        free(neighbours->kind[i].member);
-    }
-    free(neighbours->kind);
+    pdnn_arena_finish(&neighbours->arena);
     pdnn_texts_finish(&neighbours->kinds);
     pdnn_texts_finish(&neighbours->ops);
     free(neighbours);
@@ -179,16 +175,18 @@ void pdnn_neighbours_add(struct pdnn_neighbours *neighbours, const char *key, do
     if (!pdnn_operator_kind_parse(key, &neighbours->caches, &parsed) || !(floor_ns > 0) ||
         (!isnan(time_ns) && !(time_ns > 0)))
         return;
+    struct pdnn_arena *arena = &neighbours->arena;
     const size_t before = neighbours->kinds.count, number = pdnn_texts_add(&neighbours->kinds, parsed.text);
-    neighbours->kind = pdnn_grow(neighbours->kind, &neighbours->room, before, sizeof *neighbours->kind);
+    neighbours->kind =
+        pdnn_arena_grow(arena, neighbours->kind, &neighbours->room, before, sizeof *neighbours->kind);
     struct kind *kind = &neighbours->kind[number];
     if (number == before)
         *kind = (struct kind){.n_sizes = parsed.n_sizes, .op = pdnn_texts_add(&neighbours->ops, parsed.op)};
-    struct member *made = pdnn_alloc(1, sizeof *made + parsed.n_sizes * sizeof *made->size);
+    struct member *made = pdnn_arena_alloc(arena, 1, sizeof *made + parsed.n_sizes * sizeof *made->size);
     made->log_use = log(floor_ns / time_ns);
     made->error = NAN;
     memcpy(made->size, parsed.size, parsed.n_sizes * sizeof *made->size);
-    kind->member = pdnn_grow(kind->member, &kind->room, kind->count, sizeof *kind->member);
+    kind->member = pdnn_arena_grow(arena, kind->member, &kind->room, kind->count, sizeof *kind->member);
     kind->member[kind->count++] = made;
     kind->is_checked = false;
     neighbours->version++;
@@ -211,7 +209,7 @@ struct place {
     size_t n_near, n_within;
 };
 
-/* Members in reach are noted by distance; says why the place cannot be predicted, or NULL. */
+/* The nearest members in reach, by distance. */
 static void note(struct place *place, const struct member *member, double octaves2) {
     size_t at = place->n_near < NEAREST ? place->n_near++ : NEAREST;
     while (at > 0 && place->near[at - 1].octaves2 > octaves2) {
@@ -226,6 +224,7 @@ static void note(struct place *place, const struct member *member, double octave
 static const char too_few[] =
     "fewer than 2 measured neighbours of its implementation and state of the caches";
 
+/* Says why the place cannot be predicted, or NULL. */
 static const char *look_around(struct place *place) {
     const struct kind *kind = place->kind;
     double low[PDNN_KIND_NUMBERS], high[PDNN_KIND_NUMBERS];
