@@ -2,7 +2,6 @@
 #include "cli/job.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
-#include "results/compare/compare.h"
 #include "results/fit/fit.h"
 
 #include <inttypes.h>

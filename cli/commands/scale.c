@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char description[] =
     "Models training on several devices from steps that were measured on one: data parallel over --nodes, tensor "

@@ -1,5 +1,4 @@
 #include "results/epochs/epoch.h"
-#include "base/rng.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

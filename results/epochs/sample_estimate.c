@@ -2,7 +2,6 @@
  * terms of the fit, e its residuals. The fit minimizes the sum of w (t - x'B)^2 / l^2 with l the length of an
  * iteration plus the mean of all: errors grow with times, and times are not 0 at length 0. */
 #include "results/epochs/sample_estimate.h"
-#include "base/rng.h"
 #include "results/stats/least_squares.h"
 #include "base/stats.h"
 

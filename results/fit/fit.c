@@ -1,5 +1,4 @@
 #include "results/fit/fit.h"
-#include "base/texts.h"
 #include "base/visible.h"
 #include "results/stats/least_squares.h"
 #include "base/stats.h"

@@ -1,7 +1,6 @@
 #include "results/whatif/distribution.h"
 #include "base/units.h"
 #include "models/build.h"
-#include "models/cost/group.h"
 #include "models/cost/memory.h"
 #include "models/op.h"
 #include "results/query/op_groups.h"
@@ -9,7 +8,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define AS(k, s)   PDNN_KIND_##k, PDNN_SHOW_##s

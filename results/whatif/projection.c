@@ -1,14 +1,11 @@
 #include "results/whatif/projection.h"
 #include "base/memory.h"
 #include "models/build.h"
-#include "models/cost/group.h"
 #include "models/op.h"
 #include "results/stats/means.h"
 #include "results/query/op_groups.h"
-#include "results/table/rows.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
