@@ -42,18 +42,17 @@ static const struct pdnn_help_row examples[] = {
     {"paradnn project fc.results --onto other.results", "how fast these models would run on another machine"},
 };
 
-static bool is_limit(const struct pdnn_table *limits, size_t row, const void *user) {
-    (void)user;
-    double limit = fmax(pdnn_table_number(limits, row, PDNN_PROJECTED_LIMIT_LIMIT),
-                        pdnn_table_number(limits, row, PDNN_PROJECTED_LIMIT_LIMIT + 2));
-    return !(limit < LEAST_LIMIT); /* also if it is unknown */
-}
-
 /* What changes, the ridge points, families, the foremost moves and limits. */
 static void print_overview(const struct pdnn_hardware *hardware,
                            const struct pdnn_hardware_projection *made) {
     struct pdnn_str out = {0};
-    struct pdnn_row_list moves = pdnn_rows_all(&made->moves), limits = pdnn_rows_all(&made->limits);
+    struct pdnn_row_list moves = pdnn_rows_all(&made->moves), limits = {0};
+    for (size_t row = 0; row < made->limits.n_rows; row++) {
+        const double limit = fmax(pdnn_table_number(&made->limits, row, PDNN_PROJECTED_LIMIT_LIMIT),
+                                  pdnn_table_number(&made->limits, row, PDNN_PROJECTED_LIMIT_LIMIT + 2));
+        if (!(limit < LEAST_LIMIT)) /* also if it is unknown */
+            pdnn_rows_add(&limits, row);
+    }
     pdnn_str_printf(&out, "projected: ");
     pdnn_hardware_text(hardware, &out);
     if (made->ridge[BEFORE] > 0 && made->ridge[AFTER] > 0)
@@ -69,7 +68,6 @@ static void print_overview(const struct pdnn_hardware *hardware,
     if (moves.count)
         pdnn_table_show(&out, &made->moves, &moves, NULL, 0);
     pdnn_str_printf(&out, "\nlimit: how many times as fast a step could be if these ops took no time\n");
-    pdnn_rows_keep(&limits, &made->limits, is_limit, NULL);
     pdnn_table_show(&out, &made->limits, &limits, NULL, 0);
     pdnn_rows_finish(&moves);
     pdnn_rows_finish(&limits);

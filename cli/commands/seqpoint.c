@@ -96,24 +96,20 @@ static void append_choice(struct pdnn_str *out, const struct pdnn_seqpoint_run *
                         statistics[run->rules.statistic], 100 * made->error);
 }
 
-static bool is_seqpoint(const struct pdnn_table *kinds, size_t row, const void *user) {
-    (void)user;
-    return !pdnn_table_is_empty(kinds, row, PDNN_SEQPOINT_WEIGHT);
-}
-
 /* The first of them. */
 static void append_points(struct pdnn_str *out, const struct pdnn_seqpoint_run *run,
                           struct pdnn_table *kinds) {
     static const struct pdnn_column_def share = {"share_pct",      "% of epoch",    "%",
                                                  PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1};
     const size_t column = pdnn_table_add_column(kinds, &share);
-    struct pdnn_row_list rows = pdnn_rows_all(kinds);
-    pdnn_rows_keep(&rows, kinds, is_seqpoint, NULL);
-    for (size_t i = 0; i < rows.count; i++)
-        pdnn_table_set_number(kinds, rows.at[i], column,
-                              100 * pdnn_table_number(kinds, rows.at[i], PDNN_SEQPOINT_WEIGHT) *
-                                  pdnn_table_number(kinds, rows.at[i], PDNN_SEQPOINT_TIME) /
-                                  run->projections.of[0].total_ns);
+    struct pdnn_row_list rows = {0};
+    for (size_t row = 0; row < kinds->n_rows; row++) {
+        const double weight = pdnn_table_number(kinds, row, PDNN_SEQPOINT_WEIGHT),
+                     time_ns = pdnn_table_number(kinds, row, PDNN_SEQPOINT_TIME);
+        pdnn_table_set_number(kinds, row, column, 100 * weight * time_ns / run->projections.of[0].total_ns);
+        if (!isnan(weight))
+            pdnn_rows_add(&rows, row);
+    }
     size_t more = rows.count > LISTED ? rows.count - LISTED : 0;
     rows.count -= more;
     if (run->epoch.columns == 1)

@@ -395,26 +395,22 @@ static const struct pdnn_column_def speedup_columns[] = {
 const struct pdnn_table_def pdnn_epoch_speedups_def = {
     "seqpoint-speedups", "how much faster an epoch is in another directory", speedup_columns, 5};
 
-static bool is_same_epoch(const struct pdnn_table *a, const struct pdnn_table *b) {
-    static const size_t columns[] = {PDNN_SEQPOINT_SOURCE, PDNN_SEQPOINT_TARGET, PDNN_SEQPOINT_ITERATIONS};
-    bool same = a->n_rows == b->n_rows;
-    for (size_t i = 0; same && i < a->n_rows; i++)
-        for (size_t c = 0; same && c < sizeof columns / sizeof *columns; c++)
-            same = pdnn_table_number(a, i, columns[c]) == pdnn_table_number(b, i, columns[c]);
-    return same;
-}
-
 bool pdnn_epoch_speedups(const struct pdnn_table of[2], struct pdnn_table *made) {
     static const char *const by[] = {"truth", "seqpoint", "model-assisted", "frequent", "median", "worst"};
     /* The columns of their weights; what the others chose stands for the epoch. */
     static const size_t weights[] = {PDNN_SEQPOINT_ITERATIONS, PDNN_SEQPOINT_WEIGHT,
                                      PDNN_SEQPOINT_DRAWS_WEIGHT};
+    static const size_t same[] = {PDNN_SEQPOINT_SOURCE, PDNN_SEQPOINT_TARGET, PDNN_SEQPOINT_ITERATIONS};
     double iterations = 0, truth = NAN;
-    if (!is_same_epoch(&of[0], &of[1]))
+    if (of[0].n_rows != of[1].n_rows)
         return false;
-    pdnn_table_init(made, &pdnn_epoch_speedups_def);
-    for (size_t i = 0; i < of[0].n_rows; i++)
+    for (size_t i = 0; i < of[0].n_rows; i++) {
+        for (size_t c = 0; c < sizeof same / sizeof *same; c++)
+            if (pdnn_table_number(&of[0], i, same[c]) != pdnn_table_number(&of[1], i, same[c]))
+                return false;
         iterations += pdnn_table_number(&of[0], i, PDNN_SEQPOINT_ITERATIONS);
+    }
+    pdnn_table_init(made, &pdnn_epoch_speedups_def);
     for (size_t m = 0; m < sizeof by / sizeof *by; m++) {
         double total[2] = {0, 0};
         for (size_t i = 0; i < of[0].n_rows; i++) {

@@ -127,20 +127,17 @@ static void reduce(struct factors *f, struct pdnn_arena *arena, struct pdnn_leas
     }
 }
 
-/* After reduce: q from its reflections, and r alone in the triangle. */
-static void form_q(struct factors *f) {
-    lapack_int rows = (lapack_int)f->n_rows, columns = (lapack_int)f->count, info = 0;
-    memcpy(f->q, f->r, f->n_rows * f->count * sizeof *f->q);
-    if (f->count)
-        LAPACK_dorgqr(&rows, &columns, &columns, f->q, &rows, f->tau, f->work, &f->work_length, &info);
-    assert(pdnn_lapack_is_good(info));
-}
-
-/* Weights of the unit columns: the inverse of r times q' y; fitted values are q q' y around the mean. */
+/* Weights of the unit columns: the inverse of r times q' y; fitted values are q q' y around the mean. After
+ * reduce: q is formed from its reflections. */
 static void find_weights(const struct factors *f, const double *centered, double mean,
                          struct pdnn_arena *arena, struct pdnn_least_squares *fit) {
     size_t n = f->n_rows, k = f->count;
     double *along = pdnn_arena_alloc(arena, k + 1, sizeof *along);
+    lapack_int rows = (lapack_int)n, columns = (lapack_int)k, info = 0;
+    memcpy(f->q, f->r, n * k * sizeof *f->q);
+    if (k)
+        LAPACK_dorgqr(&rows, &columns, &columns, f->q, &rows, f->tau, f->work, &f->work_length, &info);
+    assert(pdnn_lapack_is_good(info));
     for (size_t i = 0; i < n; i++)
         fit->row[i] = (struct pdnn_least_squares_row){.fitted = mean, .leverage = 1 / (double)n};
     for (size_t j = 0; j < k; j++) {
@@ -236,7 +233,6 @@ enum pdnn_status pdnn_least_squares(const double *x, const double *y, size_t n_r
     if (f.count + 2 > n_rows)
         return pdnn_fail(err, PDNN_INVALID, "%zu rows are too few for %zu weights and an intercept", n_rows,
                          f.count);
-    form_q(&f);
     find_weights(&f, centered, mean, arena, &made);
     made.spread = length / sqrt((double)(n_rows - 1));
     made.degrees = (double)(n_rows - f.count - 1);

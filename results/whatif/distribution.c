@@ -262,26 +262,20 @@ static enum pdnn_status find_memory(struct work *w, struct pdnn_err *err) {
     return pdnn_memory_peak(lifetimes, pdnn_memory_count(&w->graph), &w->scratch, &w->memory_bytes, err);
 }
 
-/* Whether a minibatch fits; one whose counts overflow does not. */
-static bool fits(const struct work *w, int64_t batch) {
-    struct work other = {.instance = w->instance, .slice = w->slice};
-    struct pdnn_err why = {0};
-    other.instance.hyper[other.instance.family->minibatch_param].number = batch;
-    bool good = slice_graph(&other, &why) == PDNN_OK && find_memory(&other, &why) == PDNN_OK &&
-                other.memory_bytes <= w->request->memory_bytes;
-    pdnn_arena_finish(&other.scratch);
-    return good;
-}
-
-/* The largest that fits. */
+/* The largest minibatch that fits; one whose counts overflow does not. */
 static uint64_t find_batch(const struct work *w) {
-    int64_t low = 0, high = w->instance.family->params[w->instance.family->minibatch_param].max + 1;
+    const size_t param = (size_t)w->instance.family->minibatch_param;
+    int64_t low = 0, high = w->instance.family->params[param].max + 1;
     while (w->request->memory_bytes && high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (fits(w, middle))
-            low = middle;
-        else
-            high = middle;
+        const int64_t middle = low + (high - low) / 2;
+        struct work other = {.instance = w->instance, .slice = w->slice};
+        struct pdnn_err why = {0};
+        other.instance.hyper[param].number = middle;
+        const bool fits = slice_graph(&other, &why) == PDNN_OK && find_memory(&other, &why) == PDNN_OK &&
+                          other.memory_bytes <= w->request->memory_bytes;
+        pdnn_arena_finish(&other.scratch);
+        low = fits ? middle : low;
+        high = fits ? high : middle;
     }
     return low ? (uint64_t)low : PDNN_ABSENT;
 }
