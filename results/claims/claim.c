@@ -27,17 +27,14 @@ const struct pdnn_table_def pdnn_claims_def = {"claims", "what tables say of cla
 size_t pdnn_claim_say(struct pdnn_question *question, enum pdnn_verdict verdict, const char *format, ...) {
     static const char *const names[PDNN_VERDICT_COUNT] = {"holds", "does not hold", "cannot be told"};
     struct pdnn_table *table = question->table;
-    const size_t row = pdnn_table_add_row(table);
     struct pdnn_str numbers = {0};
     va_list arguments;
     va_start(arguments, format);
     pdnn_str_vprintf(&numbers, format, arguments);
     va_end(arguments);
-    pdnn_table_set_text(table, row, PDNN_CLAIM_TEXT, question->claim->text);
-    pdnn_table_set_text(table, row, PDNN_CLAIM_VERDICT, names[verdict]);
-    pdnn_table_set_text(table, row, PDNN_CLAIM_NUMBERS, pdnn_str_text(&numbers));
-    if (verdict == PDNN_CANNOT_BE_TOLD)
-        pdnn_table_set_text(table, row, PDNN_CLAIM_COMPARED, question->needs);
+    const char *const texts[] = {question->claim->text, names[verdict], pdnn_str_text(&numbers),
+                                 verdict == PDNN_CANNOT_BE_TOLD ? question->needs : NULL};
+    const size_t row = pdnn_table_add_texts(table, sizeof texts / sizeof *texts, texts);
     if (table->n_columns > PDNN_CLAIM_NUMBER && question->claim->number)
         pdnn_table_set_count(table, row, PDNN_CLAIM_NUMBER, (uint64_t)question->claim->number);
     if (table->n_columns > PDNN_CLAIM_SOURCE && question->source != PDNN_CLAIM_OF_BOTH)

@@ -411,8 +411,7 @@ static double ratio_of(const struct pdnn_comparison *comparison, const size_t at
 static void add_pair(struct pdnn_comparison *comparison, const char *id, const size_t *at, double ratio) {
     struct pdnn_table *pairs = &comparison->pairs;
     double half[PDNN_SIDES], probe[PDNN_SIDES];
-    size_t pair = pdnn_table_add_row(pairs);
-    pdnn_table_set_text(pairs, pair, PDNN_PAIR_ID, id);
+    const size_t pair = pdnn_table_add_texts(pairs, 1, &id);
     for (size_t side = 0; side < PDNN_SIDES; side++) {
         const struct pdnn_selection *table = pdnn_comparison_side(comparison, (int)side);
         size_t row = comparison->at[pair][side] = at[side] - 1;
@@ -438,9 +437,7 @@ static void add_pair(struct pdnn_comparison *comparison, const char *id, const s
 }
 
 static void add_unpaired(struct pdnn_comparison *comparison, const char *id, const size_t *at) {
-    struct pdnn_table *unpaired = &comparison->unpaired;
-    size_t to = pdnn_table_add_row(unpaired);
-    pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_ID, id);
+    const char *texts[PDNN_UNPAIRED_COLUMNS] = {id};
     for (size_t side = 0; side < PDNN_SIDES; side++) {
         const struct pdnn_selection *table = pdnn_comparison_side(comparison, (int)side);
         if (!at[side])
@@ -448,13 +445,12 @@ static void add_unpaired(struct pdnn_comparison *comparison, const char *id, con
         const size_t row = at[side] - 1;
         const char *status = pdnn_selection_get(table, row, table->status),
                    *reason = pdnn_selection_word(table, row, PDNN_RESULT_REASON);
-        if (!*reason && strcmp(status, "ok") == 0 && row >= table->count)
-            reason = "its time is not above zero";
-        pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_ID + side,
-                            pdnn_selection_get(table, row, table->id));
-        pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_STATUS + side, status);
-        pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_REASON + side, reason);
+        const bool is_timeless = !*reason && strcmp(status, "ok") == 0 && row >= table->count;
+        texts[PDNN_UNPAIRED_A_ID + side] = pdnn_selection_get(table, row, table->id);
+        texts[PDNN_UNPAIRED_A_STATUS + side] = status;
+        texts[PDNN_UNPAIRED_A_REASON + side] = is_timeless ? "its time is not above zero" : reason;
     }
+    pdnn_table_add_texts(&comparison->unpaired, PDNN_UNPAIRED_COLUMNS, texts);
 }
 
 static enum pdnn_status join_sides(struct pdnn_comparison *comparison, struct pdnn_err *err) {

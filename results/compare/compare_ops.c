@@ -200,8 +200,7 @@ static void put_row(const struct work *work, const struct sum *sum, struct pdnn_
     const struct scope *scope = &work->scope[sum->scope];
     double all_ns = scope->step_ns[PDNN_SIDE_A] - scope->step_ns[PDNN_SIDE_B];
     double gain_ns = sum->time_ns[PDNN_SIDE_A] - sum->time_ns[PDNN_SIDE_B];
-    size_t row = pdnn_table_add_row(ops);
-    pdnn_table_set_text(ops, row, PDNN_COMPARE_OPS_FAMILY, work->families.text[sum->scope]);
+    const size_t row = pdnn_table_add_texts(ops, 1, &work->families.text[sum->scope]);
     for (size_t by = 0; by < PDNN_BY_COUNT; by++)
         pdnn_table_set_text(ops, row, PDNN_COMPARE_OPS_KEYS + by, sum->key[by]);
     pdnn_table_set_count(ops, row, PDNN_COMPARE_OPS_INSTANCES, sum->count);

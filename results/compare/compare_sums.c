@@ -63,12 +63,11 @@ struct work {
 /* Adds a row for these pairs, which have the value of the key; returns the mean of their logarithms. */
 static struct pdnn_mean add_group(struct work *work, const char *family, const char *key, const char *value,
                                   const struct pdnn_row_list *rows) {
-    const char *const texts[] = {family, key, value};
     struct pdnn_table *groups = work->groups;
     struct pdnn_mean logs = {.n = 0};
     double least = INFINITY, greatest = 0;
     uint64_t counts[4] = {0}; /* faster, slower, undecided; above 1 */
-    size_t row = pdnn_table_add_row(groups);
+    const size_t row = pdnn_table_add_texts(groups, 3, (const char *[]){family, key, value});
     for (size_t i = 0; i < rows->count; i++) {
         double ratio = pdnn_pair_ratio(work->comparison, rows->at[i]);
         const bool is_clear = pdnn_table_number(&work->comparison->pairs, rows->at[i], PDNN_PAIR_CLEAR) > 0;
@@ -80,8 +79,6 @@ static struct pdnn_mean add_group(struct work *work, const char *family, const c
     }
     double mean = pdnn_mean_geometric(&logs), half = pdnn_mean_half(&logs);
     const double numbers[] = {mean, mean * exp(-half), mean * exp(half), least, greatest};
-    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
-        pdnn_table_set_text(groups, row, PDNN_GROUP_FAMILY + k, texts[k]);
     pdnn_table_set_count(groups, row, PDNN_GROUP_INSTANCES, rows->count);
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
         pdnn_table_set_number(groups, row, PDNN_GROUP_MEAN + k, numbers[k]);
@@ -133,9 +130,7 @@ static void add_key(struct work *work, const char *family, size_t column, const 
     }
     if (values.count > 1) {
         const uint64_t counts[] = {rows.count, rows.count == scope->count, values.count};
-        size_t axis = pdnn_table_add_row(&work->found);
-        pdnn_table_set_text(&work->found, axis, PDNN_COMPARE_AXIS_FAMILY, family);
-        pdnn_table_set_text(&work->found, axis, PDNN_COMPARE_AXIS_KEY, name);
+        const size_t axis = pdnn_table_add_texts(&work->found, 2, (const char *[]){family, name});
         for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
             pdnn_table_set_count(&work->found, axis, PDNN_COMPARE_AXIS_INSTANCES + k, counts[k]);
         explain(logs, values.count, &work->found, axis);

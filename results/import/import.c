@@ -63,7 +63,7 @@ static const struct {
 
 #define EXACT PDNN_KIND_NUMBER, .digits = PDNN_DIGITS_EXACT
 
-enum { ID, FILES_LABEL, FILES_STATE, FIRST_NUMBER, N_COLUMNS = FIRST_NUMBER + NUMBERS };
+enum { FIRST_NUMBER = 3, N_COLUMNS = FIRST_NUMBER + NUMBERS };
 
 static const struct pdnn_column_def columns[N_COLUMNS] = {
     {"id", .help = "the instance, as in results.csv"},
@@ -421,7 +421,6 @@ static void set_times(struct import *im, struct row *made, double time_ns, doubl
 static void add_row(struct import *im, struct row *made, enum pdnn_outcome outcome, const char *reason,
                     bool has_totals) {
     char id[PDNN_ID_TEXT];
-    size_t row = pdnn_table_add_row(&im->imported);
     made->result = pdnn_result_of(&im->tables.results, 0);
     pdnn_result_add(&made->result, pdnn_instance_format(&made->instance, id));
     pdnn_texts_add(&im->ids, id);
@@ -437,9 +436,8 @@ static void add_row(struct import *im, struct row *made, enum pdnn_outcome outco
     pdnn_result_set_text(&made->result, PDNN_RESULT_STATUS, pdnn_outcome_name(outcome));
     pdnn_result_set_text(&made->result, PDNN_RESULT_REASON, reason);
     im->result.counts[outcome]++;
-    pdnn_table_set_text(&im->imported, row, ID, id);
-    pdnn_table_set_text(&im->imported, row, FILES_LABEL, made->label);
-    pdnn_table_set_text(&im->imported, row, FILES_STATE, made->state);
+    const size_t row =
+        pdnn_table_add_texts(&im->imported, FIRST_NUMBER, (const char *[]){id, made->label, made->state});
     for (size_t i = 0; i < NUMBERS; i++)
         pdnn_table_set_number(&im->imported, row, FIRST_NUMBER + i, made->number[i]);
 }

@@ -9,7 +9,7 @@ enum { BARS_MOST = 60 };
 
 /* A category's column has its number for a name, since a category may be called as another column is. Those
  * beyond what there is room for are one. */
-enum { KIND, MODELS, CATEGORIES, CATEGORIES_MOST = 64 };
+enum { MODELS = 1, CATEGORIES, CATEGORIES_MOST = 64 };
 static const struct pdnn_column_def columns[] = {
     {"kind", .help = "models of a family, and of a mode and a source where those vary"},
     {"models", .kind = PDNN_KIND_COUNT, .help = "models of this kind"}};
@@ -31,8 +31,7 @@ static size_t find_kind(struct kinds *kinds, const struct pdnn_selection *all, s
         pdnn_str_printf(&name, " %s", pdnn_selection_get(all, at, all->results.results));
     const size_t kind = pdnn_texts_add(&kinds->names, pdnn_str_text(&name));
     if (kind == kinds->table.n_rows) {
-        pdnn_table_add_row(&kinds->table);
-        pdnn_table_set_text(&kinds->table, kind, KIND, pdnn_str_text(&name));
+        pdnn_table_add_texts(&kinds->table, 1, &kinds->names.text[kind]);
         pdnn_table_set_count(&kinds->table, kind, MODELS, 0);
     }
     pdnn_str_finish(&name);
