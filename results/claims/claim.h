@@ -123,9 +123,8 @@ const char *pdnn_claim_ratio(struct pdnn_question *question, struct pdnn_mean_in
 /* Which it is; where an interval decides neither, more models or rounds would tell. */
 enum pdnn_verdict pdnn_claim_judge(struct pdnn_question *question, bool holds, bool does_not);
 
-/* Checks of a mean by the claim's rule and factor: of shares, or of ratios whose logarithms were collected.
- * Take `collect`, which may say itself that there is nothing to collect; `what` and `of`, between which the
- * mean stands; `few`, what there are too few of. */
+/* Checks of a mean by the claim's rule and factor: of shares, or of ratios by their logarithms. Take
+ * `collect`, which may say itself why there are none; `what` and `of` around the mean; `few`, what lacks. */
 void pdnn_claim_check_share(struct pdnn_question *question);
 void pdnn_claim_check_ratio(struct pdnn_question *question);
 

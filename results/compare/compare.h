@@ -56,8 +56,7 @@ struct pdnn_compare_request {
 };
 
 /* One row for each instance that ended ok on both sides, in the order of A's rows; from PDNN_PAIR_KEYS on,
- * its hyper-parameters and run settings that both sides have in common, with their names as titles, empty
- * where one does not apply. */
+ * the keys that both sides have in common, with their names as titles. */
 enum {
     PDNN_PAIR_ID, /* without the keys that differ */
     PDNN_PAIR_A_ID,
@@ -78,8 +77,7 @@ extern const struct pdnn_table_def pdnn_pairs_def;
 /* Whether B is clearly faster or slower than A. */
 extern const char pdnn_faster[], pdnn_slower[], pdnn_undecided[];
 
-/* One row for each instance without a ratio: a side lacks it, or it did not end ok there. In the order of A's
- * rows, then those that only B has. */
+/* One row for each other instance, in the order of A's rows, then those that only B has. */
 enum {
     PDNN_UNPAIRED_ID,
     PDNN_UNPAIRED_A_ID,
@@ -102,10 +100,9 @@ enum pdnn_status pdnn_comparison_open(struct pdnn_comparison *comparison,
                                       const struct pdnn_compare_request *request, struct pdnn_err *err);
 void pdnn_comparison_close(struct pdnn_comparison *comparison);
 
-/* Appends what speaks against the ratios: that times of pairs are unusable, that none has an interval, or
- * that pairs found the machine in another state (probes tell where both sides have one host, threads and
- * isa); or nothing. True if it is to be said before any ratio: with unusable times, and where most pairs
- * found another state, so that it cannot be told which side is faster. */
+/* Appends what speaks against the ratios: unusable times, no interval, or another state of the machine
+ * (probes tell where both sides have one host, threads and isa); or nothing. True if it is to be said before
+ * any ratio: with unusable times, and where most pairs found another state. */
 bool pdnn_comparison_doubt(const struct pdnn_comparison *comparison, struct pdnn_str *out);
 
 /* Of a pair: the ratio, the time of one side, and half of the logarithm of the ratio's interval, NaN if there

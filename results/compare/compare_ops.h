@@ -1,19 +1,17 @@
-/* Which kinds of op the difference between the two sides of a comparison comes from: the rows of ops.csv of
- * all pairs, summed on either side.
+/* Which kinds of op a comparison's difference comes from: the rows of ops.csv of all pairs, summed by side.
  *
- * Sums of time belong to the longest steps. So each kind also has an effect, in which every pair counts the
+ * Sums of time belong to the longest steps, so each kind also has an effect, in which every pair counts the
  * same: the logarithmic mean divides a ratio among the parts of its two times without remainder,
- * ln(A / B) = sum (a - b) / L with L = (A - B) / ln(A / B) (Ang, Energy Policy 32, 2004). The mean over the
- * pairs of what belongs to a kind, as a factor, is its effect; the product of the effects of all kinds and of
- * the residual is the geometric mean of the ratios. Above 1, B gains time there. */
+ * ln(A / B) = sum (a - b) / L with L = (A - B) / ln(A / B) (Ang, Energy Policy 32, 2004). A kind's effect is
+ * the mean of its parts over the pairs, as a factor; the effects of all kinds and of the residual multiply to
+ * the geometric mean of the ratios. Above 1, B gains time there. */
 #ifndef RESULTS_COMPARE_COMPARE_OPS_H
 #define RESULTS_COMPARE_COMPARE_OPS_H
 
 #include "results/compare/compare.h"
 #include "results/query/shares.h"
 
-/* All, then each family if there are several; most influential first, the residual, which is time in no op,
- * last. */
+/* All, then each family if there are several; most influential first, the residual last. */
 enum {
     PDNN_COMPARE_OPS_FAMILY, /* empty: all */
     PDNN_COMPARE_OPS_KEYS,   /* in the order of enum pdnn_by; empty where ops are not summed by it */
@@ -41,9 +39,8 @@ struct pdnn_pair_ops pdnn_pair_ops(const struct pdnn_comparison *comparison, siz
                                    struct pdnn_ops_reader *const readers[PDNN_SIDES],
                                    struct pdnn_arena *arena);
 
-/* Fills the table, which is the caller's. Returns how many pairs have rows in ops.csv on both sides; only
- * these count. Appends to `others` how many of them ran an op in another implementation on either side, and
- * which one for example; nothing if none did. */
+/* Makes the table of the pairs that have rows in ops.csv on both sides, and returns how many these are.
+ * Appends to `others` how many of them ran an op in two implementations, with an example; or nothing. */
 size_t pdnn_compare_ops(const struct pdnn_comparison *comparison,
                         struct pdnn_ops_reader *const readers[PDNN_SIDES], const struct pdnn_by_list *by,
                         struct pdnn_table *ops, struct pdnn_str *others);

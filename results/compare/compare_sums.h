@@ -5,8 +5,8 @@
 
 #include "results/compare/compare.h"
 
-/* Pairs that have something in common. All pairs: the whole first, then by the values of each key that has
- * several; then the same for each family, if there are several. */
+/* All pairs: the whole first, then by the values of each key that has several; then the same for each family,
+ * if there are several. */
 enum {
     PDNN_GROUP_FAMILY, /* empty: all */
     PDNN_GROUP_KEY,    /* empty, as is the value: whatever their keys */
@@ -26,11 +26,10 @@ enum {
 extern const struct pdnn_table_def pdnn_groups_def;
 
 /* How much of the variance of the ratios' logarithms disappears within the values of one key: explained is 1
- * - SSW / SST. A key with many values explains something by chance; adjusted allows for it: 1 - (SSW / (n -
- * k)) / (SST / (n - 1)) for n pairs and k values, which is 0 on average for a key without influence and can
- * be negative. Keys that change together explain the same. Both are empty for as many values as pairs, or
- * equal ratios. In the order of scopes as groups are; within one, complete keys first, then by descending
- * adjusted share. */
+ * - SSW / SST; adjusted allows for what many values explain by chance: 1 - (SSW / (n - k)) / (SST / (n - 1))
+ * for n pairs and k values, 0 on average for a key without influence. Keys that change together explain the
+ * same. Both are empty for as many values as pairs, or equal ratios. In the order of groups; within a scope,
+ * complete keys first, then by descending adjusted share. */
 enum {
     PDNN_COMPARE_AXIS_FAMILY, /* empty: all, among which `family` is a key too */
     PDNN_COMPARE_AXIS_KEY,
@@ -49,7 +48,7 @@ void pdnn_compare_sums(const struct pdnn_comparison *comparison, struct pdnn_tab
                        struct pdnn_table *axes);
 
 /* Appends what the groups say of all pairs, with these names of the sides: "B is 1.32 times as fast as A
- * (1.25 to 1.39), the geometric mean over 18 instances. B is clearly faster in 9 (50 %), ..." */
+ * (1.25 to 1.39), ..." */
 void pdnn_compare_say(const struct pdnn_table *groups, const char *const name[PDNN_SIDES],
                       struct pdnn_str *out);
 
@@ -57,8 +56,8 @@ void pdnn_compare_say(const struct pdnn_table *groups, const char *const name[PD
  * the number of the scope's keys is below 0.05. */
 bool pdnn_compare_axis_explains(const struct pdnn_table *axes, size_t axis);
 
-/* The key that explains most of the ratios in the scope (family, or ""); SIZE_MAX if none explains more than
- * chance would. */
+/* The key that explains most in the scope (family, or ""); SIZE_MAX if none explains more than chance would.
+ */
 size_t pdnn_compare_best_axis(const struct pdnn_table *axes, const char *family);
 
 #endif

@@ -9,9 +9,9 @@
 struct pdnn_import_request {
     const char *path;   /* the file */
     const char *output; /* the new directory */
-    /* "KEY=COLUMN" or "KEY=COLUMN:UNIT" for a column of the file; none: those of ParaDnn's files. KEY is a
-     * hyper-parameter or run setting, or what `paradnn import --help` lists. A `label` or `model` that is
-     * there again begins another group of columns, whose rows come after those of the first. */
+    /* "KEY=COLUMN" or "KEY=COLUMN:UNIT"; none: those of ParaDnn's files. KEY is a hyper-parameter or run
+     * setting, or one of pdnn_import_roles. A second `label` or `model` begins another group of columns,
+     * whose rows come after those of the first. */
     const char *const *map;
     size_t n_map;
     const char *model; /* a family, a preset or an id, where no column says it; NULL: one does */
@@ -32,21 +32,18 @@ extern const char *const pdnn_import_roles[]; /* NULL-terminated: what KEY is, b
 enum { PDNN_IMPORT_REASONS = 3 };
 
 struct pdnn_import_result {
-    size_t left_out; /* instances that could not be mapped */
-    struct pdnn_str
-        reasons; /* a line, made visible, for each of the first PDNN_IMPORT_REASONS; the caller finishes it */
+    size_t left_out;         /* instances that could not be mapped */
+    struct pdnn_str reasons; /* a line for each of the first PDNN_IMPORT_REASONS; the caller finishes it */
     size_t counts[PDNN_OUTCOME_COUNT];
     size_t elsewhere; /* rows of other platforms than the one that was asked for */
-    /* Medians, over the instances that ran and of which the file says it, of what the file says over what the
-     * instance has; NaN if there are none. */
+    /* Medians of what the file says over what the instance has; NaN if it says it of none that ran. */
     double params_ratio, flop_ratio;
     size_t mislabeled; /* instances that ran whose parameters differ by more than 5 %; they have the flag */
 };
 
 /* Writes results.csv, an ops.csv without rows, environment.yaml, imported.csv and, with roofs, ceilings.csv,
- * or nothing. The same file and request give the same bytes. A row of which a cell cannot be mapped is left
- * out; the reason names it. PDNN_INVALID if the output exists, if the file is not as described, or if that
- * leaves none. */
+ * or nothing; the same request gives the same bytes. Rows that cannot be mapped are left out. PDNN_INVALID if
+ * the output exists, the file is not as described, or no row is left. */
 enum pdnn_status pdnn_import(const struct pdnn_import_request *request, struct pdnn_import_result *result,
                              struct pdnn_err *err);
 

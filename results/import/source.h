@@ -23,10 +23,8 @@ enum pdnn_status pdnn_import_source_open(struct pdnn_import_source *source, cons
 enum pdnn_status pdnn_import_source_find(const struct pdnn_import_source *source, const char *name,
                                          size_t *column, struct pdnn_err *err);
 
-/* Appends the id, without run settings, of a label such as
- * layer_32-node_512-input_8000-output_200-bs_1024; `set` are the texts "KEY=VALUE" that follow it.
- * PDNN_INVALID says what is wrong: a word that no family has, or that is missing or there twice; a value that
- * is not a number; something that labels of this kind do not say and that is not set. */
+/* Appends the id, without run settings, of a label such as layer_32-node_512-input_8000-output_200-bs_1024;
+ * `set` are the texts "KEY=VALUE" that follow it. PDNN_INVALID says what is wrong or lacks. */
 enum pdnn_status pdnn_label_id(const char *label, const char *const *set, size_t n_set, struct pdnn_str *id,
                                struct pdnn_err *err);
 

@@ -54,8 +54,7 @@ void pdnn_report_put_model(struct pdnn_str *out, const struct pdnn_report_page *
 struct pdnn_plot_request pdnn_report_plot(const struct pdnn_report_page *page, size_t source);
 
 /* Appends a figure: the bytes of `paradnn plot KIND` with this request, and that command; before it, where
- * what --value names is highest and lowest. Where it draws nothing, why; nothing at all where no model ended
- * ok. */
+ * what --value names is highest and lowest; or why it draws nothing. Nothing where no model ended ok. */
 void pdnn_report_put_figure(const struct pdnn_report_page *page, const char *kind,
                             struct pdnn_plot_request request, struct pdnn_str *out);
 

@@ -1,6 +1,5 @@
 /* The report: one HTML file about one result directory or two, which needs no network and no library. Figures
- * are inline SVG that print as they are; a script of our own adds filters, brushing, exact values and
- * sorting. A pure function of the tables: the same tables give the same bytes. */
+ * are inline SVG; a script adds filters, exact values and sorting. The same tables give the same bytes. */
 #ifndef RESULTS_REPORT_REPORT_H
 #define RESULTS_REPORT_REPORT_H
 
@@ -19,8 +18,8 @@ struct pdnn_report_request {
     const char *progress[PDNN_REPORT_SOURCES_MAX]; /* what is said of a sweep that is not done, or NULL */
 };
 
-/* Appends the page about these result directories. results.csv must be there; ceilings.csv, ops.csv and
- * environment.yaml add roofs and sections where they are. PDNN_INVALID names the file and what is wrong. */
+/* Appends the page. results.csv must be there; ceilings.csv, ops.csv and environment.yaml add to it.
+ * PDNN_INVALID names the file and what is wrong. */
 enum pdnn_status pdnn_report(const struct pdnn_report_request *request, struct pdnn_str *html,
                              struct pdnn_err *err);
 
