@@ -8,7 +8,6 @@
 #include "gen/expansion/walk.h"
 #include "models/build.h"
 #include "results/store/tables.h"
-#include "session/join/deal.h"
 #include "session/predict.h"
 #include "runtime/data/dataset.h"
 #include "runtime/data/image.h"

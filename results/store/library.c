@@ -110,15 +110,6 @@ static void remember(struct pdnn_library *library, const struct pdnn_table *tabl
     entry->ns[entry->count++] = visit.median_ns;
 }
 
-static void add_row(struct pdnn_table *table, const struct pdnn_library_row *measured) {
-    const size_t row = pdnn_table_add_texts(table, 1, &measured->context);
-    pdnn_record_put(table, row, measured->visit);
-    pdnn_table_set_text(table, row, PDNN_LIBRARY_HOST, measured->host);
-    pdnn_table_set_text(table, row, PDNN_LIBRARY_SOFTWARE, measured->software);
-    pdnn_table_set_text(table, row, PDNN_LIBRARY_OPERATOR, measured->key);
-    pdnn_log_row_flatten(table, row);
-}
-
 static enum pdnn_status check_row(const struct pdnn_table *table, size_t row, struct pdnn_err *err) {
     struct pdnn_visit visit = {0};
     if (pdnn_record_check(table, row, err) != PDNN_OK)
@@ -212,18 +203,23 @@ size_t pdnn_library_next(const struct pdnn_library *library, size_t at, const ch
     return 0;
 }
 
-enum pdnn_status pdnn_library_add(struct pdnn_library *library, const struct pdnn_library_row *row,
+enum pdnn_status pdnn_library_add(struct pdnn_library *library, const struct pdnn_library_row *measured,
                                   struct pdnn_err *err) {
     struct pdnn_str line = {0};
     struct pdnn_table table;
     pdnn_table_init(&table, &pdnn_library_def);
-    add_row(&table, row);
+    const size_t row = pdnn_table_add_texts(&table, 1, &measured->context);
+    pdnn_record_put(&table, row, measured->visit);
+    pdnn_table_set_text(&table, row, PDNN_LIBRARY_HOST, measured->host);
+    pdnn_table_set_text(&table, row, PDNN_LIBRARY_SOFTWARE, measured->software);
+    pdnn_table_set_text(&table, row, PDNN_LIBRARY_OPERATOR, measured->key);
+    pdnn_log_row_flatten(&table, row);
     pdnn_table_csv_rows(&line, &table);
     enum pdnn_status status = pdnn_log_file_append(&library->file, &line, err);
     if (status == PDNN_OK)
         status = pdnn_log_file_check(&library->file, err);
     if (status == PDNN_OK)
-        remember(library, &table, 0);
+        remember(library, &table, row);
     pdnn_str_finish(&line);
     pdnn_table_finish(&table);
     return status;

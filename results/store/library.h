@@ -56,7 +56,7 @@ size_t pdnn_library_next(const struct pdnn_library *library, size_t at, const ch
                          struct pdnn_library_times *times);
 
 /* Appends the row and syncs it. If that fails, the library is as it was. */
-enum pdnn_status pdnn_library_add(struct pdnn_library *library, const struct pdnn_library_row *row,
+enum pdnn_status pdnn_library_add(struct pdnn_library *library, const struct pdnn_library_row *measured,
                                   struct pdnn_err *err);
 
 /* The complete rows of DIR/operators.csv; none if there is no such file. Release *table with

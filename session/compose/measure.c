@@ -131,10 +131,11 @@ size_t pdnn_compose_order(struct compose *compose) {
     for (size_t i = 0; i < n_tasks; i++) {
         for (size_t k = 0; k < operators->tasks[tasks[i]].count; k++) {
             size_t number = operators->tasks[tasks[i]].use[k].number;
-            if (is_chosen(compose, number) && operators->facts[number].task == tasks[i] &&
-                !is_ordered[number])
-                compose->order[count++] = number;
-            is_ordered[number] = is_ordered[number] || operators->facts[number].task == tasks[i];
+            if (is_ordered[number] || operators->facts[number].task != tasks[i] ||
+                !is_chosen(compose, number))
+                continue;
+            compose->order[count++] = number;
+            is_ordered[number] = true;
         }
     }
     free(tasks);
@@ -199,10 +200,9 @@ static enum pdnn_status measure_one(struct compose *compose, size_t number, size
     size_t n_times = 0;
     struct pdnn_worker *worker;
     enum pdnn_status status =
-        pdnn_operators_request(compose->session, &compose->rules, task, &request->request, err);
-    if (status == PDNN_OK)
-        status = pdnn_sweep_workers_get(compose->workers, (enum pdnn_isa)context->isa, &worker, err);
+        pdnn_sweep_workers_get(compose->workers, (enum pdnn_isa)context->isa, &worker, err);
     if (status == PDNN_OK) {
+        request->request = pdnn_operators_request(compose->session, &compose->rules, task);
         request->request.rules.max_visit_ns = PDNN_COMPOSE_MEASURE_NS;
         request->request.rules.time_limit_ns = watch.time_limit_ns;
         snprintf(request->key, sizeof request->key, "%s", compose->operators.keys.text[number]);

@@ -7,18 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum pdnn_status pdnn_operators_request(const struct pdnn_session *session,
-                                        const struct pdnn_sweep_rules *rules, size_t task,
-                                        struct pdnn_request *request, struct pdnn_err *err) {
+struct pdnn_request pdnn_operators_request(const struct pdnn_session *session,
+                                           const struct pdnn_sweep_rules *rules, size_t task) {
     const struct pdnn_task *of = &session->tasks[task];
-    *request = rules->request;
-    int length = snprintf(request->id, sizeof request->id, "%s", of->id);
-    if (length < 0 || (size_t)length >= sizeof request->id)
-        return pdnn_fail(err, PDNN_INVALID, "%s: instance id too long", of->id);
+    struct pdnn_request request = rules->request;
+    snprintf(request.id, sizeof request.id, "%s", of->id);
     if (rules->ceilings)
-        request->cache_bytes =
+        request.cache_bytes =
             pdnn_ceilings_cache_bytes(rules->ceilings, of->instance.setting[PDNN_SETTING_THREADS]);
-    return PDNN_OK;
+    return request;
 }
 
 /* The number of the operator, with facts. */
@@ -55,15 +52,13 @@ static enum pdnn_status list_one(struct pdnn_operators *operators, const struct 
     const struct pdnn_task *of = &session->tasks[task];
     const struct pdnn_watch watch = {
         .time_limit_ns = rules->time_limit_ns, .stop = rules->stop, .grace_ns = rules->grace_ns};
-    struct pdnn_request request;
+    const struct pdnn_request request = pdnn_operators_request(session, rules, task);
     struct pdnn_worker *worker;
     struct pdnn_visit visit = {0};
     struct pdnn_operator *list = NULL;
     size_t count = 0;
-    enum pdnn_status status = pdnn_operators_request(session, rules, task, &request, err);
-    if (status == PDNN_OK)
-        status = pdnn_sweep_workers_get(workers, (enum pdnn_isa)of->instance.setting[PDNN_SETTING_ISA],
-                                        &worker, err);
+    enum pdnn_status status =
+        pdnn_sweep_workers_get(workers, (enum pdnn_isa)of->instance.setting[PDNN_SETTING_ISA], &worker, err);
     if (status == PDNN_OK)
         status = pdnn_worker_operators(worker, &request, &watch, &visit, &list, &count, err);
     if (status == PDNN_OK) {
@@ -91,7 +86,7 @@ enum pdnn_status pdnn_operators_collect(struct pdnn_operators *operators, const 
         size_t task = order ? order->tasks[i] : i;
         if (session->tasks[task].closed)
             continue;
-        if (order && order->deadline_ns && pdnn_clock_ns() > order->deadline_ns)
+        if (order && pdnn_clock_ns() > order->deadline_ns)
             break;
         if (rules->stop && *rules->stop)
             status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");

@@ -43,7 +43,7 @@ struct pdnn_operators {
 struct pdnn_operators_order {
     const size_t *tasks; /* closed ones are passed over */
     size_t count;
-    uint64_t deadline_ns; /* the others are left; 0: none */
+    uint64_t deadline_ns; /* the others are left */
 };
 
 /* Collects the operators of the session's open tasks, or adds those of other tasks than before. rules: the
@@ -56,8 +56,7 @@ enum pdnn_status pdnn_operators_collect(struct pdnn_operators *operators, const 
 void pdnn_operators_finish(struct pdnn_operators *operators);
 
 /* The request about one task: for its visits, its operators, and the measurement of one. */
-enum pdnn_status pdnn_operators_request(const struct pdnn_session *session,
-                                        const struct pdnn_sweep_rules *rules, size_t task,
-                                        struct pdnn_request *request, struct pdnn_err *err);
+struct pdnn_request pdnn_operators_request(const struct pdnn_session *session,
+                                           const struct pdnn_sweep_rules *rules, size_t task);
 
 #endif

@@ -8,7 +8,7 @@
 #include "results/store/tables.h"
 #include "results/store/visits.h"
 #include "runtime/protocol/standing.h"
-#include "session/join/deal.h"
+#include "session/join/shard.h"
 #include "session/join/leases.h"
 #include "session/predict.h"
 
@@ -31,6 +31,8 @@ enum pdnn_status pdnn_join_check_alone(const char *directory, struct pdnn_err *e
 enum pdnn_status pdnn_join_make_directory(const char *directory, const char *text, struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT], *frozen = NULL, was[PDNN_SPEC_LINE_TEXT], is[PDNN_SPEC_LINE_TEXT];
     struct pdnn_folder folder;
+    if (strlen(directory) + PDNN_PART_TEXT + sizeof "/parts/" > sizeof path)
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
     if (pdnn_path_has(directory, "journal.csv") && !pdnn_leases_exist(directory))
         return pdnn_fail(err, PDNN_INVALID,
                          "%s: holds a sweep that one process runs; give --join a directory of its own",
@@ -90,17 +92,17 @@ static bool is_runnable(const struct job *job, size_t task) {
     return job->session->rows[task].outcome == PDNN_OUTCOME_INTERRUPTED;
 }
 
-static bool path_of_part(const struct job *job, const char *part, char path[PDNN_FOLDER_TEXT]) {
-    int written = snprintf(path, PDNN_FOLDER_TEXT, "%s/parts/%s", job->request->sweep.path, part);
-    return written > 0 && written < PDNN_FOLDER_TEXT;
+/* pdnn_join_make_directory has checked that there is room. Returns path. */
+static const char *path_of_part(const struct job *job, const char *part, char path[PDNN_FOLDER_TEXT]) {
+    snprintf(path, PDNN_FOLDER_TEXT, "%s/parts/%s", job->request->sweep.path, part);
+    return path;
 }
 
 /* Whether the part is of a host of this name. */
 static bool is_here(const struct job *job, const char *part) {
     char path[PDNN_FOLDER_TEXT];
     struct pdnn_str host = {0};
-    if (path_of_part(job, part, path))
-        pdnn_environment_get(path, "host", &host);
+    pdnn_environment_get(path_of_part(job, part, path), "host", &host);
     bool is_here = host.length && strcmp(pdnn_str_text(&host), job->session->host.name) == 0;
     pdnn_str_finish(&host);
     return is_here;
@@ -134,9 +136,7 @@ static enum pdnn_status make_part(struct job *job, struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT];
     if (use_earlier(job, err) != PDNN_OK)
         return err->status;
-    if (!path_of_part(job, job->leases.self.part, path))
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", job->leases.self.part);
-    if (mkdir(path, 0777) != 0)
+    if (mkdir(path_of_part(job, job->leases.self.part, path), 0777) != 0)
         return pdnn_fail(err, PDNN_IO, "%s: cannot be created: %s", path, strerror(errno));
     request.path = path;
     enum pdnn_status status = pdnn_sweep_directory_open(&job->sweep, &request, err);
@@ -163,7 +163,7 @@ static void read_part(const struct job *job, const struct pdnn_lease *lease, str
     char path[PDNN_FOLDER_TEXT];
     struct pdnn_err cause = {0};
     struct pdnn_texts ids = {0};
-    if (!path_of_part(job, lease->holder.part, path) || !pdnn_path_has(path, "journal.csv"))
+    if (!pdnn_path_has(path_of_part(job, lease->holder.part, path), "journal.csv"))
         return;
     for (size_t i = 0; i < lease->count; i++)
         pdnn_texts_add(&ids, job->session->tasks[lease->instance[i]].id);
@@ -207,9 +207,9 @@ static enum pdnn_status void_damaged(struct job *job, bool *has_freed, struct pd
         if (!leases->lease[i].done || leases->lease[i].is_checked)
             continue;
         snprintf(part, sizeof part, "%s", leases->lease[i].holder.part);
-        if (is_in_use(job, part) || !path_of_part(job, part, path))
+        if (is_in_use(job, part))
             continue;
-        enum pdnn_status found = check_part(job, path, &cause);
+        enum pdnn_status found = check_part(job, path_of_part(job, part, path), &cause);
         bool is_void =
             found == PDNN_INVALID; /* otherwise it may be sound, and others may be able to read it */
         if (found != PDNN_OK)
@@ -281,20 +281,6 @@ static void progress(void *user, const struct pdnn_sweep_progress *visits) {
     hooks->visits(hooks->user, visits);
 }
 
-static enum pdnn_status visit_all(struct job *job, struct pdnn_err *err) {
-    struct pdnn_session *session = job->session;
-    const struct pdnn_sweep_rules rules = pdnn_session_rules(session);
-    const struct pdnn_sweep_hooks hooks = {job, visited, progress};
-    struct pdnn_sweep_result result = {0};
-    if (!job->workers)
-        job->workers = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
-    enum pdnn_status status =
-        pdnn_sweep_directory_visit(&job->sweep, job->workers, &rules, &hooks, &result, err);
-    job->time_is_up = !result.visits && result.out_of_time;
-    pdnn_sweep_result_add(&job->result.sweep, &result);
-    return status;
-}
-
 /* Ends the lease with what is done. */
 static enum pdnn_status end_lease(struct job *job, struct pdnn_err *err) {
     const struct pdnn_lease *lease = &job->leases.lease[job->lease];
@@ -321,6 +307,9 @@ static enum pdnn_status end_lease(struct job *job, struct pdnn_err *err) {
 static enum pdnn_status run_batch(struct job *job, struct pdnn_err *err) {
     const struct pdnn_lease *lease = &job->leases.lease[job->lease];
     struct pdnn_session *session = job->session;
+    const struct pdnn_sweep_rules rules = pdnn_session_rules(session);
+    const struct pdnn_sweep_hooks hooks = {job, visited, progress};
+    struct pdnn_sweep_result result = {0};
     struct pdnn_err ending = {0};
     job->is_lost = false;
     adopt(job);
@@ -333,7 +322,12 @@ static enum pdnn_status run_batch(struct job *job, struct pdnn_err *err) {
         if (of.count)
             pdnn_sweep_directory_resume_task(&job->sweep, task, of.visit, of.count);
     }
-    enum pdnn_status status = visit_all(job, err);
+    if (!job->workers)
+        job->workers = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
+    enum pdnn_status status =
+        pdnn_sweep_directory_visit(&job->sweep, job->workers, &rules, &hooks, &result, err);
+    job->time_is_up = !result.visits && result.out_of_time;
+    pdnn_sweep_result_add(&job->result.sweep, &result);
     job->result.leases++;
     if (job->is_lost) {
         job->result.lost++;

@@ -393,25 +393,21 @@ static const char *beat_name(const char *part, char name[PDNN_PART_TEXT + 8]) {
 
 /* Always in the same place, so that a full disk does not matter. Closing the file is what takes the counter
  * to a server; nothing has to survive a crash. */
-static bool write_beat(const struct pdnn_leases *leases, uint64_t count) {
+void pdnn_leases_beat(struct pdnn_leases *leases) {
+    const uint64_t now_ns = pdnn_clock_ns();
     char text[BEAT_BYTES + 1], name[PDNN_PART_TEXT + 8];
+    if (leases->beat_ns && now_ns - leases->beat_ns < leases->plan.expiry_ns / BEATS_IN_EXPIRY)
+        return;
     int fd = openat(leases->folder.fd, beat_name(leases->self.part, name),
                     O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
-        return false;
-    snprintf(text, sizeof text, "%020" PRIu64 "\n", count);
+        return;
+    snprintf(text, sizeof text, "%020" PRIu64 "\n", leases->beats + 1);
     bool is_written = pwrite(fd, text, BEAT_BYTES, 0) == BEAT_BYTES;
-    return close(fd) == 0 && is_written;
-}
-
-void pdnn_leases_beat(struct pdnn_leases *leases) {
-    uint64_t now_ns = pdnn_clock_ns();
-    if (leases->beat_ns && now_ns - leases->beat_ns < leases->plan.expiry_ns / BEATS_IN_EXPIRY)
-        return;
-    if (!write_beat(leases, leases->beats + 1))
-        return;
-    leases->beats++;
-    leases->beat_ns = now_ns;
+    if (close(fd) == 0 && is_written) {
+        leases->beats++;
+        leases->beat_ns = now_ns;
+    }
 }
 
 /* 0 if there was none yet. */
@@ -431,11 +427,9 @@ void pdnn_leases_watch(struct pdnn_leases *leases) {
         if (lease->state != PDNN_LEASE_HELD || strcmp(lease->holder.part, leases->self.part) == 0)
             continue;
         uint64_t beat = read_beat(leases, lease->holder.part), now_ns = pdnn_clock_ns();
-        bool has_changed = lease->is_seen && beat != lease->beat;
-        if (!lease->is_seen || has_changed)
+        lease->has_beaten = lease->has_beaten || (lease->seen_ns && beat != lease->beat);
+        if (!lease->seen_ns || beat != lease->beat)
             lease->seen_ns = now_ns;
-        lease->has_beaten = lease->has_beaten || has_changed;
-        lease->is_seen = true;
         lease->beat = beat;
         lease->is_stale = now_ns - lease->seen_ns > leases->plan.expiry_ns ||
                           pdnn_holder_is_gone(&lease->holder, &leases->self);

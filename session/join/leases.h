@@ -66,8 +66,7 @@ struct pdnn_lease {
     bool is_void;       /* it is damaged or gone */
     bool is_adopted;    /* its visits are known to who opened the log */
     /* Of pdnn_leases_watch, if held. */
-    uint64_t beat, seen_ns; /* the counter, and when it had another value last */
-    bool is_seen;           /* it was read at all */
+    uint64_t beat, seen_ns; /* the counter, and when it had another value last; 0: it was never read */
     bool has_beaten;        /* and has changed since: somebody is alive */
     bool is_stale;          /* the holder is gone, or the counter has not changed for the plan's expiry */
 };

@@ -1,16 +1,76 @@
+#define _GNU_SOURCE /* qsort_r */
 #include "session/join/shard.h"
 
 #include "base/memory.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "results/store/tables.h"
-#include "session/join/deal.h"
 #include "session/predict.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const uint64_t batch_max_us = UINT64_C(600000000), first_batch_us = UINT64_C(30000000);
+enum { FIRST_WORKERS = 8 };
+
+static const double cost_max_us = 1e13;
+
+uint64_t pdnn_deal_cost(double seconds) {
+    double us = ceil(seconds * 1e6);
+    return us > 0 ? (uint64_t)fmin(us, cost_max_us) : 0;
+}
+
+static int longest_first(const void *left, const void *right, void *user) {
+    const struct pdnn_deal_item *items = user;
+    const struct pdnn_deal_item *a = &items[*(const uint32_t *)left], *b = &items[*(const uint32_t *)right];
+    if (a->cost_us != b->cost_us)
+        return a->cost_us < b->cost_us ? 1 : -1;
+    return strcmp(a->id, b->id);
+}
+
+void pdnn_deal_order(const struct pdnn_deal_item *items, size_t n_items, uint32_t *order) {
+    for (size_t i = 0; i < n_items; i++)
+        order[i] = (uint32_t)i;
+    qsort_r(order, n_items, sizeof *order, longest_first, (void *)(uintptr_t)items);
+}
+
+void pdnn_deal_shards(const struct pdnn_deal_item *items, size_t n_items, size_t n_shards, uint32_t *shard) {
+    struct hand {
+        uint64_t load_us;
+        size_t n_items;
+    } *hands = pdnn_alloc(n_shards, sizeof *hands);
+    uint32_t *order = pdnn_alloc(n_items + 1, sizeof *order);
+    pdnn_deal_order(items, n_items, order);
+    for (size_t i = 0; i < n_items; i++) {
+        size_t least = 0;
+        for (size_t s = 1; s < n_shards; s++) {
+            const struct hand *a = &hands[s], *b = &hands[least];
+            bool is_less = a->load_us != b->load_us ? a->load_us < b->load_us : a->n_items < b->n_items;
+            least = is_less ? s : least;
+        }
+        shard[order[i]] = (uint32_t)least;
+        hands[least].load_us += items[order[i]].cost_us;
+        hands[least].n_items++;
+    }
+    free(order);
+    free(hands);
+}
+
+size_t pdnn_deal_batch(const uint64_t *cost_us, size_t n_items, size_t workers, uint64_t last_us) {
+    uint64_t left_us = 0, sum_us = 0, cap_us = last_us > first_batch_us / 2 ? 2 * last_us : first_batch_us;
+    size_t count = 0, least = last_us ? 1 : FIRST_WORKERS;
+    for (size_t i = 0; i < n_items; i++)
+        left_us += cost_us[i];
+    uint64_t most_us = left_us / (2 * (workers > least ? workers : least));
+    cap_us = cap_us < batch_max_us ? cap_us : batch_max_us;
+    most_us = most_us < cap_us ? most_us : cap_us;
+    while (count < n_items && (!count || sum_us + cost_us[count] <= most_us))
+        sum_us += cost_us[count++];
+    return count;
+}
 
 enum { NUMBER_TEXT = 24 };
 
@@ -97,11 +157,10 @@ enum pdnn_status pdnn_shard_parse(const char *text, const char *base, struct pdn
     if (!text)
         return PDNN_OK;
     size_t length = slash ? (size_t)(slash - text) : sizeof number;
-    if (length >= sizeof number)
-        return pdnn_fail(err, PDNN_INVALID, "--shard is '%s', expected i/N or auto/N, such as 3/16", text);
-    snprintf(number, sizeof number, "%.*s", (int)length, text);
+    snprintf(number, sizeof number, "%.*s", (int)(length < sizeof number ? length : 0), text);
     bool is_auto = strcmp(number, "auto") == 0;
-    if (!pdnn_parse_i64(slash + 1, &count) || (!is_auto && !pdnn_parse_i64(number, &index)))
+    if (length >= sizeof number || !pdnn_parse_i64(slash + 1, &count) ||
+        (!is_auto && !pdnn_parse_i64(number, &index)))
         return pdnn_fail(err, PDNN_INVALID, "--shard is '%s', expected i/N or auto/N, such as 3/16", text);
     if (count < 1 || count > PDNN_SHARDS_MAX)
         return pdnn_fail(err, PDNN_INVALID, "--shard is '%s', but there can be 1 to %d shards", text,
@@ -137,55 +196,44 @@ const char *pdnn_shard_format(const struct pdnn_shard *shard, char buffer[PDNN_S
     return buffer;
 }
 
-/* A whole spec's instances and their costs. */
-struct items {
-    struct pdnn_arena arena;
-    struct pdnn_deal_item *item; /* heap */
-    size_t count, room;
-};
-
-static enum pdnn_status collect(struct items *items, const struct pdnn_spec *spec, int64_t threads,
-                                struct pdnn_err *err) {
-    struct pdnn_walk walk = {0};
-    struct pdnn_expanded item;
-    bool done = false;
-    enum pdnn_status status = PDNN_OK;
-    pdnn_walk_start(&walk, spec, threads, true);
-    while (status == PDNN_OK && (status = pdnn_walk_next(&walk, &item, &done, err)) == PDNN_OK && !done) {
-        const uint64_t limit_bytes = spec->limits.memory_bytes;
-        bool runs = !item.filtered && !item.invalid && item.has_totals &&
-                    (!limit_bytes || item.totals.memory_bytes <= limit_bytes);
-        char text[PDNN_ID_TEXT];
-        items->item = pdnn_grow(items->item, &items->room, items->count, sizeof *items->item);
-        items->item[items->count++] = (struct pdnn_deal_item){
-            .id = pdnn_arena_strdup(&items->arena, pdnn_instance_format(&item.instance, text)),
-            .cost_us =
-                runs ? pdnn_deal_cost(pdnn_predict(NULL, spec, &item.instance, &item.totals).total) : 0};
-    }
-    pdnn_walk_finish(&walk);
-    return status;
-}
-
 enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pdnn_spec *spec,
                                  int64_t threads, struct pdnn_shard_deal *deal, struct pdnn_err *err) {
-    struct items items = {0};
+    const uint64_t limit_bytes = spec->limits.memory_bytes;
+    struct pdnn_arena arena = {0};
+    struct pdnn_deal_item *items = NULL;
+    size_t count = 0, room = 0;
+    struct pdnn_walk walk = {0};
+    struct pdnn_expanded one;
+    bool done = false;
+    enum pdnn_status status = PDNN_OK;
     *deal = (struct pdnn_shard_deal){0};
-    enum pdnn_status status = shard->count ? collect(&items, spec, threads, err) : PDNN_OK;
-    if (status == PDNN_OK && shard->count) {
-        uint32_t *shards = pdnn_alloc(items.count + 1, sizeof *shards);
-        deal->count = items.count;
-        deal->mine = pdnn_alloc(items.count + 1, sizeof *deal->mine);
-        pdnn_deal_shards(items.item, items.count, shard->count, shards);
-        for (size_t i = 0; i < items.count; i++) {
-            double seconds = (double)items.item[i].cost_us * 1e-6;
+    if (!shard->count)
+        return PDNN_OK;
+    pdnn_walk_start(&walk, spec, threads, true);
+    while (status == PDNN_OK && (status = pdnn_walk_next(&walk, &one, &done, err)) == PDNN_OK && !done) {
+        bool runs = !one.filtered && !one.invalid && one.has_totals &&
+                    (!limit_bytes || one.totals.memory_bytes <= limit_bytes);
+        char text[PDNN_ID_TEXT];
+        items = pdnn_grow(items, &room, count, sizeof *items);
+        items[count++] = (struct pdnn_deal_item){
+            .id = pdnn_arena_strdup(&arena, pdnn_instance_format(&one.instance, text)),
+            .cost_us = runs ? pdnn_deal_cost(pdnn_predict(NULL, spec, &one.instance, &one.totals).total) : 0};
+    }
+    pdnn_walk_finish(&walk);
+    if (status == PDNN_OK) {
+        uint32_t *shards = pdnn_alloc(count + 1, sizeof *shards);
+        *deal = (struct pdnn_shard_deal){.count = count, .mine = pdnn_alloc(count + 1, sizeof *deal->mine)};
+        pdnn_deal_shards(items, count, shard->count, shards);
+        for (size_t i = 0; i < count; i++) {
+            double seconds = (double)items[i].cost_us * 1e-6;
             deal->mine[i] = shards[i] == shard->index;
             deal->seconds += deal->mine[i] ? seconds : 0;
             deal->seconds_all += seconds;
         }
         free(shards);
     }
-    pdnn_arena_finish(&items.arena);
-    free(items.item);
+    pdnn_arena_finish(&arena);
+    free(items);
     return status;
 }
 

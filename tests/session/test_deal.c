@@ -3,7 +3,7 @@
 #include "tests/cmocka_all.h"
 
 #include "gen/expansion/walk.h"
-#include "session/join/deal.h"
+#include "session/join/shard.h"
 #include "session/predict.h"
 
 #include <math.h>
