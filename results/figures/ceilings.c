@@ -24,14 +24,12 @@ struct level {
 
 /* The roofs of one directory on one number of threads. */
 struct machine {
-    size_t directory;
+    const char *name; /* of the directory */
     int64_t threads;
-    const struct pdnn_ceiling *row; /* all of the directory, n_rows of them */
-    size_t n_rows;
-    struct level *level; /* of the panel of bandwidths */
+    const struct pdnn_ceilings *of; /* all of the directory */
+    struct level *level;            /* of the panel of bandwidths */
     size_t n_levels;
-    const struct pdnn_ceiling *
-        *bar; /* of the other panel, from top to bottom: by dtype, then as in the file */
+    const struct pdnn_ceiling **bar; /* of the other panel, from the top: by dtype, then as in the file */
     size_t n_bars;
 };
 
@@ -45,29 +43,23 @@ struct picture {
 
 /* The machine's next row of this kind from *at on, and moves *at behind it; NULL if there is none. */
 static const struct pdnn_ceiling *next_row(const struct machine *m, const char *kind, size_t *at) {
-    while (*at < m->n_rows) {
-        const struct pdnn_ceiling *row = &m->row[(*at)++];
+    while (*at < m->of->count) {
+        const struct pdnn_ceiling *row = &m->of->row[(*at)++];
         if (row->threads == m->threads && strcmp(row->kind, kind) == 0)
             return row;
     }
     return NULL;
 }
 
-static bool is_drawn(const struct pdnn_ceiling *row) {
-    return strcmp(row->kind, "compute") == 0 || strcmp(row->kind, "bandwidth") == 0 ||
-           strcmp(row->kind, "ladder") == 0;
-}
-
-/* The machine that the row belongs to, perhaps a new one. */
-static void add_row(struct picture *p, struct machine of, const struct pdnn_ceiling *row, const char *name) {
+/* Adds a row to the machine that it belongs to, perhaps a new one. */
+static void add_row(struct picture *p, const struct pdnn_ceilings *of, const struct pdnn_ceiling *row,
+                    const char *name) {
     size_t m = 0;
-    while (m < p->n_machines &&
-           (p->machine[m].directory != of.directory || p->machine[m].threads != row->threads))
+    while (m < p->n_machines && (p->machine[m].of != of || p->machine[m].threads != row->threads))
         m++;
     if (m == p->n_machines) {
-        p->machine = pdnn_grow(p->machine, &p->room, p->n_machines, sizeof *p->machine);
-        of.threads = row->threads;
-        p->machine[p->n_machines++] = of;
+        p->machine = pdnn_grow(p->machine, &p->room, m, sizeof *p->machine);
+        p->machine[p->n_machines++] = (struct machine){.name = name, .threads = row->threads, .of = of};
     }
     if (strcmp(row->kind, "compute") == 0)
         pdnn_texts_add(&p->dtypes, row->dtype);
@@ -75,22 +67,20 @@ static void add_row(struct picture *p, struct machine of, const struct pdnn_ceil
     pdnn_table_set_text(&p->in->data, p->in->drawn++, PDNN_CEILINGS_COLUMNS, name);
 }
 
-static enum pdnn_status add_directory(struct picture *p, size_t number, struct pdnn_ceilings *read,
-                                      struct pdnn_err *err) {
-    const char *directory = p->in->request->directory[number],
-               *name = pdnn_plot_directory(&p->in->arena, directory);
+static enum pdnn_status add_directory(struct picture *p, const char *directory, struct pdnn_err *err) {
+    const char *name = pdnn_plot_directory(&p->in->arena, directory);
     const size_t drawn = p->in->drawn;
+    struct pdnn_ceilings *read = pdnn_arena_alloc(&p->in->arena, 1, sizeof *read);
     if (pdnn_ceilings_read_in(directory, read, err) != PDNN_OK)
         return err->status;
-    struct pdnn_ceiling *rows = pdnn_arena_alloc(&p->in->arena, read->count + 1, sizeof *rows);
-    memcpy(rows, read->row, read->count * sizeof *rows);
     for (size_t i = 0; i < read->count; i++) {
-        if (rows[i].threads < 0)
+        const struct pdnn_ceiling *row = &read->row[i];
+        if (row->threads < 0)
             return pdnn_fail(err, PDNN_INVALID, "%s/ceilings.csv: %" PRId64 " is not a number of threads",
-                             directory, rows[i].threads);
-        if (is_drawn(&rows[i]))
-            add_row(p, (struct machine){.directory = number, .row = rows, .n_rows = read->count}, &rows[i],
-                    name);
+                             directory, row->threads);
+        if (strcmp(row->kind, "compute") == 0 || strcmp(row->kind, "bandwidth") == 0 ||
+            strcmp(row->kind, "ladder") == 0)
+            add_row(p, read, row, name);
     }
     p->in->left_out += read->count - (p->in->drawn - drawn);
     return p->in->drawn > drawn
@@ -103,13 +93,11 @@ static enum pdnn_status add_directory(struct picture *p, size_t number, struct p
  * directories. */
 static enum pdnn_status read_ceilings(struct picture *p, struct pdnn_err *err) {
     const bool several = p->in->request->n_directories > 1;
-    struct pdnn_ceilings *read = pdnn_alloc(1, sizeof *read);
     enum pdnn_status status = PDNN_OK;
     pdnn_table_init(&p->in->data, &pdnn_ceilings_def);
     pdnn_table_add_column(&p->in->data, &(struct pdnn_column_def){.name = PDNN_RESULTS_KEY});
     for (size_t d = 0; status == PDNN_OK && d < p->in->request->n_directories; d++)
-        status = add_directory(p, d, read, err);
-    free(read);
+        status = add_directory(p, p->in->request->directory[d], err);
     size_t *columns = pdnn_arena_alloc(&p->in->arena, PDNN_CEILINGS_COLUMNS + 1, sizeof *columns);
     columns[0] = PDNN_CEILINGS_COLUMNS;
     for (size_t i = 0; i < PDNN_CEILINGS_COLUMNS; i++)
@@ -152,8 +140,8 @@ static void add_level(struct machine *m, const struct pdnn_ceiling *row) {
 
 static void collect(struct picture *p, struct machine *m) {
     const struct pdnn_ceiling *row;
-    m->level = pdnn_arena_alloc(&p->in->arena, m->n_rows, sizeof *m->level);
-    m->bar = pdnn_arena_alloc(&p->in->arena, m->n_rows, sizeof *m->bar);
+    m->level = pdnn_arena_alloc(&p->in->arena, m->of->count, sizeof *m->level);
+    m->bar = pdnn_arena_alloc(&p->in->arena, m->of->count, sizeof *m->bar);
     for (size_t i = 0; (row = next_row(m, "bandwidth", &i));)
         add_level(m, row);
     for (size_t d = 0; d < p->dtypes.count; d++)
@@ -216,7 +204,7 @@ static double place_of(const struct picture *p, const struct machine *m, const s
 
 static void draw_patterns(struct picture *p, const struct machine *m) {
     struct pdnn_canvas *canvas = &p->in->canvas;
-    struct pdnn_spot *spots = pdnn_alloc(m->n_rows, sizeof *spots);
+    struct pdnn_spot *spots = pdnn_arena_alloc(&p->in->arena, m->of->count, sizeof *spots);
     const struct pdnn_ceiling *row;
     for (size_t k = 0; k < p->patterns.count; k++) {
         const struct pdnn_pen pen = pen_of(p, p->patterns.text[k]);
@@ -225,17 +213,16 @@ static void draw_patterns(struct picture *p, const struct machine *m) {
             if (strcmp(row->pattern, p->patterns.text[k]) == 0)
                 spots[count++] = (struct pdnn_spot){pdnn_scale_at(&p->x, (double)row->capacity_bytes),
                                                     pdnn_scale_at(&p->y, row->value)};
-        if (count)
-            pdnn_draw_path(canvas, spots, count, false, pen);
-        if (count)
-            pdnn_draw_points(canvas, spots, NULL, count,
-                             (struct pdnn_mark){PDNN_CIRCLE, 2, pdnn_pen_fill(pen.line), false});
+        if (!count)
+            continue;
+        pdnn_draw_path(canvas, spots, count, false, pen);
+        pdnn_draw_points(canvas, spots, NULL, count,
+                         (struct pdnn_mark){PDNN_CIRCLE, 2, pdnn_pen_fill(pen.line), false});
     }
     for (size_t i = 0; (row = next_row(m, "bandwidth", &i));)
         pdnn_draw_point(
             canvas, pdnn_scale_at(&p->x, place_of(p, m, row)), pdnn_scale_at(&p->y, row->value),
             (struct pdnn_mark){PDNN_CIRCLE, 6, pdnn_pen_line(pen_of(p, row->pattern).line, 2), false});
-    free(spots);
 }
 
 /* Where each level ends: as found, and dashed as reported. */
@@ -262,15 +249,14 @@ struct name {
 
 static struct name name_level(struct pdnn_arena *arena, const struct level *level, bool is_short) {
     char size[PDNN_UNIT_TEXT];
-    const char *number = pdnn_plot_number(arena, level->gbs, 3);
-    struct name name = {.line = {level->name, "", ""}};
-    if (is_short) {
-        name.line[1] = pdnn_arena_printf(arena, "%s GB/s", number);
-    } else {
-        name.line[0] = pdnn_arena_printf(arena, "%s: %s GB/s", level->name, number);
-        if (!isinf(level->capacity_bytes))
-            name.line[1] =
-                pdnn_arena_printf(arena, "holds %s", pdnn_format_bytes(size, level->capacity_bytes));
+    const char *gbs = pdnn_arena_printf(arena, "%s GB/s", pdnn_plot_number(arena, level->gbs, 3));
+    struct name name = {.line = {level->name, gbs, ""}};
+    if (!is_short) {
+        name.line[0] = pdnn_arena_printf(arena, "%s: %s", level->name, gbs);
+        name.line[1] =
+            isinf(level->capacity_bytes)
+                ? ""
+                : pdnn_arena_printf(arena, "holds %s", pdnn_format_bytes(size, level->capacity_bytes));
         if (level->reported_bytes > 0)
             name.line[2] =
                 pdnn_arena_printf(arena, "reported %s", pdnn_format_bytes(size, level->reported_bytes));
@@ -301,19 +287,6 @@ static void draw_names(struct picture *p, const struct machine *m) {
                            p->y.to + above + line_height * (double)(NAME_LINES - 1 - k), pdnn_small_middle,
                            name[i].line[k]);
     }
-}
-
-/* With the names of levels in three lines above it. A file without a ladder has its roofs only, each in the
- * middle of its level. */
-static void draw_bandwidths(struct picture *p, const struct machine *m) {
-    const struct pdnn_frame_axis x = {.scale = p->x,
-                                      .title = "working set of all threads together",
-                                      .grid = true},
-                                 y = {.scale = p->y, .title = "bandwidth (GB/s)", .grid = true};
-    pdnn_draw_frame(&p->in->canvas, &x, &y);
-    draw_ends(p, m);
-    draw_patterns(p, m);
-    draw_names(p, m);
 }
 
 /* "bf16  gemm-onednn" */
@@ -349,16 +322,13 @@ static void draw_bars(struct picture *p, const struct machine *m, struct pdnn_sc
 
 /* What stands above a row of panels. */
 static const char *name_machine(struct picture *p, const struct machine *m) {
-    char time[PDNN_UNIT_TEXT];
-    struct pdnn_str text = {0};
+    char time[PDNN_UNIT_TEXT] = "";
     const struct pdnn_ceiling *overhead = next_row(m, "overhead", &(size_t){0});
-    if (p->in->request->n_directories > 1)
-        pdnn_str_printf(&text, "%s, ",
-                        pdnn_plot_directory(&p->in->arena, p->in->request->directory[m->directory]));
-    pdnn_str_printf(&text, "%" PRId64 " thread%s", m->threads, m->threads == 1 ? "" : "s");
-    if (overhead && overhead->value > 0)
-        pdnn_str_printf(&text, ": calling an operator takes %s", pdnn_format_ns(time, overhead->value));
-    return pdnn_plot_keep(&p->in->arena, &text);
+    const bool several = p->in->request->n_directories > 1, known = overhead && overhead->value > 0;
+    return pdnn_arena_printf(&p->in->arena, "%s%s%" PRId64 " thread%s%s%s", several ? m->name : "",
+                             several ? ", " : "", m->threads, m->threads == 1 ? "" : "s",
+                             known ? ": calling an operator takes " : "",
+                             known ? pdnn_format_ns(time, overhead->value) : "");
 }
 
 /* "Roofs of new.results: the processor"; of several directories without it. */
@@ -377,22 +347,22 @@ static void draw_title(struct picture *p) {
 
 /* The caption, and the patterns above it. Returns their height. */
 static double draw_foot(struct picture *p, double x) {
-    struct pdnn_canvas *canvas = &p->in->canvas;
+    static const double y = 8;
     for (size_t i = 0; i < p->patterns.count; i++) {
-        const struct pdnn_pen pen = pen_of(p, p->patterns.text[i]);
+        const char *pattern = p->patterns.text[i];
+        const struct pdnn_pen pen = pen_of(p, pattern);
         const struct pdnn_mark mark = pdnn_swatch(pen.line);
-        pdnn_entries_add(
-            &p->in->legend,
-            pdnn_arena_printf(&p->in->arena, "%s%s", p->patterns.text[i], pen.dash > 0 ? " (dashed)" : ""),
-            &mark);
+        pdnn_entries_add(&p->in->legend,
+                         pen.dash > 0 ? pdnn_arena_printf(&p->in->arena, "%s (dashed)", pattern) : pattern,
+                         &mark);
     }
-    double y = 8;
-    y += pdnn_draw_caption(
-        canvas, x, y,
-        "Rings are the roofs. Solid lines: where a level was found to end; dashed: its reported size. "
-        "Lines on bars go from the least to the greatest repetition.");
-    y += pdnn_entries_draw_below(&p->in->legend, y, canvas);
-    return y;
+    const double caption =
+        y +
+        pdnn_draw_caption(
+            &p->in->canvas, x, y,
+            "Rings are the roofs. Solid lines: where a level was found to end; dashed: its reported size. "
+            "Lines on bars go from the least to the greatest repetition.");
+    return caption + pdnn_entries_draw_below(&p->in->legend, caption, &p->in->canvas);
 }
 
 /* Two panels for each machine, side by side or below each other; the names of bars stand to the left of the
@@ -422,14 +392,21 @@ static void describe(struct picture *p) {
     canvas->height = title + (double)p->n_machines * row + draw_foot(p, wide ? margin : 16);
     draw_title(p);
     for (size_t k = 0; k < p->n_machines; k++) {
+        const struct machine *m = &p->machine[k];
         const double top = canvas->height - title - (double)k * row,
                      bars_top = wide ? top - head : top - pair;
         pdnn_draw_text(canvas, margin, top - 8, (struct pdnn_font){PDNN_FONT, PDNN_INK_SOFT, PDNN_START, 0},
-                       name_machine(p, &p->machine[k]));
+                       name_machine(p, m));
         p->y.to = top - head;
         p->y.from = p->y.to - panel;
-        draw_bandwidths(p, &p->machine[k]);
-        draw_bars(p, &p->machine[k], bars, bars_top - panel, bars_top);
+        pdnn_draw_frame(canvas,
+                        &(struct pdnn_frame_axis){
+                            .scale = p->x, .title = "working set of all threads together", .grid = true},
+                        &(struct pdnn_frame_axis){.scale = p->y, .title = "bandwidth (GB/s)", .grid = true});
+        draw_ends(p, m);
+        draw_patterns(p, m);
+        draw_names(p, m);
+        draw_bars(p, m, bars, bars_top - panel, bars_top);
     }
 }
 
