@@ -3,23 +3,22 @@
  * that grows with the threads. Ranks, or any other key that counts workers, scale in the same way; but the
  * minibatch of ranks is that of one of them, so with the same one they scale weakly. */
 #include "results/figures/picture.h"
-#include "base/memory.h"
 #include "base/texts.h"
 #include "results/stats/means.h"
 #include "base/stats.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct picture {
     struct pdnn_picture *in;
-    int threads, color;  /* columns */
-    bool per_one;        /* the minibatch is that of each of them */
-    const char *one;     /* "thread" */
-    size_t *among, room; /* by point, the chosen row on more threads than the fewest */
-    bool *used;          /* by chosen row: a point is about it */
-    double few, most;    /* threads: the fewest and the most of all points */
+    int threads, color;    /* columns */
+    struct pdnn_axes keys; /* what members of a series differ in: the threads, how ranks average gradients */
+    bool per_one;          /* the minibatch is that of each of them */
+    const char *one;       /* "thread" */
+    size_t *among, room;   /* by point, the chosen row on more threads than the fewest */
+    bool *used;            /* by chosen row: a point is about it */
+    double few, most;      /* threads: the fewest and the most of all points */
 };
 
 /* The columns that notes are of. */
@@ -34,12 +33,17 @@ static double batch_of(const struct picture *p, size_t at) {
 }
 
 static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
+    static const enum pdnn_setting exchange[] = {PDNN_SETTING_ALLREDUCE, PDNN_SETTING_BUCKET};
     const struct pdnn_plot_request *request = p->in->request;
     const char *key = request->across ? request->across : "threads";
     enum pdnn_status status = pdnn_results_ask_key(&p->in->selection.results, key, &p->threads, err);
     if (status != PDNN_OK)
         return status;
     p->per_one = strcmp(key, "ranks") == 0;
+    p->keys = (struct pdnn_axes){.column = {p->threads}, .count = 1};
+    for (size_t k = 0; k < sizeof exchange / sizeof *exchange && p->per_one; k++)
+        if (pdnn_results_setting(&p->in->selection.results, exchange[k]) >= 0)
+            p->keys.column[p->keys.count++] = pdnn_results_setting(&p->in->selection.results, exchange[k]);
     const char *name = pdnn_results_name(&p->in->selection.results, p->threads);
     const size_t length = strlen(name);
     p->one = pdnn_arena_printf(&p->in->arena, "%.*s", (int)(length - (length > 1 && name[length - 1] == 's')),
@@ -52,17 +56,11 @@ static double half_width(const struct picture *p, size_t at) {
                          pdnn_selection_value(&p->in->selection, at, PDNN_RESULT_CI_HIGH_NS));
 }
 
-/* How ranks average gradients, which one alone does not; -1: no such column. */
-static int exchange_of(const struct picture *p, size_t k) {
-    static const enum pdnn_setting settings[] = {PDNN_SETTING_ALLREDUCE, PDNN_SETTING_BUCKET};
-    return p->per_one ? pdnn_results_setting(&p->in->selection.results, settings[k]) : -1;
-}
-
 /* Ranks that average in other ways are no pair; one that is alone has no way. */
 static bool same_exchange(const struct picture *p, size_t alone, size_t among) {
-    for (size_t k = 0; k < 2; k++) {
-        const char *of = pdnn_picture_cell(p->in, alone, exchange_of(p, k));
-        if (*of && strcmp(of, pdnn_picture_cell(p->in, among, exchange_of(p, k))) != 0)
+    for (size_t k = 1; k < p->keys.count; k++) {
+        const char *of = pdnn_picture_cell(p->in, alone, p->keys.column[k]);
+        if (*of && strcmp(of, pdnn_picture_cell(p->in, among, p->keys.column[k])) != 0)
             return false;
     }
     return true;
@@ -119,20 +117,16 @@ static void add_series(struct picture *p, const struct pdnn_series *series, bool
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
     struct pdnn_series *series;
     size_t n_series;
-    struct pdnn_axes strong = {.column = {p->threads}, .count = 1};
-    for (size_t k = 0; k < 2; k++)
-        if (exchange_of(p, k) >= 0)
-            strong.column[strong.count++] = exchange_of(p, k);
     p->room = 2 * p->in->selection.count + 1; /* a row is among others once in either way */
     p->among = pdnn_arena_alloc(&p->in->arena, p->room, sizeof *p->among);
     p->used = pdnn_arena_alloc(&p->in->arena, p->room, sizeof *p->used);
     pdnn_picture_table(
         p->in, "id #threads_few #threads #pct_of_peak_few #pct_of_peak_per_thread #speedup #fraction color "
                "scaling #efficiency #efficiency_low #efficiency_high");
-    pdnn_selection_series(&p->in->selection, &strong, &p->in->arena, &series, &n_series);
+    pdnn_selection_series(&p->in->selection, &p->keys, &p->in->arena, &series, &n_series);
     for (size_t i = 0; i < n_series; i++)
         add_series(p, &series[i], true);
-    struct pdnn_axes weak = strong;
+    struct pdnn_axes weak = p->keys;
     pdnn_axes_add_minibatch(&p->in->selection, &weak);
     pdnn_selection_series(&p->in->selection, &weak, &p->in->arena, &series, &n_series);
     for (size_t i = 0; i < n_series; i++)
@@ -178,34 +172,32 @@ struct part {
 
 /* The quantile of a column of these points; NaN for none. */
 static double quantile_of(const struct picture *p, struct part part, size_t column, double quantile) {
-    const struct pdnn_selection *selection = &p->in->selection;
-    double *number = pdnn_alloc(p->in->chart.n_points, sizeof *number);
+    double *number = pdnn_arena_alloc(&p->in->arena, p->in->chart.n_points, sizeof *number);
     size_t count = 0;
     for (size_t i = 0; i < p->in->chart.n_points; i++)
         if (p->in->chart.point[i].dotted == part.is_weak &&
             (!part.family ||
-             strcmp(pdnn_picture_cell(p->in, p->among[i], selection->family), part.family) == 0) &&
+             strcmp(pdnn_picture_cell(p->in, p->among[i], p->in->selection.family), part.family) == 0) &&
             (isnan(part.threads) || pdnn_table_number(&p->in->data, i, THREADS) == part.threads) &&
             (isnan(part.batch) || batch_of(p, p->among[i]) == part.batch))
             number[count++] = pdnn_table_number(&p->in->data, i, column);
     pdnn_sort(number, count);
-    const double found = count ? pdnn_quantile_sorted(number, count, quantile) : NAN;
-    free(number);
-    return found;
+    return count ? pdnn_quantile_sorted(number, count, quantile) : NAN;
 }
 
 /* Of one family or with NULL of all. */
 static void note_family(struct picture *p, const char *family) {
-    const struct part parts[] = {{false, family, NAN, NAN}, {true, family, NAN, NAN}};
-    const double strong = quantile_of(p, parts[0], EFFICIENCY, 0.5),
-                 weak = quantile_of(p, parts[1], EFFICIENCY, 0.5),
-                 fraction = quantile_of(p, parts[0], FRACTION, 0.5);
-    const char *also = isnan(weak) ? "" : pdnn_arena_printf(&p->in->arena, ", weak %.0f %%", weak * 100);
+    const struct part of = {false, family, NAN, NAN}, of_weak = {true, family, NAN, NAN};
+    const double strong = quantile_of(p, of, EFFICIENCY, 0.5),
+                 weak = quantile_of(p, of_weak, EFFICIENCY, 0.5);
+    struct pdnn_str text = {0};
     if (!isnan(strong))
-        pdnn_chart_note(&p->in->chart, "%s: %.0f %%%s, f %.2f", family ? family : "all", strong * 100, also,
-                        fraction);
-    else
-        pdnn_chart_note(&p->in->chart, "%s: %s", family ? family : "all", also + 2);
+        pdnn_str_printf(&text, "%.0f %%", strong * 100);
+    if (!isnan(weak))
+        pdnn_str_printf(&text, "%sweak %.0f %%", text.length ? ", " : "", weak * 100);
+    if (!isnan(strong))
+        pdnn_str_printf(&text, ", f %.2f", quantile_of(p, of, FRACTION, 0.5));
+    pdnn_chart_note(&p->in->chart, "%s: %s", family ? family : "all", pdnn_plot_keep(&p->in->arena, &text));
 }
 
 /* Families, each once, then all. */
@@ -221,31 +213,34 @@ static void note_families(struct picture *p) {
     pdnn_texts_finish(&families);
 }
 
+static void note_fraction(struct picture *p, const char *what, double threads, double batch) {
+    const struct part part = {false, NULL, threads, batch};
+    struct pdnn_arena *arena = &p->in->arena;
+    pdnn_chart_note(&p->in->chart, "%s: %s, 90 %%: %s", what,
+                    pdnn_plot_number(arena, quantile_of(p, part, FRACTION, 0.5), 2),
+                    pdnn_plot_number(arena, quantile_of(p, part, FRACTION, 0.9), 2));
+}
+
 /* The median and the 90th percentile of f, for each number of threads, and at its largest minibatch. */
 static void note_fractions(struct picture *p) {
-    struct pdnn_arena *arena = &p->in->arena;
     const struct pdnn_chart *chart = &p->in->chart;
     for (double threads = 0, next;; threads = next) {
         double largest = NAN;
         next = INFINITY;
-        for (size_t i = 0; i < chart->n_points; i++)
-            if (pdnn_table_number(&p->in->data, i, THREADS) > threads && !chart->point[i].dotted)
-                next = fmin(next, pdnn_table_number(&p->in->data, i, THREADS));
+        for (size_t i = 0; i < chart->n_points; i++) {
+            const double many = pdnn_table_number(&p->in->data, i, THREADS);
+            if (chart->point[i].dotted || many <= threads || many > next)
+                continue;
+            largest = many < next ? batch_of(p, p->among[i]) : fmax(largest, batch_of(p, p->among[i]));
+            next = many;
+        }
         if (isinf(next))
             return;
         if (threads == 0)
             pdnn_chart_note(&p->in->chart, "fraction f: median, percentile:");
-        for (size_t i = 0; i < chart->n_points; i++)
-            if (pdnn_table_number(&p->in->data, i, THREADS) == next && !chart->point[i].dotted)
-                largest = fmax(largest, batch_of(p, p->among[i]));
-        for (int k = 0; k < (isnan(largest) ? 1 : 2); k++) {
-            const struct part part = {false, NULL, next, k ? largest : NAN};
-            const char *what = k ? pdnn_arena_printf(arena, "   batch %.0f", largest)
-                                 : pdnn_arena_printf(arena, "%.0f %ss", next, p->one);
-            pdnn_chart_note(&p->in->chart, "%s: %s, 90 %%: %s", what,
-                            pdnn_plot_number(arena, quantile_of(p, part, FRACTION, 0.5), 2),
-                            pdnn_plot_number(arena, quantile_of(p, part, FRACTION, 0.9), 2));
-        }
+        note_fraction(p, pdnn_arena_printf(&p->in->arena, "%.0f %ss", next, p->one), next, NAN);
+        if (!isnan(largest))
+            note_fraction(p, pdnn_arena_printf(&p->in->arena, "   batch %.0f", largest), next, largest);
     }
 }
 
