@@ -1,11 +1,9 @@
 /* `paradnn plot weights`: what paradnn fit finds, the linear model above the one on logarithms. */
-#include "base/memory.h"
 #include "results/fit/fit.h"
 #include "results/figures/picture.h"
 
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MODELS = 2 };
@@ -31,13 +29,12 @@ struct picture {
     const struct pdnn_selection *selection; /* the picture's own, or, for a ratio, that of side A */
     const char *value;                      /* NULL: a ratio */
     struct pdnn_table residuals;
-    struct line *line; /* heap, from the top down */
-    size_t n_lines, room;
+    struct line *line; /* from the top down */
+    size_t n_lines;
     struct pdnn_scale x;
 };
 
 static void add_line(struct picture *p, struct line line) {
-    p->line = pdnn_grow(p->line, &p->room, p->n_lines, sizeof *p->line);
     line.any = line.row[line.row[0] == SIZE_MAX];
     p->line[p->n_lines++] = line;
 }
@@ -75,6 +72,7 @@ static enum pdnn_status fit_families(struct picture *p, struct pdnn_err *err) {
     struct pdnn_str notes = {0};
     enum pdnn_status status = pdnn_fit_all(&request, fitted, &p->in->data, &p->residuals, &notes, err);
     struct pdnn_groups families = pdnn_groups_make(terms, NULL, &family, 1);
+    p->line = pdnn_arena_alloc(&p->in->arena, terms->n_rows + families.count + 1, sizeof *p->line);
     for (size_t i = 0; i < families.count; i++) {
         const struct pdnn_row_list *rows = &families.group[i];
         size_t first[MODELS] = {SIZE_MAX, SIZE_MAX}, n = 0;
@@ -105,14 +103,6 @@ static void draw_family(struct picture *p, const struct line *line, double y) {
     pdnn_str_finish(&text);
 }
 
-static void draw_name(struct picture *p, size_t row, double y) {
-    const char *baseline = strchr(pdnn_table_text(&p->in->data, row, PDNN_FIT_BASELINE), '=');
-    const char *text =
-        pdnn_arena_printf(&p->in->arena, "%s%s%s", pdnn_table_text(&p->in->data, row, PDNN_FIT_TERM),
-                          baseline ? " against " : "", baseline ? baseline + 1 : "");
-    pdnn_draw_cut(&p->in->canvas, p->x.from - 10, y, p->x.from - 20, pdnn_small_end, text);
-}
-
 /* From 0, with the interval of the weight. */
 static void draw_bar(struct picture *p, size_t row, int model, double y) {
     const struct pdnn_table *data = &p->in->data;
@@ -123,6 +113,17 @@ static void draw_bar(struct picture *p, size_t row, int model, double y) {
                        pdnn_table_number(data, row, PDNN_FIT_CI_HIGH), y, 1.2);
 }
 
+static void draw_term(struct picture *p, const struct line *line, double y) {
+    const char *baseline = strchr(pdnn_table_text(&p->in->data, line->any, PDNN_FIT_BASELINE), '=');
+    const char *text =
+        pdnn_arena_printf(&p->in->arena, "%s%s%s", pdnn_table_text(&p->in->data, line->any, PDNN_FIT_TERM),
+                          baseline ? " against " : "", baseline ? baseline + 1 : "");
+    pdnn_draw_cut(&p->in->canvas, p->x.from - 10, y, p->x.from - 20, pdnn_small_end, text);
+    for (int m = 0; m < MODELS; m++)
+        if (line->row[m] != SIZE_MAX)
+            draw_bar(p, line->row[m], m, y + (m ? -1 : 1) * bar_pixels * 0.6);
+}
+
 /* Each family with its terms, and a line at 0 beside their bars. */
 static void draw_lines(struct picture *p, double y) {
     const double zero = pdnn_scale_at(&p->x, 0);
@@ -131,10 +132,7 @@ static void draw_lines(struct picture *p, double y) {
         if (line->is_family) {
             draw_family(p, line, middle);
         } else {
-            draw_name(p, line->any, middle);
-            for (int m = 0; m < MODELS; m++)
-                if (line->row[m] != SIZE_MAX)
-                    draw_bar(p, line->row[m], m, middle + (m ? -1 : 1) * bar_pixels * 0.6);
+            draw_term(p, line, middle);
             pdnn_draw_line(&p->in->canvas, zero, y - high, zero, y, pdnn_pen_line(PDNN_INK_SOFT, 1));
         }
         y -= high;
@@ -177,42 +175,39 @@ static void describe(struct picture *p) {
     draw_lines(p, top);
 }
 
-/* The ratio of two directories, or of both sides in one. */
-static enum pdnn_status take_ratios(struct picture *p, struct pdnn_err *err) {
-    if (p->in->request->n_directories > 2)
+/* The ratio of two directories, or of both sides in one; or a column. */
+static enum pdnn_status choose_value(struct picture *p, struct pdnn_err *err) {
+    const struct pdnn_plot_request *request = p->in->request;
+    if (!request->across && (request->n_directories == 1 || request->value)) {
+        if (pdnn_picture_select(p->in, err) != PDNN_OK)
+            return err->status;
+        p->selection = &p->in->selection;
+        p->in->left_out = p->selection->left_out;
+        p->value = request->value ? request->value : pdnn_selection_utilization(p->selection);
+        return PDNN_OK;
+    }
+    if (request->n_directories > 2)
         return pdnn_fail(err, PDNN_INVALID,
                          "a ratio is that of two RESULTS; of more, give --value, and results is a term");
-    if (p->value)
+    if (request->value)
         return pdnn_fail(err, PDNN_INVALID, "a ratio is fitted, so --value cannot be given");
-    if (pdnn_picture_compare(p->in, p->in->request->n_directories > 1, err) != PDNN_OK)
+    if (pdnn_picture_compare(p->in, request->n_directories > 1, err) != PDNN_OK)
         return err->status;
     p->selection = pdnn_comparison_side(&p->in->comparison, PDNN_SIDE_A);
     p->in->left_out = p->in->comparison.unpaired.n_rows;
     return PDNN_OK;
 }
 
-static enum pdnn_status take_column(struct picture *p, struct pdnn_err *err) {
-    if (pdnn_picture_select(p->in, err) != PDNN_OK)
-        return err->status;
-    p->selection = &p->in->selection;
-    p->in->left_out = p->selection->left_out;
-    p->value = p->value ? p->value : pdnn_selection_utilization(p->selection);
-    return PDNN_OK;
-}
-
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
-    const struct pdnn_plot_request *request = picture->request;
-    struct picture p = {.in = picture, .value = request->value};
-    bool is_ratio = request->across || (request->n_directories > 1 && !request->value);
+    struct picture p = {.in = picture};
     pdnn_table_init(&picture->data, &pdnn_fit_def);
     pdnn_table_init(&p.residuals, &pdnn_residuals_def);
-    enum pdnn_status status = is_ratio ? take_ratios(&p, err) : take_column(&p, err);
+    enum pdnn_status status = choose_value(&p, err);
     if (status == PDNN_OK)
         status = fit_families(&p, err);
     if (status == PDNN_OK)
         describe(&p);
     pdnn_table_finish(&p.residuals);
-    free(p.line);
     return status;
 }
 
