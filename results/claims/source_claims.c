@@ -228,20 +228,19 @@ static void largest_need_memory(struct pdnn_question *q) {
         }
     }
     const size_t n = rows->count + n_refused;
+    const char *sizes = "";
     char from[PDNN_UNIT_TEXT], to[PDNN_UNIT_TEXT], most[PDNN_UNIT_TEXT];
     pdnn_format_bytes(from, refused);
     pdnn_format_bytes(to, largest);
     pdnn_format_bytes(most, limit);
+    if (isfinite(refused) && largest > 0)
+        sizes = pdnn_arena_printf(
+            &q->arena, ", the smallest of them with %s of tensors; the largest that ran has %s", from, to);
     if (!n)
         pdnn_claim_say(q, PDNN_CANNOT_BE_TOLD, "No model ended ok or was refused for its memory.");
-    else if (n_refused && isfinite(refused) && largest > 0)
-        pdnn_claim_say(
-            q, PDNN_HOLDS,
-            "Models that did not fit the memory limit: %zu of %zu, the smallest of them with %s of "
-            "tensors; the largest that ran has %s.",
-            n_refused, n, from, to);
     else if (n_refused)
-        pdnn_claim_say(q, PDNN_HOLDS, "Models that did not fit the memory limit: %zu of %zu.", n_refused, n);
+        pdnn_claim_say(q, PDNN_HOLDS, "Models that did not fit the memory limit: %zu of %zu%s.", n_refused, n,
+                       sizes);
     else
         pdnn_claim_say(q, largest > near * limit ? PDNN_DOES_NOT_HOLD : PDNN_CANNOT_BE_TOLD,
                        "All models that ran fit (%zu); the largest has %s of tensors, with a limit of %s.", n,

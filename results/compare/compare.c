@@ -365,36 +365,33 @@ static void add_keys(struct pdnn_comparison *comparison) {
     }
 }
 
-/* Instances without the keys that differ. */
-struct join {
-    struct pdnn_texts ids;
-    struct pdnn_str id;
-    size_t (*at)[PDNN_SIDES]; /* by number of the id: place of its row in the selection + 1; 0: none */
-};
-
-/* Chosen rows and those that did not end ok, merged in the table's order. */
-static enum pdnn_status add_side(struct pdnn_comparison *comparison, struct join *join, int side,
+/* Adds the side's rows by the numbers of their ids without the keys that differ: the place in the selection
+ * + 1; 0: none. Chosen rows and those that did not end ok are merged in the table's order. */
+static enum pdnn_status add_side(struct pdnn_comparison *comparison, size_t (*by_id)[PDNN_SIDES], int side,
                                  struct pdnn_err *err) {
     const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
     const size_t n_ok = table->count, all = n_ok + table->left_out;
-    for (size_t i = 0, k = n_ok; i < n_ok || k < all;) {
+    enum pdnn_status status = PDNN_OK;
+    struct pdnn_str id = {0};
+    for (size_t i = 0, k = n_ok; status == PDNN_OK && (i < n_ok || k < all);) {
         const bool is_ok = k == all || (i < n_ok && table->row[i] < table->row[k]);
         const size_t at = is_ok ? i++ : k++, row = table->row[at];
         if (!belongs(comparison, side, row))
             continue;
-        strip(comparison, table, row, &join->id);
-        size_t *known = &join->at[pdnn_texts_add(&join->ids, pdnn_str_text(&join->id))][side];
+        strip(comparison, table, row, &id);
+        size_t *known = &by_id[pdnn_texts_add(&comparison->ids, pdnn_str_text(&id))][side];
         if (*known)
-            return pdnn_fail(err, PDNN_INVALID,
-                             "%s: lines %zu and %zu are one instance%s; name the values of both sides, as in "
-                             "--across threads=1:2, or more keys",
-                             comparison->directory[side],
-                             pdnn_results_line(&table->results, table->row[*known - 1]),
-                             pdnn_results_line(&table->results, row),
-                             comparison->n_across ? " but for what is to differ" : "");
+            status = pdnn_fail(
+                err, PDNN_INVALID,
+                "%s: lines %zu and %zu are one instance%s; name the values of both sides, as in "
+                "--across threads=1:2, or more keys",
+                comparison->directory[side], pdnn_results_line(&table->results, table->row[*known - 1]),
+                pdnn_results_line(&table->results, row),
+                comparison->n_across ? " but for what is to differ" : "");
         *known = at + 1;
     }
-    return PDNN_OK;
+    pdnn_str_finish(&id);
+    return status;
 }
 
 /* That of A's time over B's, if the instance ended ok on both sides; NaN if there is none. */
@@ -454,29 +451,26 @@ static void add_unpaired(struct pdnn_comparison *comparison, const char *id, con
 }
 
 static enum pdnn_status join_sides(struct pdnn_comparison *comparison, struct pdnn_err *err) {
-    struct join join = {.at = NULL};
-    enum pdnn_status status = PDNN_OK;
     size_t rows = 0;
     for (size_t t = 0; t < comparison->n_directories; t++)
         rows += comparison->table[t].count + comparison->table[t].left_out;
-    join.at = pdnn_arena_alloc(&comparison->arena, rows, sizeof *join.at);
-    for (int side = 0; status == PDNN_OK && side < PDNN_SIDES; side++)
-        status = add_side(comparison, &join, side, err);
-    comparison->at = pdnn_arena_alloc(&comparison->arena, join.ids.count, sizeof *comparison->at);
-    for (size_t i = 0; status == PDNN_OK && i < join.ids.count; i++) {
-        double ratio = ratio_of(comparison, join.at[i]);
+    size_t(*by_id)[PDNN_SIDES] = pdnn_arena_alloc(&comparison->arena, rows, sizeof *by_id);
+    comparison->at = pdnn_arena_alloc(&comparison->arena, rows, sizeof *comparison->at);
+    for (int side = 0; side < PDNN_SIDES; side++)
+        if (add_side(comparison, by_id, side, err) != PDNN_OK)
+            return err->status;
+    for (size_t i = 0; i < comparison->ids.count; i++) {
+        double ratio = ratio_of(comparison, by_id[i]);
         if (isnan(ratio))
-            add_unpaired(comparison, join.ids.text[i], join.at[i]);
+            add_unpaired(comparison, comparison->ids.text[i], by_id[i]);
         else
-            add_pair(comparison, join.ids.text[i], join.at[i], ratio);
+            add_pair(comparison, comparison->ids.text[i], by_id[i], ratio);
     }
-    if (status == PDNN_OK && !comparison->pairs.n_rows)
-        status =
-            pdnn_fail(err, PDNN_INVALID, "no instance ended ok on both sides, %s and %s (%zu on one or none)",
-                      comparison->label[0], comparison->label[1], comparison->unpaired.n_rows);
-    pdnn_texts_finish(&join.ids);
-    pdnn_str_finish(&join.id);
-    return status;
+    return comparison->pairs.n_rows
+               ? PDNN_OK
+               : pdnn_fail(err, PDNN_INVALID,
+                           "no instance ended ok on both sides, %s and %s (%zu on one or none)",
+                           comparison->label[0], comparison->label[1], comparison->unpaired.n_rows);
 }
 
 static bool has_state(const struct pdnn_comparison *comparison) {
@@ -570,6 +564,7 @@ void pdnn_comparison_close(struct pdnn_comparison *comparison) {
         for (size_t k = 0; comparison->values[t] && k < comparison->keys.count; k++)
             pdnn_texts_finish(&comparison->values[t][k]);
     pdnn_texts_finish(&comparison->keys);
+    pdnn_texts_finish(&comparison->ids);
     pdnn_arena_finish(&comparison->arena);
     *comparison = (struct pdnn_comparison){.n_directories = 0};
 }

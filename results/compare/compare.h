@@ -34,6 +34,7 @@ struct pdnn_comparison {
     const char *label[PDNN_SIDES];         /* "backend=onednn", or the directory where no key differs */
     struct pdnn_texts keys;                /* hyper-parameters and run settings of either side */
     struct pdnn_texts *values[PDNN_SIDES]; /* by table and key, as far as they were asked for */
+    struct pdnn_texts ids;                 /* of instances, without the keys that differ */
     struct pdnn_table pairs, unpaired;
     size_t (*at)[PDNN_SIDES]; /* of each pair: its place among the chosen rows of either selection */
     struct pdnn_arena arena;
