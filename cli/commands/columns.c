@@ -79,8 +79,7 @@ static void add_value(struct listing *listing, const struct pdnn_column_def *col
     pdnn_str_finish(&told);
 }
 
-/* The column's words, all of them or the one that was asked for; a list that several columns share only once.
- */
+/* The column's words, all or the one that was asked for; a list that several columns share only once. */
 static void add_values(struct listing *listing, const struct pdnn_column_def *column, bool all) {
     for (size_t i = 0; i < listing->n_told; i++)
         if (listing->told[i] == column->words)
@@ -134,8 +133,7 @@ static enum pdnn_status unknown_name(const struct listing *listing, struct pdnn_
                      *hint ? hint : "; 'paradnn columns tables' lists the tables");
 }
 
-/* For people the columns and then the values; for programs one table, the values only if there is nothing
- * else. */
+/* For people the columns and then the values; for programs one table, values only if there is no other. */
 static enum pdnn_status print_listing(const struct listing *listing, const struct pdnn_arguments *arguments,
                                       struct pdnn_err *err) {
     bool has_columns = listing->columns.n_rows, has_values = listing->values.n_rows;

@@ -1,7 +1,6 @@
-/* The matrix products of one instance by their shapes, the property in which they differ most. M x N x K is
- * in the BLAS convention with column-major matrices: M output units, N rows (tokens), K is summed over. For
- * backward-weights, M x N is the shape of the weights and K the number of rows. Shapes come from the rows of
- * dense and matmul in ops.csv. */
+/* The matrix products of one instance by their shapes, from the rows of dense and matmul in ops.csv. M x N x
+ * K is in the BLAS convention with column-major matrices: M output units, N rows (tokens), K is summed over.
+ * For backward-weights, M x N is the shape of the weights and K the number of rows. */
 #ifndef RESULTS_QUERY_GEMMS_H
 #define RESULTS_QUERY_GEMMS_H
 
@@ -18,8 +17,7 @@ struct pdnn_gemm_shape {
 /* False if the op is not a matrix product, or if its shape is not one that this program writes. */
 bool pdnn_gemm_parse(const struct pdnn_op_record *op, struct pdnn_gemm_shape *shape);
 
-/* 2 M N K times the executions of the row, excluding what is fused into it.
- * PDNN_ABSENT if it does not fit. */
+/* 2 M N K times the executions of the row, without what is fused into it; PDNN_ABSENT if it does not fit. */
 uint64_t pdnn_gemm_flop(const struct pdnn_gemm_shape *shape, uint64_t count);
 
 /* The columns of `breakdown --gemms`. */
@@ -31,8 +29,7 @@ enum pdnn_gemm_column {
 };
 extern const struct pdnn_table_def pdnn_gemms_def;
 
-/* Adds a row for each shape of a step, the slowest first; none if the step has no matrix product. The arena
- * is for what it needs. */
+/* Adds a row for each shape of a step, the slowest first. The arena is for what it needs. */
 void pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *arena, struct pdnn_table *table);
 
 #endif

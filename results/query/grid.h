@@ -1,8 +1,6 @@
 /* Instances over two axes: a cell for each pair of values, with the mean of a column over those that ended
- * ok, and how many did not. A panel per family and value of further keys, and one of ratios beside each whose
- * rows have some. Means are geometric (Fleming and Wallace, CACM 29, 1986), or arithmetic if a value is not
- * positive.
- */
+ * ok, and how many did not. A panel per family and value of further keys, and one of ratios beside each that
+ * has some. Means are geometric (Fleming and Wallace, CACM 29, 1986) if all values are positive. */
 #ifndef RESULTS_QUERY_GRID_H
 #define RESULTS_QUERY_GRID_H
 
@@ -11,8 +9,7 @@
 enum { PDNN_GRID_STEPS_MAX = 48, PDNN_GRID_EXACT_MAX = 24, PDNN_GRID_PANELS_MAX = 18 };
 
 /* The column of the key for an axis where none was named: for the first (taken: -1) the minibatch if it
- * varies, else the key other than `taken` with the most values, at most PDNN_GRID_EXACT_MAX words; -1: none
- * has two. */
+ * varies, else the key with the most values, of words at most PDNN_GRID_EXACT_MAX; -1: none has two. */
 int pdnn_grid_choose_axis(const struct pdnn_selection *selection, int taken);
 
 struct pdnn_grid_request {
@@ -57,8 +54,7 @@ struct pdnn_grid {
     size_t families;
 };
 
-/* In the arena. PDNN_INVALID if no instance has the axes and the value, or if there are too many words on an
- * axis, or too many panels. */
+/* In the arena. PDNN_INVALID if no instance has the axes and the value, or for too many words or panels. */
 enum pdnn_status pdnn_grid(const struct pdnn_grid_request *request, struct pdnn_arena *arena,
                            struct pdnn_grid *grid, struct pdnn_err *err);
 

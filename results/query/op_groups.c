@@ -37,9 +37,8 @@ struct rule {
     enum pdnn_op_group group;
 };
 
-/* The first match decides: first ops that determine their group by themselves, then the ends of
- * the model by layer, then ops between the products, and last the products together with
- * whatever belongs to their layers. */
+/* The first match decides: ops that determine their group by themselves, then the ends of the model by layer,
+ * then ops between the products, and last the products with whatever belongs to their layers. */
 static const struct rule rules[] = {
     {.category = "reorder", .group = PDNN_GROUP_REORDER},
     {.category = "infeed", .group = PDNN_GROUP_INFEED},

@@ -44,8 +44,7 @@ extern const struct pdnn_op_group_def pdnn_op_groups[PDNN_OP_GROUP_COUNT];
 
 enum pdnn_op_group pdnn_op_group_of(const struct pdnn_family_def *family, const struct pdnn_op_record *op);
 
-/* Whether an op of the category is a matrix product, a convolution or a recurrent layer: its FLOP grow faster
- * than its bytes. */
+/* Whether an op of the category is a matrix product, a convolution or a recurrent layer. */
 bool pdnn_category_is_product(const char *category);
 
 /* True for what stands before and after the repeated layers, including its updates. */

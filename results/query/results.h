@@ -2,10 +2,9 @@
  * reprinted in today's form, and the column of a hyper-parameter or run setting has the key's name, also
  * where files have another one. Columns that nobody knows stay, as text.
  *
- * The keys are the columns between `family` and `status`. Of several directories, rows keep their order, what
- * only some tables have is empty in the others, and two columns say where a row comes from: the key
- * `results`, the name of its directory; and behind the keys `version`, the software that ran it by
- * environment.yaml. */
+ * The keys are the columns between `family` and `status`. Of several directories, what only some tables have
+ * is empty in the others, and two columns say where a row comes from: the key `results`, the name of its
+ * directory; and behind the keys `version`, the software that ran it by environment.yaml. */
 #ifndef RESULTS_QUERY_RESULTS_H
 #define RESULTS_QUERY_RESULTS_H
 
@@ -36,8 +35,7 @@ struct pdnn_results {
 
 /* Reads DIR/results.csv of each directory, or the text of one, which is changed and has its path in place of
  * a directory. PDNN_INVALID with file, line and column for a cell that is not of its column's kind; if a
- * directory is named twice; if a column is missing that every results.csv has: id, family, status,
- * time_ns_median. */
+ * directory is named twice; if id, family, status or time_ns_median is missing. */
 enum pdnn_status pdnn_results_open(struct pdnn_results *results, const char *const *directories, size_t n,
                                    struct pdnn_str *text, struct pdnn_err *err);
 void pdnn_results_close(struct pdnn_results *results);

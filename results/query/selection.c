@@ -118,8 +118,7 @@ bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t 
 }
 
 /* Rows without a value do not count in `values`: a key that applies to some only follows from the others. The
- * usual value is found by majority vote (Boyer and Moore, 1981): the candidate is what remains after unequal
- * values cancel, and is counted then. */
+ * usual value is found by majority vote (Boyer and Moore, 1981): what remains after unequal values cancel. */
 static void describe_key(const struct pdnn_selection *selection, int column, struct pdnn_selection_key *key) {
     const char *before = "", *some = "", *candidate = "";
     size_t votes = 0, count = 0;

@@ -1,6 +1,5 @@
 /* Where the time of instances goes: the rows of ops.csv summed by category, group, pass, layer, op or several
- * of them; what each sum loses to its roof, and which op loses most; and several instances side by side.
- * Rates are total work over total time. */
+ * of them, and what each sum loses to its roof. Rates are total work over total time. */
 #ifndef RESULTS_QUERY_SHARES_H
 #define RESULTS_QUERY_SHARES_H
 
@@ -126,9 +125,8 @@ extern const struct pdnn_table_def pdnn_shares_def;
 /* Adds a row to a table of these columns. */
 void pdnn_shares_add(const struct pdnn_share *share, struct pdnn_table *table);
 
-/* The number of shares of a step, and these, in the arena: groups and passes in their fixed order, anything
- * else by descending time, the residual last. by may be NULL: by category. When summed by group, "other"
- * appears even if it is empty. */
+/* The number of shares of a step, and these, in the arena: groups (with "other" always) and passes in their
+ * fixed order, anything else by descending time, the residual last. by may be NULL: by category. */
 size_t pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *by, struct pdnn_arena *arena,
                    struct pdnn_share **shares);
 

@@ -377,8 +377,7 @@ static double factor_of(const struct analysis *a, const struct op_row *row, doub
     return repetitions;
 }
 
-/* If fewer layers ran than the model has, scales the time of their ops up, and the step's time in proportion
- * to the sum over all ops. */
+/* If fewer layers ran than the model has, scales the time of their ops up, and the step's in proportion. */
 static void extrapolate(struct analysis *a) {
     double repetitions = pdnn_instance_repetitions(&a->instance), measured_ns = 0, whole_ns = 0;
     if (repetitions == 1)

@@ -11,8 +11,7 @@
 
 enum { ENVIRONMENT_LIMIT_BYTES = 1 << 20 };
 
-/* JSON's escapes, which are valid in YAML's double quotes too. Bytes above 0x7f
- * are UTF-8 and stay as they are. */
+/* The escapes of YAML's double quotes. Bytes above 0x7f are UTF-8 and stay as they are. */
 static void append_quoted(struct pdnn_str *out, const char *text) {
     pdnn_str_append(out, "\"", 1);
     for (; *text; text++) {

@@ -107,8 +107,7 @@ void pdnn_journal_close(struct pdnn_journal *journal);
 /* True if opening dropped something incomplete. */
 bool pdnn_journal_was_torn(const struct pdnn_journal *journal);
 
-/* Appends the visit (borrowed) and its ops, and syncs. If that fails (disk full), the
- * journal is as it was before. */
+/* Appends the visit (borrowed) and its ops, and syncs. If that fails, the journal is as it was before. */
 enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *id,
                                      const struct pdnn_visit *visit, struct pdnn_err *err);
 

@@ -1,6 +1,5 @@
-/* results.csv and ops.csv as tables: their columns, and how a row is filled and read. What the cells mean is
- * computed in results/rows. Hyper-parameters are columns, so those of results.csv depend on the families in
- * it. */
+/* results.csv and ops.csv as tables: their columns, and how a row is filled and read. Hyper-parameters are
+ * columns, so those of results.csv depend on the families in it. */
 #ifndef RESULTS_STORE_RESULTS_H
 #define RESULTS_STORE_RESULTS_H
 
@@ -128,8 +127,7 @@ struct pdnn_op_record {
 };
 struct pdnn_op_record pdnn_ops_row(const struct pdnn_table *ops, size_t row);
 
-/* Prints the ids in the column in today's form, in which an instance has one id. One that does not parse
- * stays. */
+/* Prints the ids in the column in today's form. One that does not parse stays. */
 void pdnn_ids_reprint(struct pdnn_table *table, size_t column);
 
 #endif

@@ -1,6 +1,5 @@
 /* seqpoint.csv: a row per kind of iteration of an epoch (iterations of equal padded lengths): how many there
- * are, which methods chose it to stand for others, and how long it took. What is chosen and projected is in
- * results/epochs; this is the table. */
+ * are, which methods of results/epochs chose it to stand for others, and how long it took. */
 #ifndef RESULTS_STORE_SEQPOINT_TABLE_H
 #define RESULTS_STORE_SEQPOINT_TABLE_H
 

@@ -70,9 +70,8 @@ struct pdnn_fact {
 enum pdnn_status pdnn_environment_write(const struct pdnn_folder *folder, const struct pdnn_fact *facts,
                                         size_t n_facts, struct pdnn_err *err);
 
-/* Compares the identity facts with DIR/environment.yaml. PDNN_INVALID names the first that differs, both
- * values, and what to do; a missing key differs, unless it is a variable's. PDNN_OK if the file does not
- * exist. */
+/* Compares the identity facts with DIR/environment.yaml, if there is one. PDNN_INVALID names the first that
+ * differs, both values, and what to do; a missing key differs, unless it is a variable's. */
 enum pdnn_status pdnn_environment_check(const char *directory, const struct pdnn_fact *facts, size_t n_facts,
                                         struct pdnn_err *err);
 

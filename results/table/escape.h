@@ -1,5 +1,4 @@
-/* Text from tables made safe for what surrounds it: HTML, a script in a page, JSON, a shell's command line.
- */
+/* Text from tables made safe for what surrounds it: HTML, a script in a page, JSON, a command line. */
 #ifndef RESULTS_TABLE_ESCAPE_H
 #define RESULTS_TABLE_ESCAPE_H
 

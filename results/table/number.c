@@ -10,8 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Digits and decimal exponent of a number: 0.d1d2d3... * 10^exponent. Skips the decimal
- * point, whatever the locale's is. */
+/* Digits and decimal exponent of a number: 0.d1d2d3... * 10^exponent. */
 struct decimal {
     char digit[PDNN_DIGITS_EXACT + 1];
     int count, exponent;

@@ -32,8 +32,7 @@ static const char *text_of(const struct pdnn_column_def *def, const void *field,
     }
 }
 
-/* The reverse. False if the text is not a value of the field, which then is as it was, or has what there is
- * room for. */
+/* The reverse. False if the text is not a value of the field, which may have the beginning of it. */
 static bool take_text(const struct pdnn_column_def *def, const char *text, void *field) {
     unsigned word = 0;
     switch (def->field.form) {

@@ -71,8 +71,7 @@ void pdnn_rows_sort(struct pdnn_row_list *rows, const struct pdnn_table *table,
     free(places);
 }
 
-/* The cells of the keys as one text: each with its length behind it, so that no two lists of cells give the
- * same. */
+/* The cells of the keys as one text: each with its length behind it, so that no two lists give the same. */
 static void append_key(struct pdnn_str *text, const struct pdnn_table *table, size_t row, const size_t *keys,
                        size_t n_keys) {
     pdnn_str_clear(text);

@@ -1,5 +1,4 @@
-/* Selections of a table's rows: lists of their numbers, filtered, ordered, grouped, and found again by their
- * keys. The cells stay where they are. */
+/* Selections of a table's rows: lists of their numbers, filtered, ordered and grouped. */
 #ifndef RESULTS_TABLE_ROWS_H
 #define RESULTS_TABLE_ROWS_H
 
@@ -45,9 +44,8 @@ struct pdnn_groups pdnn_groups_make(const struct pdnn_table *table, const struct
 void pdnn_groups_finish(struct pdnn_groups *groups);
 
 /* From long to wide: the key columns, one row for each of their combinations, and a column for each text in
- * column `across`, in the order of its first rows, with the cell of column `value`. Where several rows have a
- * value for one cell, the first is taken. What is empty in `across`, is called as a key is, or is one too
- * many gives no column. */
+ * column `across`, in the order of its first rows, with the first cell of column `value`. What is empty in
+ * `across`, is called as a key is, or is one too many gives no column. */
 struct pdnn_pivot {
     const size_t *keys;
     size_t n_keys, across, value;

@@ -141,8 +141,7 @@ size_t pdnn_table_add_column(struct pdnn_table *table, const struct pdnn_column_
 /* The number of the column, or SIZE_MAX. */
 size_t pdnn_table_find(const struct pdnn_table *table, const char *name);
 
-/* Adds a row of empty cells, or one whose first cells, of TEXT columns, are these (NULL: empty). Return its
- * number. */
+/* Add a row of empty cells, or one whose first cells are these texts (NULL: empty); return its number. */
 size_t pdnn_table_add_row(struct pdnn_table *table);
 size_t pdnn_table_add_texts(struct pdnn_table *table, size_t n, const char *const *texts);
 
@@ -156,8 +155,7 @@ void pdnn_table_set_whole(struct pdnn_table *table, size_t row, size_t column, i
 void pdnn_table_set_number(struct pdnn_table *table, size_t row, size_t column, double value);
 void pdnn_table_set_empty(struct pdnn_table *table, size_t row, size_t column);
 
-/* Fills a cell of any kind from text as in files; false, and the cell is as it was, if it is not of that
- * kind. */
+/* Fills a cell of any kind from text as in files; false, and nothing changes, if it is not of that kind. */
 bool pdnn_table_parse(struct pdnn_table *table, size_t row, size_t column, const char *text);
 
 bool pdnn_table_is_empty(const struct pdnn_table *table, size_t row, size_t column);

@@ -293,8 +293,7 @@ static void widen(const struct need *needs, struct layout *layout, size_t n, siz
     }
 }
 
-/* For a width of 0 (as wide as needed) or more. On a terminal a column that may be spared and has nothing but
- * empty cells is not shown. */
+/* width 0: as wide as needed. Otherwise columns that may be spared and are empty are not shown. */
 static struct layout arrange(const struct pdnn_sheet *sheet, size_t width) {
     struct layout layout = {.indent = 0};
     struct need needs[PDNN_TABLE_COLUMNS_MAX];
