@@ -6,26 +6,17 @@
 #include "results/query/shares.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { BARS_MAX = 60, LEGEND_MOST = 22 };
 
 /* Wider where many bars and higher where long names need it. right_most: the frame's right edge if the
- * legend's names are short; values_most: the length of an upright name. */
+ * legend's names are short; values_most: the length of an upright name; most_pct: the frame's upper end, so
+ * that times have room above bars; legend_part: the most of the picture that names of the legend take;
+ * lightest: of a group's parts, which get lighter, so that none looks like the background. */
 static const double right_most = 940, full_width = 1200, slot_least = 18, bars_least = 360,
                     upright_time_pixels = 76, values_most = 540, legend_pixels = 74, number_pixels = 30,
-                    time_pixels = 62;
-
-/* The frame's upper end in per cent, so that times have room above bars. */
-static const double most_pct = 106;
-
-/* The most of the picture that names of the legend take. */
-static const double legend_part = 0.3;
-
-/* Parts of a group get lighter up to this, so that none looks like the background. */
-static const double lightest = 0.8;
+                    time_pixels = 62, most_pct = 106, legend_part = 0.3, lightest = 0.8;
 
 enum { INK_RESIDUAL = 0xe6e6e6 };
 
@@ -51,24 +42,22 @@ struct picture {
     struct pdnn_scale y; /* per cent */
 };
 
-static int lighter(unsigned rgb, double part) {
-    int mixed = 0;
-    for (int shift = 0; shift <= 16; shift += 8) {
-        double value = (rgb >> shift) & 0xff;
-        mixed |= (int)(value + (255 - value) * part) << shift;
-    }
-    return mixed;
-}
-
 static bool is_plain(const struct pdnn_share *row) {
     return !row->rgb && !row->is_residual;
 }
 
+/* The group's color, lighter for each row of it before this one. */
 static int group_color(const struct pdnn_share_matrix *matrix, size_t row) {
-    size_t same = 0;
+    const unsigned rgb = matrix->row[row].rgb;
+    double same = 0;
+    int mixed = 0;
     for (size_t before = 0; before < row; before++)
-        same += matrix->row[before].rgb == matrix->row[row].rgb;
-    return lighter(matrix->row[row].rgb, fmin(1 - pow(0.72, (double)same), lightest));
+        same += matrix->row[before].rgb == rgb;
+    for (int shift = 0; shift <= 16; shift += 8) {
+        const double value = (rgb >> shift) & 0xff;
+        mixed |= (int)(value + (255 - value) * fmin(1 - pow(0.72, same), lightest)) << shift;
+    }
+    return mixed;
 }
 
 /* The number of rows like this one that take more time, over all bars. */
@@ -222,23 +211,26 @@ static bool times_fit(const struct picture *p) {
 }
 
 static void draw_times(struct picture *p) {
-    struct pdnn_font font = times_fit(p) ? pdnn_small_middle : pdnn_small;
-    double y = pdnn_scale_at(&p->y, times_fit(p) ? 103 : 102);
-    font.degrees = times_fit(p) ? 0 : 90;
+    const bool fit = times_fit(p);
+    struct pdnn_font font = fit ? pdnn_small_middle : pdnn_small;
+    font.degrees = fit ? 0 : 90;
     for (size_t b = 0; b < p->bars.n_bars; b++) {
-        char time[PDNN_UNIT_TEXT], text[PDNN_UNIT_TEXT + 1];
-        size_t at = p->all.at[b];
-        snprintf(text, sizeof text, "%s%s", pdnn_selection_extrapolated(&p->in->selection, at) ? "~" : "",
-                 pdnn_format_ns(time, pdnn_selection_step_ns(&p->in->selection, at)));
-        pdnn_draw_text(&p->in->canvas, pdnn_scale_at(&p->bars.x, p->bars.bar[b].center), y, font, text);
+        char time[PDNN_UNIT_TEXT];
+        const size_t at = p->all.at[b];
+        pdnn_draw_text(
+            &p->in->canvas, pdnn_scale_at(&p->bars.x, p->bars.bar[b].center),
+            pdnn_scale_at(&p->y, fit ? 103 : 102), font,
+            pdnn_arena_printf(&p->in->arena, "%s%s",
+                              pdnn_selection_extrapolated(&p->in->selection, at) ? "~" : "",
+                              pdnn_format_ns(time, pdnn_selection_step_ns(&p->in->selection, at))));
     }
 }
 
 static const char *caption_of(struct picture *p, bool by_axes) {
     bool any = false;
-    struct pdnn_str text = {0};
     for (size_t b = 0; b < p->bars.n_bars; b++)
         any = any || pdnn_selection_extrapolated(&p->in->selection, p->all.at[b]);
+    struct pdnn_str text = {0};
     pdnn_str_printf(&text,
                     "A bar is one step of a model by the time of its ops; above it is the time of the "
                     "step%s; residual: time in no op",
@@ -297,15 +289,13 @@ static void describe(struct picture *p) {
     p->y = (struct pdnn_scale){.high = most_pct, .from = bottom, .to = canvas->height - above};
     const struct pdnn_titles titles =
         pdnn_plot_titles(&p->in->arena, "Where the time goes in", &p->in->selection, NULL);
-    const struct pdnn_frame_axis x = {.scale = p->bars.x, .bare = true},
-                                 y = {.scale = {.high = 100,
-                                                .from = p->y.from,
-                                                .to = pdnn_scale_at(&p->y, 100)},
-                                      .title = "share of a step's time",
-                                      .unit = " %",
-                                      .grid = true};
+    struct pdnn_scale whole = p->y;
+    whole.high = 100;
+    whole.to = pdnn_scale_at(&p->y, 100);
     pdnn_draw_titles(canvas, PDNN_BARS_LEFT, canvas->height, &titles);
-    pdnn_draw_frame(canvas, &x, &y);
+    pdnn_draw_frame(canvas, &(struct pdnn_frame_axis){.scale = p->bars.x, .bare = true},
+                    &(struct pdnn_frame_axis){
+                        .scale = whole, .title = "share of a step's time", .unit = " %", .grid = true});
     pdnn_entries_draw(&p->in->legend, canvas, p->bars.x.to + 28, p->y.to - 6);
     pdnn_picture_table(p->in, p->in->request->n_directories > 1 ? PDNN_RESULTS_KEY
                                   " id +set #step_ns part #share_pct"
