@@ -26,8 +26,7 @@ struct picture {
 /* A mean over several directories would say nothing: each has its panels, unless an axis or --by tells them
  * apart. */
 static void part_directories(struct picture *p) {
-    int results = p->in->selection.results.results;
-    int version = p->in->selection.results.version;
+    const int results = p->in->selection.results.results, version = p->in->selection.results.version;
     bool parted = p->in->selection.results.n_directories == 1 || p->x == results || p->y == results;
     for (size_t k = 0; k < p->keys.count && !parted; k++)
         parted = p->keys.column[k] == results || p->keys.column[k] == version;
@@ -114,22 +113,23 @@ static bool is_side(const struct picture *p, int column) {
 }
 
 /* "fc, mode=infer"; empty for a single panel without keys. */
-static void panel_name(const struct picture *p, const struct pdnn_grid_panel *panel, struct pdnn_str *name) {
+static const char *panel_name(const struct picture *p, const struct pdnn_grid_panel *panel) {
+    const struct pdnn_results *results = &p->in->selection.results;
+    struct pdnn_arena *arena = &p->in->arena;
+    struct pdnn_str name = {0};
     if (p->grid.families > 1)
-        pdnn_str_printf(name, "%s",
-                        pdnn_results_text(&p->in->selection.results, panel->row, p->in->selection.family));
+        pdnn_str_printf(&name, "%s", pdnn_results_text(results, panel->row, p->in->selection.family));
     if (panel->is_ratio)
-        pdnn_str_printf(name, "%stime of %s over %s", name->length ? ", " : "",
-                        pdnn_plot_side(&p->in->arena, &p->in->comparison, PDNN_SIDE_A),
-                        pdnn_plot_side(&p->in->arena, &p->in->comparison, PDNN_SIDE_B));
+        pdnn_str_printf(&name, "%stime of %s over %s", name.length ? ", " : "",
+                        pdnn_plot_side(arena, &p->in->comparison, PDNN_SIDE_A),
+                        pdnn_plot_side(arena, &p->in->comparison, PDNN_SIDE_B));
     for (size_t k = 0; k < p->keys.count; k++) {
-        int column = p->keys.column[k];
-        if (panel->is_ratio && is_side(p, column))
-            continue;
-        const char *value = pdnn_results_text(&p->in->selection.results, panel->row, column);
-        pdnn_str_printf(name, "%s%s=%s", name->length ? ", " : "",
-                        pdnn_results_name(&p->in->selection.results, column), *value ? value : "-");
+        const char *value = pdnn_results_text(results, panel->row, p->keys.column[k]);
+        if (!panel->is_ratio || !is_side(p, p->keys.column[k]))
+            pdnn_str_printf(&name, "%s%s=%s", name.length ? ", " : "",
+                            pdnn_results_name(results, p->keys.column[k]), *value ? value : "-");
     }
+    return pdnn_plot_keep(arena, &name);
 }
 
 static double longest_step(const struct pdnn_grid_axis *axis) {
@@ -177,37 +177,31 @@ static double longest_mean(struct picture *p) {
     return longest;
 }
 
-/* In the middle of the cell if every model failed, in its upper right corner if some did. */
-static void draw_cross(struct picture *p, const struct pdnn_grid_cell *cell, double x, double y) {
-    const double aside = cell->models ? corner_pixels / 2 + 2 : 0,
-                 radius = fmin(corner_pixels / 2, 0.3 * fmin(p->cell_x, p->cell_y));
-    pdnn_draw_point(&p->in->canvas, aside ? x + p->cell_x / 2 - aside : x,
-                    aside ? y + p->cell_y / 2 - aside : y,
-                    (struct pdnn_mark){PDNN_CROSS, radius, {0xb00020, PDNN_INK_WHITE, 0.8, 0}, false});
-}
-
-/* Whether a number in the middle of the cell and a cross in its corner leave each other room. */
-static bool has_room(const struct picture *p, const char *number) {
-    double beside = (p->cell_x - pdnn_text_width(number, PDNN_FONT_SMALL)) / 2,
-           above = (p->cell_y - line_pixels) / 2;
-    return beside >= corner_pixels + 3 || above >= corner_pixels;
-}
-
-/* The middle of the cell is at x, y. */
+/* The middle of the cell is at x, y. A cross is there if every model failed, and in the upper right corner if
+ * some did. */
 static void draw_cell(struct picture *p, const struct pdnn_grid_cell *cell, bool is_ratio, double x, double y,
                       bool fits) {
+    const double half_x = p->cell_x / 2, half_y = p->cell_y / 2, aside = corner_pixels / 2 + 2;
     const int ink = pdnn_palette(is_ratio ? pdnn_diverging : pdnn_sequential,
                                  pdnn_scale_at(&p->colors[is_ratio], cell->mean));
-    struct pdnn_font font = pdnn_small_middle;
     if (cell->models)
-        pdnn_draw_box(&p->in->canvas, x - p->cell_x / 2, y - p->cell_y / 2, x + p->cell_x / 2,
-                      y + p->cell_y / 2, pdnn_pen_fill(ink));
+        pdnn_draw_box(&p->in->canvas, x - half_x, y - half_y, x + half_x, y + half_y, pdnn_pen_fill(ink));
     if (cell->failed)
-        draw_cross(p, cell, x, y);
-    if (!cell->models || !fits || (cell->failed && !has_room(p, name_cell(p, cell))))
+        pdnn_draw_point(&p->in->canvas, cell->models ? x + half_x - aside : x,
+                        cell->models ? y + half_y - aside : y,
+                        (struct pdnn_mark){PDNN_CROSS,
+                                           fmin(corner_pixels / 2, 0.3 * fmin(p->cell_x, p->cell_y)),
+                                           {0xb00020, PDNN_INK_WHITE, 0.8, 0},
+                                           false});
+    if (!cell->models || !fits)
         return;
+    const char *number = name_cell(p, cell);
+    const double beside = (p->cell_x - pdnn_text_width(number, PDNN_FONT_SMALL)) / 2,
+                 above = (p->cell_y - line_pixels) / 2;
+    struct pdnn_font font = pdnn_small_middle;
     font.ink = pdnn_ink_on(ink);
-    pdnn_draw_text(&p->in->canvas, x, y, font, name_cell(p, cell));
+    if (!cell->failed || beside >= corner_pixels + 3 || above >= corner_pixels)
+        pdnn_draw_text(&p->in->canvas, x, y, font, number);
 }
 
 /* How the panels are laid out, all alike. */
@@ -268,10 +262,8 @@ static void draw_panels(struct picture *p) {
     for (size_t i = 0; i < grid->n_panels; i++) {
         double x = left + l.across * (double)(i % l.columns) + l.beside;
         double bottom = p->in->height - top_gap - l.up * (double)(i / l.columns + 1) + l.below;
-        struct pdnn_str name = {0};
-        panel_name(p, &grid->panel[i], &name);
         pdnn_draw_cut(&p->in->canvas, x, bottom + p->cell_y * (double)grid->y.count + 12,
-                      l.across - l.beside - panel_gap, pdnn_small, pdnn_plot_keep(&p->in->arena, &name));
+                      l.across - l.beside - panel_gap, pdnn_small, panel_name(p, &grid->panel[i]));
         for (size_t k = 0; k < grid->x.count * grid->y.count; k++)
             draw_cell(p, &grid->panel[i].cell[k], grid->panel[i].is_ratio,
                       x + ((double)(k % grid->x.count) + 0.5) * p->cell_x,
@@ -309,22 +301,13 @@ static void draw_caption(struct picture *p) {
         pdnn_str_printf(&caption, "; a cross: all failed, a small one: some did, %zu in all", p->grid.failed);
     if (p->grid.predicted)
         pdnn_str_printf(&caption, "; ~: some are predicted, %zu in all", p->grid.predicted);
-    pdnn_str_printf(&caption, "; white: nothing was measured");
-    if (p->grid.n_ratios)
-        pdnn_str_printf(&caption, ", of a ratio: no pair; a ratio is the geometric mean of its pairs");
+    pdnn_str_printf(&caption, "; white: nothing was measured%s",
+                    p->grid.n_ratios ? ", of a ratio: no pair; a ratio is the geometric mean of its pairs"
+                                     : "");
     p->bottom = caption_bottom + caption_gap +
                 pdnn_draw_caption(
                     &p->in->canvas, left, caption_bottom,
                     pdnn_plot_caption(&p->in->arena, &caption, &p->in->selection, &fixed, "for most models"));
-}
-
-/* The panel of ratios that stands beside this one, or NULL. */
-static const struct pdnn_grid_panel *ratios_of(const struct pdnn_grid *grid,
-                                               const struct pdnn_grid_panel *panel) {
-    for (size_t i = grid->n_panels - grid->n_ratios; i < grid->n_panels; i++)
-        if (grid->panel[i].row == panel->row)
-            return &grid->panel[i];
-    return NULL;
 }
 
 /* The family, the keys of panels, both axes, the mean, and how many models it is of. */
@@ -340,13 +323,17 @@ static void fill_data(struct picture *p) {
                                          names, pdnn_key_column(grid->x.name), pdnn_key_column(grid->y.name),
                                          pdnn_key_column(pdnn_results_name(results, p->value)),
                                          grid->n_ratios ? " #ratio" : ""));
-    for (size_t i = 0; i < grid->n_panels - grid->n_ratios; i++)
+    const size_t n_values = grid->n_panels - grid->n_ratios;
+    for (size_t i = 0; i < n_values; i++) {
+        const size_t panel = grid->panel[i].row;
+        size_t ratios = n_values; /* the panel that stands beside this one */
+        while (ratios < grid->n_panels && grid->panel[ratios].row != panel)
+            ratios++;
         for (size_t c = 0; c < grid->x.count * grid->y.count; c++) {
-            const struct pdnn_grid_panel *ratios = ratios_of(grid, &grid->panel[i]);
             const struct pdnn_grid_cell *cell = &grid->panel[i].cell[c];
             if (!cell->models && !cell->failed)
                 continue;
-            const size_t panel = grid->panel[i].row, row = pdnn_table_add_row(&p->in->data);
+            const size_t row = pdnn_table_add_row(&p->in->data);
             pdnn_table_set_text(&p->in->data, row, 0,
                                 pdnn_results_text(results, panel, p->in->selection.family));
             for (size_t k = 0; k < p->keys.count; k++)
@@ -354,8 +341,10 @@ static void fill_data(struct picture *p) {
                                     pdnn_results_text(results, panel, p->keys.column[k]));
             pdnn_picture_fill(p->in, 1 + p->keys.count, grid->x.step[c % grid->x.count],
                               grid->y.step[c / grid->x.count], cell->mean, cell->models, cell->failed,
-                              cell->doubtful, ratios ? ratios->cell[c].mean : NAN);
+                              cell->doubtful,
+                              ratios < grid->n_panels ? grid->panel[ratios].cell[c].mean : NAN);
         }
+    }
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
