@@ -5,22 +5,25 @@
 
 #include <string.h>
 
+/* A column of results.csv and which side's table has it: A's, or B's if only that has. */
+struct column {
+    const char *name;
+    int side, at;
+};
+
 struct picture {
     struct pdnn_picture *in;
     struct pdnn_table groups, axes;
-    const char *x, *color;  /* columns */
-    int x_side, color_side; /* which table has them: A's, or B's if only that has */
-    int x_column, color_column;
+    struct column x, color;
     size_t without; /* points without an interval */
 };
 
-static enum pdnn_status find_column(const struct picture *p, const char *name, int *side, int *column,
-                                    struct pdnn_err *err) {
-    const struct pdnn_selection *a = pdnn_comparison_side(&p->in->comparison, PDNN_SIDE_A);
-    const struct pdnn_selection *b = pdnn_comparison_side(&p->in->comparison, PDNN_SIDE_B);
-    bool only_b = pdnn_results_named(&a->results, name) < 0 && pdnn_results_named(&b->results, name) >= 0;
-    *side = only_b ? PDNN_SIDE_B : PDNN_SIDE_A;
-    return pdnn_results_ask(&(only_b ? b : a)->results, name, column, err);
+static enum pdnn_status find_column(const struct picture *p, struct column *column, struct pdnn_err *err) {
+    const struct pdnn_results *a = &pdnn_comparison_side(&p->in->comparison, PDNN_SIDE_A)->results,
+                              *b = &pdnn_comparison_side(&p->in->comparison, PDNN_SIDE_B)->results;
+    const bool only_b = pdnn_results_named(a, column->name) < 0 && pdnn_results_named(b, column->name) >= 0;
+    column->side = only_b ? PDNN_SIDE_B : PDNN_SIDE_A;
+    return pdnn_results_ask(only_b ? b : a, column->name, &column->at, err);
 }
 
 static bool has_clear(const struct picture *p) {
@@ -33,14 +36,13 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = p->in->request;
     /* A key explains nothing where no ratio is clear. */
     const size_t best = has_clear(p) ? pdnn_compare_best_axis(&p->axes, "") : SIZE_MAX;
-    p->x = request->x ? request->x : "params";
-    p->color = request->color ? request->color
-               : best != SIZE_MAX
-                   ? pdnn_arena_strdup(&p->in->arena, pdnn_table_text(&p->axes, best, PDNN_COMPARE_AXIS_KEY))
-                   : "family";
-    if (find_column(p, p->x, &p->x_side, &p->x_column, err) != PDNN_OK)
-        return err->status;
-    return find_column(p, p->color, &p->color_side, &p->color_column, err);
+    p->x.name = request->x ? request->x : "params";
+    p->color.name =
+        request->color ? request->color
+        : best != SIZE_MAX
+            ? pdnn_arena_strdup(&p->in->arena, pdnn_table_text(&p->axes, best, PDNN_COMPARE_AXIS_KEY))
+            : "family";
+    return find_column(p, &p->x, err) == PDNN_OK ? find_column(p, &p->color, err) : err->status;
 }
 
 static void collect_points(struct picture *p) {
@@ -49,7 +51,7 @@ static void collect_points(struct picture *p) {
     p->in->left_out = c->unpaired.n_rows;
     pdnn_picture_table(p->in, "id family x #speedup #low #high decision color");
     for (size_t pair = 0; pair < pairs->n_rows; pair++) {
-        double x = pdnn_comparison_number(c, pair, p->x_side, p->x_column);
+        double x = pdnn_comparison_number(c, pair, p->x.side, p->x.at);
         if (!(x > 0)) {
             p->in->left_out++;
             continue;
@@ -59,16 +61,15 @@ static void collect_points(struct picture *p) {
         p->without += !has_interval;
         pdnn_picture_point(
             p->in,
-            (struct pdnn_chart_point){
-                .spot = {x, pdnn_pair_ratio(c, pair)},
-                .doubtful = pdnn_plot_pair_notes(c, pair) & PDNN_NOTES_DOUBT,
-                .dotted = has_interval && strcmp(decision, pdnn_undecided) == 0,
-                .color = {pdnn_comparison_get(c, pair, p->color_side, p->color_column),
-                          pdnn_comparison_number(c, pair, p->color_side, p->color_column)}},
+            (struct pdnn_chart_point){.spot = {x, pdnn_pair_ratio(c, pair)},
+                                      .doubtful = pdnn_plot_pair_notes(c, pair) & PDNN_NOTES_DOUBT,
+                                      .dotted = has_interval && strcmp(decision, pdnn_undecided) == 0,
+                                      .color = {pdnn_comparison_get(c, pair, p->color.side, p->color.at),
+                                                pdnn_comparison_number(c, pair, p->color.side, p->color.at)}},
             pdnn_table_text(pairs, pair, PDNN_PAIR_ID), pdnn_table_text(pairs, pair, PDNN_PAIR_FAMILY),
-            pdnn_comparison_get(c, pair, p->x_side, p->x_column),
-            pdnn_table_number(pairs, pair, PDNN_PAIR_RATIO), pdnn_table_number(pairs, pair, PDNN_PAIR_LOW),
-            pdnn_table_number(pairs, pair, PDNN_PAIR_HIGH), decision);
+            pdnn_comparison_get(c, pair, p->x.side, p->x.at), pdnn_table_number(pairs, pair, PDNN_PAIR_RATIO),
+            pdnn_table_number(pairs, pair, PDNN_PAIR_LOW), pdnn_table_number(pairs, pair, PDNN_PAIR_HIGH),
+            decision);
     }
 }
 
@@ -92,9 +93,9 @@ static void describe(struct picture *p) {
     const struct pdnn_comparison *c = &p->in->comparison;
     struct pdnn_chart *chart = &p->in->chart;
     chart->titles[0] = pdnn_plot_compare_titles(&p->in->arena, "Speed-up", c);
-    chart->x_title = pdnn_plot_axis(&p->in->arena, &pdnn_comparison_side(c, p->x_side)->results, p->x_column);
+    chart->x_title = pdnn_plot_axis(&p->in->arena, &pdnn_comparison_side(c, p->x.side)->results, p->x.at);
     chart->y_title = pdnn_plot_ratio_axis(&p->in->arena, "step time", c);
-    chart->color_title = p->color;
+    chart->color_title = p->color.name;
     chart->caption = "Each point is one model that both ran. Above the line the second platform is faster. "
                      "Intervals: 95 %.";
     chart->dot = has_clear(p) || p->without ? "the interval contains 1" : "every interval contains 1";
