@@ -59,29 +59,24 @@ static bool is_in(const char *word, const char *const *words) {
 /* Those that all pictures have. */
 static const char *const common[] = {"output", "format", "width", "height", "font-size", NULL};
 
-/* "plot ceilings has no option --by", and which it has. */
-static enum pdnn_status refuse_option(const struct pdnn_plot_def *plot, const char *name,
-                                      struct pdnn_err *err) {
+/* An option that the picture does not read is an error, which says those that it has; it is not ignored. */
+static enum pdnn_status check_options(const struct pdnn_arguments *arguments,
+                                      const struct pdnn_plot_def *plot, struct pdnn_err *err) {
+    size_t i = 0;
+    while (i < arguments->n_values &&
+           (is_in(arguments->given[i]->name, common) || is_in(arguments->given[i]->name, plot->options)))
+        i++;
+    if (i == arguments->n_values)
+        return PDNN_OK;
     struct pdnn_str taken = {0};
     for (const char *const *option = plot->options; *option; option++)
         pdnn_str_printf(&taken, "--%s, ", *option);
-    for (size_t i = 0; common[i]; i++)
-        pdnn_str_printf(&taken, "%s--%s", i == 0 ? "" : common[i + 1] ? ", " : " and ", common[i]);
-    pdnn_fail(err, PDNN_INVALID, "plot %s has no option --%s; it takes %s", plot->name, name,
-              pdnn_str_text(&taken));
+    for (size_t k = 0; common[k]; k++)
+        pdnn_str_printf(&taken, "%s--%s", k == 0 ? "" : common[k + 1] ? ", " : " and ", common[k]);
+    pdnn_fail(err, PDNN_INVALID, "plot %s has no option --%s; it takes %s", plot->name,
+              arguments->given[i]->name, pdnn_str_text(&taken));
     pdnn_str_finish(&taken);
     return err->status;
-}
-
-/* An option that the picture does not read is an error; it is not ignored. */
-static enum pdnn_status check_options(const struct pdnn_arguments *arguments,
-                                      const struct pdnn_plot_def *plot, struct pdnn_err *err) {
-    for (size_t i = 0; i < arguments->n_values; i++) {
-        const char *name = arguments->given[i]->name;
-        if (!is_in(name, common) && !is_in(name, plot->options))
-            return refuse_option(plot, name, err);
-    }
-    return PDNN_OK;
 }
 
 /* Prints the data, or the paths of the files. */
