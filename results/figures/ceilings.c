@@ -124,26 +124,29 @@ static struct pdnn_pen pen_of(struct picture *p, const char *pattern) {
     return pen;
 }
 
-static void add_level(struct machine *m, const struct pdnn_ceiling *row) {
-    const double capacity = row->capacity_bytes ? (double)row->capacity_bytes : INFINITY,
-                 reported = row->reported_bytes == PDNN_ABSENT ? 0 : (double)row->reported_bytes;
+/* The level's place, or n_levels. */
+static size_t level_of(const struct machine *m, const char *name) {
     size_t at = 0;
-    while (at < m->n_levels && strcmp(m->level[at].name, row->level) != 0)
+    while (at < m->n_levels && strcmp(m->level[at].name, name) != 0)
         at++;
-    if (at == m->n_levels) {
-        for (m->n_levels++; at > 0 && m->level[at - 1].capacity_bytes > capacity; at--)
-            m->level[at] = m->level[at - 1];
-        m->level[at] = (struct level){row->level, capacity, reported, 0};
-    }
-    m->level[at].gbs = fmax(m->level[at].gbs, row->value);
+    return at;
 }
 
 static void collect(struct picture *p, struct machine *m) {
     const struct pdnn_ceiling *row;
     m->level = pdnn_arena_alloc(&p->in->arena, m->of->count, sizeof *m->level);
     m->bar = pdnn_arena_alloc(&p->in->arena, m->of->count, sizeof *m->bar);
-    for (size_t i = 0; (row = next_row(m, "bandwidth", &i));)
-        add_level(m, row);
+    for (size_t i = 0; (row = next_row(m, "bandwidth", &i));) {
+        const double capacity = row->capacity_bytes ? (double)row->capacity_bytes : INFINITY,
+                     reported = row->reported_bytes == PDNN_ABSENT ? 0 : (double)row->reported_bytes;
+        size_t at = level_of(m, row->level);
+        if (at == m->n_levels) {
+            for (m->n_levels++; at > 0 && m->level[at - 1].capacity_bytes > capacity; at--)
+                m->level[at] = m->level[at - 1];
+            m->level[at] = (struct level){row->level, capacity, reported, 0};
+        }
+        m->level[at].gbs = fmax(m->level[at].gbs, row->value);
+    }
     for (size_t d = 0; d < p->dtypes.count; d++)
         for (size_t i = 0; (row = next_row(m, "compute", &i));)
             if (strcmp(row->dtype, p->dtypes.text[d]) == 0)
@@ -190,16 +193,12 @@ static double middle_of(const struct picture *p, const struct machine *m, size_t
 /* Where the roof stands: at the working set that it was taken from, if the file has it. */
 static double place_of(const struct picture *p, const struct machine *m, const struct pdnn_ceiling *roof) {
     const struct pdnn_ceiling *row;
-    size_t at = 0;
-    for (size_t i = 0; (row = next_row(m, "ladder", &i));) {
+    for (size_t i = 0; (row = next_row(m, "ladder", &i));)
         if (row->value == roof->value && strcmp(row->level, roof->level) == 0 &&
             plain_length(row->pattern) == plain_length(roof->pattern) &&
             memcmp(row->pattern, roof->pattern, plain_length(roof->pattern)) == 0)
             return (double)row->capacity_bytes;
-    }
-    while (strcmp(m->level[at].name, roof->level) != 0)
-        at++;
-    return middle_of(p, m, at);
+    return middle_of(p, m, level_of(m, roof->level));
 }
 
 static void draw_patterns(struct picture *p, const struct machine *m) {
