@@ -39,18 +39,6 @@ static enum pdnn_status collect_points(struct pdnn_picture *p, struct pdnn_err *
     return status;
 }
 
-static void put_lines(struct pdnn_picture *p) {
-    struct pdnn_chart *chart = &p->chart;
-    chart->frame.y.low = 1 - 2 * band;
-    chart->frame.y.high = 1 + 2 * band;
-    for (int side = 1; side >= -1; side--) {
-        const double ratio = 1 + side * band;
-        struct pdnn_chart_line *line =
-            pdnn_chart_add_line(chart, (struct pdnn_spot){0, ratio}, (struct pdnn_spot){INFINITY, ratio});
-        line->dashed = line->thin = side != 0;
-    }
-}
-
 /* Of the points of one color, or with NULL of all. */
 static void note_errors(struct pdnn_picture *p, const char *color, double *error, double *absolute) {
     size_t count = 0, within = 0;
@@ -58,13 +46,12 @@ static void note_errors(struct pdnn_picture *p, const char *color, double *error
         if (color && strcmp(p->chart.point[i].color.text, color) != 0)
             continue;
         error[count] = p->chart.point[i].spot.y - 1;
-        within += fabs(error[count]) <= band;
         absolute[count] = fabs(error[count]);
-        count++;
+        within += absolute[count++] <= band;
     }
-    double bias = pdnn_median(error, count), median = pdnn_median(absolute, count);
-    pdnn_chart_note(&p->chart, "%s: %+.1f %%, %.1f %%, %.0f %%", color ? color : "all", 100 * bias,
-                    100 * median, 100 * (double)within / (double)count);
+    pdnn_chart_note(&p->chart, "%s: %+.1f %%, %.1f %%, %.0f %%", color ? color : "all",
+                    100 * pdnn_median(error, count), 100 * pdnn_median(absolute, count),
+                    100 * (double)within / (double)count);
 }
 
 static void put_notes(struct pdnn_picture *p) {
@@ -91,7 +78,14 @@ static void describe(struct pdnn_picture *p) {
                      "Below 1 the sum is too short; dashed: 10 % off";
     chart->dot = "with interpolated operators";
     chart->no_dot = "all operators measured";
-    put_lines(p);
+    chart->frame.y.low = 1 - 2 * band;
+    chart->frame.y.high = 1 + 2 * band;
+    for (int side = 1; side >= -1; side--) {
+        const double ratio = 1 + side * band;
+        struct pdnn_chart_line *line =
+            pdnn_chart_add_line(chart, (struct pdnn_spot){0, ratio}, (struct pdnn_spot){INFINITY, ratio});
+        line->dashed = line->thin = side != 0;
+    }
     put_notes(p);
 }
 
