@@ -15,23 +15,11 @@ enum { X, COLOR };
 
 struct picture {
     struct pdnn_picture *in;
-    struct pdnn_ceilings *ceilings;
     struct pdnn_hardware hardware;
     struct pdnn_hardware_projection made;
     double moved; /* of all points, the sum of per cent */
     struct pdnn_mean speedup;
 };
-
-static enum pdnn_status project(struct picture *p, struct pdnn_err *err) {
-    const struct pdnn_plot_request *request = p->in->request;
-    p->ceilings = pdnn_arena_alloc(&p->in->arena, 1, sizeof *p->ceilings);
-    if (pdnn_hardware_parse(&p->hardware, &request->hardware, &p->in->arena, err) != PDNN_OK ||
-        pdnn_ceilings_read_in(request->directory[0], p->ceilings, err) != PDNN_OK)
-        return err->status;
-    const struct pdnn_projection_request wanted = {&p->in->selection, p->in->ops[0], p->ceilings,
-                                                   &p->hardware, NULL};
-    return pdnn_project(&wanted, &p->made, err);
-}
 
 static void add_point(struct picture *p, size_t at, double x, size_t model) {
     const struct pdnn_table *models = &p->made.models;
@@ -81,12 +69,6 @@ static size_t put_ridges(struct picture *p) {
     return count;
 }
 
-static void put_notes(struct picture *p) {
-    pdnn_chart_note(&p->in->chart, "geometric mean %.2f", pdnn_mean_geometric(&p->speedup));
-    pdnn_chart_note(&p->in->chart, "in ops with another bound:");
-    pdnn_chart_note(&p->in->chart, "   %.0f %% of the time", p->moved / (double)p->in->chart.n_points);
-}
-
 static void describe(struct picture *p) {
     struct pdnn_chart *chart = &p->in->chart;
     struct pdnn_str caption = {0};
@@ -101,16 +83,25 @@ static void describe(struct picture *p) {
     if (p->in->column[X] == p->in->selection.results.at[PDNN_RESULT_INTENSITY_FLOP_PER_BYTE] && put_ridges(p))
         pdnn_str_printf(&caption, "\nDashed: the ridge points of f32; thin as measured, bold as projected");
     chart->caption = pdnn_plot_keep(&p->in->arena, &caption);
-    put_notes(p);
+    pdnn_chart_note(chart, "geometric mean %.2f", pdnn_mean_geometric(&p->speedup));
+    pdnn_chart_note(chart, "in ops with another bound:");
+    pdnn_chart_note(chart, "   %.0f %% of the time", p->moved / (double)chart->n_points);
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
+    const struct pdnn_plot_request *request = picture->request;
     struct picture p = {.in = picture};
-    const enum pdnn_status status = project(&p, err);
-    if (status == PDNN_OK)
+    struct pdnn_ceilings *ceilings = pdnn_arena_alloc(&picture->arena, 1, sizeof *ceilings);
+    if (pdnn_hardware_parse(&p.hardware, &request->hardware, &picture->arena, err) != PDNN_OK ||
+        pdnn_ceilings_read_in(request->directory[0], ceilings, err) != PDNN_OK)
+        return err->status;
+    const struct pdnn_projection_request wanted = {&picture->selection, picture->ops[0], ceilings,
+                                                   &p.hardware, NULL};
+    const enum pdnn_status status = pdnn_project(&wanted, &p.made, err);
+    if (status == PDNN_OK) {
         collect_points(&p);
-    if (status == PDNN_OK)
         describe(&p);
+    }
     pdnn_hardware_projection_finish(&p.made);
     return status;
 }
