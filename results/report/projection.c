@@ -29,16 +29,13 @@ struct source {
 };
 
 static enum pdnn_status project(struct source *s, struct pdnn_ops_reader *readers, struct pdnn_err *err) {
-    enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; status == PDNN_OK && i < N_CHANGES; i++) {
-        struct pdnn_hardware hardware;
-        const struct pdnn_projection_request request = {&s->chosen, readers, s->of->ceilings, &hardware,
-                                                        NULL};
-        status = pdnn_hardware_parse(&hardware, &changes[i].request, &s->arena, err);
-        if (status == PDNN_OK)
-            status = pdnn_project(&request, &s->made[i], err);
-    }
-    return status;
+    struct pdnn_hardware hardware;
+    const struct pdnn_projection_request request = {&s->chosen, readers, s->of->ceilings, &hardware, NULL};
+    for (size_t i = 0; i < N_CHANGES; i++)
+        if (pdnn_hardware_parse(&hardware, &changes[i].request, &s->arena, err) != PDNN_OK ||
+            pdnn_project(&request, &s->made[i], err) != PDNN_OK)
+            return err->status;
+    return PDNN_OK;
 }
 
 /* The changes have the same families, in the same order. */
@@ -87,26 +84,21 @@ static void put_limits(struct pdnn_str *out, const struct source *s) {
     pdnn_rows_finish(&rows);
 }
 
-/* At most MODELS_MAX of the rows, evenly spread. */
-static void choose(struct source *s, const struct pdnn_selection *all) {
-    s->chosen = *all;
-    s->chosen.count = all->count < MODELS_MAX ? all->count : MODELS_MAX;
-    s->chosen.row = pdnn_arena_alloc(&s->arena, s->chosen.count + 1, sizeof *s->chosen.row);
-    for (size_t i = 0; i < s->chosen.count; i++)
-        s->chosen.row[i] = all->row[i * all->count / s->chosen.count];
-}
-
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     for (size_t i = 0; i < page->data.n_sources; i++) {
         struct source s = {.of = &page->source[i]};
+        const struct pdnn_selection *all = &s.of->selection;
         struct pdnn_err why = {0};
-        if (!page->data.readers[i].table.n_rows || !s.of->ceilings->count || !page->source[i].selection.count)
+        if (!page->data.readers[i].table.n_rows || !s.of->ceilings->count || !all->count)
             continue;
-        choose(&s, &page->source[i].selection);
+        s.chosen = *all;
+        s.chosen.count = all->count < MODELS_MAX ? all->count : MODELS_MAX;
+        s.chosen.row = pdnn_arena_alloc(&s.arena, s.chosen.count, sizeof *s.chosen.row);
+        for (size_t k = 0; k < s.chosen.count; k++)
+            s.chosen.row[k] = all->row[k * all->count / s.chosen.count];
         if (project(&s, page->data.readers, &why) == PDNN_OK) {
-            if (page->source[i].selection.count > MODELS_MAX)
-                pdnn_html_say(out, "%s: from %d of %zu models.", s.of->name, MODELS_MAX,
-                              page->source[i].selection.count);
+            if (all->count > MODELS_MAX)
+                pdnn_html_say(out, "%s: from %d of %zu models.", s.of->name, MODELS_MAX, all->count);
             put_speedups(out, &s);
             put_limits(out, &s);
         } else {
