@@ -24,8 +24,8 @@ struct picture {
 /* The columns that notes are of. */
 enum { THREADS = 2, FRACTION = 6, EFFICIENCY = 9 };
 
-static double number_in(const struct picture *p, size_t at, int column) {
-    return pdnn_picture_number(p->in, at, column);
+static double threads_of(const struct picture *p, size_t at) {
+    return pdnn_picture_number(p->in, at, p->threads);
 }
 
 static double batch_of(const struct picture *p, size_t at) {
@@ -70,8 +70,8 @@ static bool same_exchange(const struct picture *p, size_t alone, size_t among) {
  * minibatch grew as the threads did. */
 static void add_pair(struct picture *p, size_t alone, size_t among, bool is_weak) {
     const struct pdnn_selection *selection = &p->in->selection;
-    double few = number_in(p, alone, p->threads), many = number_in(p, among, p->threads), ratio = many / few;
-    double x = number_in(p, alone, p->in->column[0]);
+    double few = threads_of(p, alone), many = threads_of(p, among), ratio = many / few;
+    double x = pdnn_picture_number(p->in, alone, p->in->column[0]);
     double gain = pdnn_selection_step_ns(selection, alone) / pdnn_selection_step_ns(selection, among);
     double speedup = is_weak ? gain * ratio : gain; /* of examples per second */
     if (!(x > 0) || !(ratio > 1) || !(speedup > 0) || p->in->chart.n_points == p->room ||
@@ -101,17 +101,15 @@ static void add_pair(struct picture *p, size_t alone, size_t among, bool is_weak
 static void add_series(struct picture *p, const struct pdnn_series *series, bool same) {
     double few = INFINITY;
     for (size_t i = 0; i < series->count; i++)
-        few = fmin(few, number_in(p, series->at[i], p->threads));
-    for (size_t i = 0; i < series->count; i++) {
+        few = fmin(few, threads_of(p, series->at[i]));
+    for (size_t i = 0; i < series->count; i++)
         for (size_t k = 0; k < series->count; k++) {
             const size_t alone = series->at[i], among = series->at[k];
-            const double many = number_in(p, among, p->threads), ratio = many / few,
-                         wanted = p->per_one ? 1 / ratio : ratio;
-            if (number_in(p, alone, p->threads) == few && many > few &&
-                (same || batch_of(p, among) / batch_of(p, alone) == wanted))
+            const double ratio = threads_of(p, among) / few;
+            if (threads_of(p, alone) == few && ratio > 1 &&
+                (same || batch_of(p, among) / batch_of(p, alone) == (p->per_one ? 1 / ratio : ratio)))
                 add_pair(p, alone, among, same == p->per_one);
         }
-    }
 }
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
