@@ -134,12 +134,8 @@ static void add_lengths(struct completion *completion) {
 }
 
 static void add_columns(struct completion *completion) {
-    struct pdnn_arena arena;
-    size_t n_families = 0;
-    while (pdnn_families[n_families])
-        n_families++;
-    pdnn_arena_init(&arena);
-    const struct pdnn_table_def def = pdnn_results_def(pdnn_families, n_families, &arena);
+    struct pdnn_arena arena = {0};
+    const struct pdnn_table_def def = pdnn_results_def(NULL, 0, &arena);
     for (size_t i = 0; i < def.count; i++)
         add_candidate(completion, def.column[i].name, "", def.column[i].help);
     pdnn_arena_finish(&arena);
