@@ -70,16 +70,6 @@ static size_t count_longer(const struct picture *p, size_t row, bool among_liste
     return longer;
 }
 
-static const char *name_part(const struct picture *p, const struct pdnn_share *row) {
-    const char *name = "";
-    for (size_t k = 0; k < p->by.count; k++) {
-        const char *key = row->key[p->by.by[k]];
-        if (*key)
-            name = pdnn_arena_printf(&p->in->arena, "%s%s%s", name, *name ? ", " : "", key);
-    }
-    return name;
-}
-
 /* Groups have their own colors, and parts of one group get lighter shades of it. Otherwise the largest rows
  * get a color each, and the rest become one grey part. */
 static void choose_parts(struct picture *p) {
@@ -92,7 +82,12 @@ static void choose_parts(struct picture *p) {
     for (size_t r = 0; r < matrix->n_rows; r++) {
         const struct pdnn_share *row = &matrix->row[r];
         struct part *part = &p->part[r];
-        *part = (struct part){.name = name_part(p, row), .ink = INK_RESIDUAL, .merged_into = r};
+        struct pdnn_str name = {0};
+        for (size_t k = 0; k < p->by.count; k++)
+            if (*row->key[p->by.by[k]])
+                pdnn_str_printf(&name, "%s%s", name.length ? ", " : "", row->key[p->by.by[k]]);
+        *part = (struct part){
+            .name = pdnn_plot_keep(&p->in->arena, &name), .ink = INK_RESIDUAL, .merged_into = r};
         part->pct = pdnn_arena_alloc(&p->in->arena, matrix->n_columns, sizeof *part->pct);
         if (row->rgb) {
             part->ink = group_color(matrix, r);
@@ -148,9 +143,8 @@ static void list_parts(const struct picture *p) {
 static enum pdnn_status find_sets(struct picture *p, const char *across, struct pdnn_err *err) {
     const size_t count = p->in->selection.count;
     struct pdnn_arena *arena = &p->in->arena;
-    enum pdnn_status status = across ? pdnn_axes_parse(&p->in->selection, across, &p->axes, err) : PDNN_OK;
-    if (status != PDNN_OK)
-        return status;
+    if (across && pdnn_axes_parse(&p->in->selection, across, &p->axes, err) != PDNN_OK)
+        return err->status;
     if (!count)
         return pdnn_fail(err, PDNN_INVALID, "results.csv: no instance that ended ok");
     if (count > BARS_MAX)
