@@ -330,20 +330,6 @@ static const char *name_machine(struct picture *p, const struct machine *m) {
                              known ? pdnn_format_ns(time, overhead->value) : "");
 }
 
-/* "Roofs of new.results: the processor"; of several directories without it. */
-static void draw_title(struct picture *p) {
-    const struct pdnn_plot_request *request = p->in->request;
-    struct pdnn_str cpu = {0};
-    if (request->n_directories == 1)
-        pdnn_environment_get(request->directory[0], "cpu", &cpu);
-    const char *title =
-        pdnn_arena_printf(&p->in->arena, "Roofs of %s%s%s",
-                          pdnn_plot_directories(&p->in->arena, request->directory, request->n_directories),
-                          cpu.length ? ": " : "", pdnn_str_text(&cpu));
-    pdnn_draw_titles(&p->in->canvas, margin, p->in->canvas.height, &(struct pdnn_titles){title, NULL});
-    pdnn_str_finish(&cpu);
-}
-
 /* The caption, and the patterns above it. Returns their height. */
 static double draw_foot(struct picture *p, double x) {
     static const double y = 8;
@@ -370,6 +356,8 @@ static void describe(struct picture *p) {
     static const double side_by_side = 1000, panel_least = 280, bar_height = 24, head = 88, foot = 72,
                         title = 66, names_most = 260, bars_part = 0.28, edge = 30;
     struct pdnn_canvas *canvas = &p->in->canvas;
+    const struct pdnn_plot_request *request = p->in->request;
+    struct pdnn_str cpu = {0};
     double longest = 0, panel = panel_least;
     for (size_t k = 0; k < p->n_machines; k++) {
         struct machine *m = &p->machine[k];
@@ -389,7 +377,15 @@ static void describe(struct picture *p) {
     p->x.from = margin;
     p->x.to = wide ? bars.from - fmin(longest, names_most) - 40 : right;
     canvas->height = title + (double)p->n_machines * row + draw_foot(p, wide ? margin : 16);
-    draw_title(p);
+    if (request->n_directories == 1)
+        pdnn_environment_get(request->directory[0], "cpu", &cpu);
+    const struct pdnn_titles titles = {
+        pdnn_arena_printf(&p->in->arena, "Roofs of %s%s%s",
+                          pdnn_plot_directories(&p->in->arena, request->directory, request->n_directories),
+                          cpu.length ? ": " : "", pdnn_str_text(&cpu)),
+        NULL};
+    pdnn_draw_titles(canvas, margin, canvas->height, &titles);
+    pdnn_str_finish(&cpu);
     for (size_t k = 0; k < p->n_machines; k++) {
         const struct machine *m = &p->machine[k];
         const double top = canvas->height - title - (double)k * row,
