@@ -139,11 +139,6 @@ static double longest_step(const struct pdnn_grid_axis *axis) {
     return most;
 }
 
-/* Every which step is named, so that names do not touch. */
-static size_t stride(double label_pixels, double cell_pixels) {
-    return (size_t)fmax(1, ceil(label_pixels / cell_pixels));
-}
-
 /* The title says that steps are bins where it has room beside a frame of this many pixels. */
 static const char *axis_title(struct picture *p, const struct pdnn_grid_axis *axis, int column,
                               double pixels) {
@@ -165,16 +160,6 @@ static const char *name_cell(struct picture *p, const struct pdnn_grid_cell *cel
         for (const char *letter = pdnn_format_si(buffer, cell->mean, ""); *letter; letter++)
             pdnn_str_append(&text, letter, *letter == ' ' ? 0 : 1);
     return pdnn_plot_keep(&p->in->arena, &text);
-}
-
-static double longest_mean(struct picture *p) {
-    double longest = 0;
-    for (size_t i = 0; i < p->grid.n_panels; i++)
-        for (size_t k = 0; k < p->grid.x.count * p->grid.y.count; k++)
-            if (p->grid.panel[i].cell[k].models)
-                longest =
-                    fmax(longest, pdnn_text_width(name_cell(p, &p->grid.panel[i].cell[k]), PDNN_FONT_SMALL));
-    return longest;
 }
 
 /* The middle of the cell is at x, y. A cross is there if every model failed, and in the upper right corner if
@@ -230,7 +215,13 @@ static struct layout lay_out(struct picture *p) {
     l.upright = isnan(grid->x.start[grid->x.count - 1]) && longest > p->cell_x;
     l.below = title_pixels + tick_pixels + (l.upright ? longest : line_pixels);
     p->cell_y = (l.up - l.below - l.above) / (double)grid->y.count;
-    l.fits = longest_mean(p) + 4 <= p->cell_x && line_pixels <= p->cell_y;
+    l.fits = line_pixels <= p->cell_y;
+    for (size_t i = 0; i < grid->n_panels; i++)
+        for (size_t k = 0; k < grid->x.count * grid->y.count; k++) {
+            const struct pdnn_grid_cell *cell = &grid->panel[i].cell[k];
+            const double width = cell->models ? pdnn_text_width(name_cell(p, cell), PDNN_FONT_SMALL) : 0;
+            l.fits = l.fits && width + 4 <= p->cell_x;
+        }
     return l;
 }
 
@@ -238,8 +229,9 @@ static struct layout lay_out(struct picture *p) {
 static void draw_axes(struct picture *p, const struct layout *l, double x, double bottom) {
     const struct pdnn_grid *grid = &p->grid;
     double wide = p->cell_x * (double)grid->x.count, high = p->cell_y * (double)grid->y.count;
-    size_t every_x = l->upright ? 1 : stride(longest_step(&grid->x) + 8, p->cell_x),
-           every_y = stride(line_pixels, p->cell_y);
+    /* Every which step is named, so that names do not touch. */
+    const size_t every_x = l->upright ? 1 : (size_t)fmax(1, ceil((longest_step(&grid->x) + 8) / p->cell_x)),
+                 every_y = (size_t)fmax(1, ceil(line_pixels / p->cell_y));
     struct pdnn_font x_font = l->upright ? pdnn_small_end : pdnn_small_middle, title = pdnn_small_middle;
     x_font.degrees = l->upright ? 90 : 0;
     for (size_t i = 0; i < grid->x.count; i += every_x)
