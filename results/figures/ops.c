@@ -36,22 +36,6 @@ static void add_op(struct picture *p, size_t at, const struct pdnn_family_def *f
                      panel->threads);
 }
 
-static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
-    const size_t count = p->in->selection.count;
-    bool *all = pdnn_arena_alloc(&p->in->arena, count + 1, sizeof *all);
-    memset(all, true, count);
-    if (pdnn_roof_panels_find(&p->roofs, p->in, all, "id layer op_pass #share_pct bound color", err) !=
-        PDNN_OK)
-        return err->status;
-    for (size_t at = 0; at < count; at++) {
-        const struct pdnn_op_rows rows = pdnn_selection_rows(&p->in->selection, at, p->in->ops[0]);
-        const struct pdnn_family_def *family = pdnn_family_find(rows.family);
-        for (size_t i = 0; i < rows.count; i++)
-            add_op(p, at, family, &rows.op[i]);
-    }
-    return PDNN_OK;
-}
-
 static void describe(struct picture *p) {
     const size_t n_kinds = p->kinds.names.count;
     double *pct = pdnn_arena_alloc(&p->in->arena, n_kinds, sizeof *pct), all = 0;
@@ -69,8 +53,18 @@ static void describe(struct picture *p) {
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
+    const size_t count = picture->selection.count;
+    bool *all = pdnn_arena_alloc(&picture->arena, count + 1, sizeof *all);
+    memset(all, true, count);
     const bool done = pdnn_op_kinds_parse(&p.kinds, picture->request->by, err) == PDNN_OK &&
-                      collect_points(&p, err) == PDNN_OK;
+                      pdnn_roof_panels_find(&p.roofs, picture, all, "id layer op_pass #share_pct bound color",
+                                            err) == PDNN_OK;
+    for (size_t at = 0; done && at < count; at++) {
+        const struct pdnn_op_rows rows = pdnn_selection_rows(&picture->selection, at, picture->ops[0]);
+        const struct pdnn_family_def *family = pdnn_family_find(rows.family);
+        for (size_t i = 0; i < rows.count; i++)
+            add_op(&p, at, family, &rows.op[i]);
+    }
     if (done && picture->chart.n_points)
         describe(&p);
     pdnn_op_kinds_finish(&p.kinds);
