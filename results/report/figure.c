@@ -10,26 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void put_option(struct pdnn_str *command, const char *option, const char *value) {
+    if (value) {
+        pdnn_str_printf(command, "%s", option);
+        pdnn_shell_quote(command, value);
+    }
+}
+
 /* The command, with directories without the rest of their paths, and why it draws nothing, or "". */
 static void put_caption(struct pdnn_str *out, const char *kind, const struct pdnn_plot_request *request,
                         const char *why_not) {
     struct pdnn_str command = {0};
-    const char *const options[][2] = {{" --value ", request->value}, {" --across ", request->across}};
     pdnn_str_printf(&command, "paradnn plot %s", kind);
-    for (size_t i = 0; i < request->n_directories; i++) {
-        pdnn_str_append(&command, " ", 1);
-        pdnn_shell_quote(&command, pdnn_directory_name(request->directory[i], &(int){0}));
-    }
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        if (options[i][1]) {
-            pdnn_str_printf(&command, "%s", options[i][0]);
-            pdnn_shell_quote(&command, options[i][1]);
-        }
-    }
-    for (size_t i = 0; i < request->n_only; i++) {
-        pdnn_str_printf(&command, " --only ");
-        pdnn_shell_quote(&command, request->only[i]);
-    }
+    for (size_t i = 0; i < request->n_directories; i++)
+        put_option(&command, " ", pdnn_directory_name(request->directory[i], &(int){0}));
+    put_option(&command, " --value ", request->value);
+    put_option(&command, " --across ", request->across);
+    for (size_t i = 0; i < request->n_only; i++)
+        put_option(&command, " --only ", request->only[i]);
     pdnn_str_printf(out, "<figcaption><code>");
     pdnn_html_text(out, pdnn_str_text(&command));
     pdnn_str_printf(out, *why_not ? "</code>: " : "</code>");
