@@ -180,8 +180,7 @@ static enum pdnn_status take_tasks(struct pdnn_seqpoint_run *run, struct pdnn_se
     return PDNN_OK;
 }
 
-/* Opens the session on one model, makes the epoch that its spec describes, and opens it again on the kinds.
- */
+/* Opens the session on one model, makes the epoch of its spec, and opens it again on the kinds. */
 static enum pdnn_status open_epoch(struct pdnn_seqpoint_run *run, struct pdnn_session *session,
                                    const char *argument, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err) {

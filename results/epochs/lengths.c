@@ -173,16 +173,10 @@ static enum pdnn_status parse_distribution(const char *text, struct pdnn_arena *
 }
 
 static int64_t draw_bin(const struct distribution *from, struct pdnn_rng *rng) {
-    uint64_t at = pdnn_rng_below(rng, from->bin[from->n_bins - 1].up_to);
-    size_t low = 0, high = from->n_bins - 1;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (at < from->bin[middle].up_to)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    const struct bin *bin = &from->bin[low];
+    const uint64_t at = pdnn_rng_below(rng, from->bin[from->n_bins - 1].up_to);
+    const struct bin *bin = from->bin;
+    while (at >= bin->up_to)
+        bin++;
     return bin->low + (int64_t)pdnn_rng_below(rng, (uint64_t)(bin->high - bin->low + 1));
 }
 

@@ -32,11 +32,9 @@ static bool is_name(enum pdnn_hardware_part part, const char *name) {
 
 /* "2"; where there are names also "2,bf16=4" or "bf16=4". */
 static enum pdnn_status parse_factors(struct pdnn_hardware *hardware, enum pdnn_hardware_part part,
-                                      const char *text, struct pdnn_err *err) {
-    char buffer[256], *next;
-    if (snprintf(buffer, sizeof buffer, "%s", text) >= (int)sizeof buffer)
-        return pdnn_fail(err, PDNN_INVALID, "--%s: the text is too long", parts[part].option);
-    for (char *at = buffer; at; at = next) {
+                                      const char *text, struct pdnn_arena *arena, struct pdnn_err *err) {
+    char *next;
+    for (char *at = pdnn_arena_strdup(arena, text); at; at = next) {
         struct pdnn_hardware_change *change = &hardware->change[hardware->n_changes];
         next = parts[part].one ? strchr(at, ',') : NULL;
         if (next)
@@ -70,7 +68,7 @@ enum pdnn_status pdnn_hardware_parse(struct pdnn_hardware *hardware,
     if (request->threads && (!pdnn_parse_i64(request->threads, &hardware->threads) || hardware->threads < 1))
         return pdnn_fail(err, PDNN_INVALID, "--threads is '%s', expected a number from 1", request->threads);
     for (enum pdnn_hardware_part part = 0; part < PDNN_HARDWARE_PARTS; part++)
-        if (texts[part] && parse_factors(hardware, part, texts[part], err) != PDNN_OK)
+        if (texts[part] && parse_factors(hardware, part, texts[part], arena, err) != PDNN_OK)
             return err->status;
     if (request->onto) {
         hardware->onto = pdnn_arena_alloc(arena, 1, sizeof *hardware->onto);

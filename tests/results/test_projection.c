@@ -28,10 +28,12 @@ static const struct pdnn_ceilings ceilings = {
 static struct pdnn_roofs roofs_of(struct pdnn_hardware_request request, int64_t threads) {
     struct pdnn_hardware hardware;
     struct pdnn_roofs roofs;
+    struct pdnn_arena arena = {0};
     struct pdnn_err err = {0};
-    if (pdnn_hardware_parse(&hardware, &request, NULL, &err) != PDNN_OK ||
+    if (pdnn_hardware_parse(&hardware, &request, &arena, &err) != PDNN_OK ||
         pdnn_hardware_roofs(&hardware, &ceilings, threads, &roofs, &err) != PDNN_OK)
         fail_msg("%s", err.text);
+    pdnn_arena_finish(&arena);
     return roofs;
 }
 
@@ -88,13 +90,15 @@ static void test_hardware_refuses(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_hardware hardware;
         struct pdnn_roofs roofs;
+        struct pdnn_arena arena = {0};
         struct pdnn_err err = {0};
-        enum pdnn_status status = pdnn_hardware_parse(&hardware, &rows[i].request, NULL, &err);
+        enum pdnn_status status = pdnn_hardware_parse(&hardware, &rows[i].request, &arena, &err);
         if (status == PDNN_OK)
             status = pdnn_hardware_roofs(&hardware, &ceilings, 2, &roofs, &err);
         assert_int_equal(status, PDNN_INVALID);
         if (!strstr(err.text, rows[i].expected))
             fail_msg("'%s' does not say '%s'", err.text, rows[i].expected);
+        pdnn_arena_finish(&arena);
     }
 }
 
