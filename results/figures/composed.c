@@ -5,7 +5,6 @@
 #include "base/stats.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double band = 0.1;

@@ -23,17 +23,6 @@ struct picture {
     const double *ratio;         /* by row of the results; NULL: no sides are compared */
 };
 
-/* A mean over several directories would say nothing: each has its panels, unless an axis or --by tells them
- * apart. */
-static void part_directories(struct picture *p) {
-    const int results = p->in->selection.results.results, version = p->in->selection.results.version;
-    bool parted = p->in->selection.results.n_directories == 1 || p->x == results || p->y == results;
-    for (size_t k = 0; k < p->keys.count && !parted; k++)
-        parted = p->keys.column[k] == results || p->keys.column[k] == version;
-    if (!parted && p->keys.count < PDNN_SELECTION_AXES_MAX)
-        p->keys.column[p->keys.count++] = results;
-}
-
 /* The named axes, and for one that is not, the best key besides the other one. */
 static enum pdnn_status find_axes(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_results *results = &p->in->selection.results;
@@ -95,7 +84,14 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
         (request->by && pdnn_axes_parse(selection, request->by, &p->keys, err) != PDNN_OK) ||
         find_ratios(p, err) != PDNN_OK)
         return err->status;
-    part_directories(p);
+    /* A mean over several directories would say nothing: each has its panels, unless a key tells them apart.
+     */
+    const int results = selection->results.results, version = selection->results.version;
+    bool parted = selection->results.n_directories == 1 || p->x == results || p->y == results;
+    for (size_t k = 0; k < p->keys.count; k++)
+        parted = parted || p->keys.column[k] == results || p->keys.column[k] == version;
+    if (!parted && p->keys.count < PDNN_SELECTION_AXES_MAX)
+        p->keys.column[p->keys.count++] = results;
     for (size_t k = 0; k < p->keys.count; k++)
         if (p->keys.column[k] == p->x || p->keys.column[k] == p->y)
             return pdnn_fail(err, PDNN_INVALID, "%s is an axis already: name the axes with --x and --y",

@@ -5,7 +5,6 @@
 #include "results/figures/picture.h"
 #include "results/report/page.h"
 
-#include <stdio.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
