@@ -73,25 +73,16 @@ static void collect_points(struct picture *p) {
     }
 }
 
-static void put_notes(struct picture *p) {
-    const struct pdnn_table *groups = &p->groups; /* all pairs in its first row */
-    double count = pdnn_table_number(groups, 0, PDNN_GROUP_INSTANCES);
-    const char *number[3];
-    for (size_t k = 0; k < 3; k++)
-        number[k] = pdnn_plot_ratio(&p->in->arena, pdnn_table_number(groups, 0, PDNN_GROUP_MEAN + k));
-    pdnn_chart_note(&p->in->chart, "geometric mean %s", number[0]);
-    if (*number[1] && *number[2])
-        pdnn_chart_note(&p->in->chart, "   95 %%: %s to %s", number[1], number[2]);
-    pdnn_chart_note(&p->in->chart, "%.0f %% of %.0f above 1",
-                    100 * pdnn_table_number(groups, 0, PDNN_GROUP_ABOVE_1) / count, count);
-    pdnn_chart_note(&p->in->chart, "clearly: %.0f faster, %.0f slower",
-                    pdnn_table_number(groups, 0, PDNN_GROUP_FASTER),
-                    pdnn_table_number(groups, 0, PDNN_GROUP_SLOWER));
-}
-
 static void describe(struct picture *p) {
     const struct pdnn_comparison *c = &p->in->comparison;
     struct pdnn_chart *chart = &p->in->chart;
+    const struct pdnn_table *groups = &p->groups; /* all pairs in its first row */
+    const double count = pdnn_table_number(groups, 0, PDNN_GROUP_INSTANCES),
+                 faster = pdnn_table_number(groups, 0, PDNN_GROUP_FASTER),
+                 slower = pdnn_table_number(groups, 0, PDNN_GROUP_SLOWER);
+    const char *number[3];
+    for (size_t k = 0; k < 3; k++)
+        number[k] = pdnn_plot_ratio(&p->in->arena, pdnn_table_number(groups, 0, PDNN_GROUP_MEAN + k));
     chart->titles[0] = pdnn_plot_compare_titles(&p->in->arena, "Speed-up", c);
     chart->x_title = pdnn_plot_axis(&p->in->arena, &pdnn_comparison_side(c, p->x.side)->results, p->x.at);
     chart->y_title = pdnn_plot_ratio_axis(&p->in->arena, "step time", c);
@@ -106,7 +97,12 @@ static void describe(struct picture *p) {
     if (p->without == chart->n_points)
         pdnn_chart_note(chart, "no ratio has an interval");
     pdnn_chart_line_at_1(chart);
-    put_notes(p);
+    pdnn_chart_note(chart, "geometric mean %s", number[0]);
+    if (*number[1] && *number[2])
+        pdnn_chart_note(chart, "   95 %%: %s to %s", number[1], number[2]);
+    pdnn_chart_note(chart, "%.0f %% of %.0f above 1",
+                    100 * pdnn_table_number(groups, 0, PDNN_GROUP_ABOVE_1) / count, count);
+    pdnn_chart_note(chart, "clearly: %.0f faster, %.0f slower", faster, slower);
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
