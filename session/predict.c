@@ -118,7 +118,7 @@ struct pdnn_estimate {
     const struct pdnn_host *host;
     const char *cache;
     const struct pdnn_ceilings *given; /* or NULL */
-    struct pdnn_ceilings *kept;
+    struct pdnn_ceilings kept;
     bool is_looked_up[THREADS_MAX]; /* by thread count */
     double rounds, total;
     bool any_nominal, any_measured;
@@ -127,16 +127,11 @@ struct pdnn_estimate {
 struct pdnn_estimate *pdnn_estimate_create(const struct pdnn_spec *spec, const struct pdnn_host *host,
                                            const char *cache, const struct pdnn_ceilings *ceilings) {
     struct pdnn_estimate *made = pdnn_alloc(1, sizeof *made);
-    struct pdnn_ceilings *kept = pdnn_alloc(1, sizeof *kept);
-    *made =
-        (struct pdnn_estimate){.spec = spec, .host = host, .cache = cache, .given = ceilings, .kept = kept};
+    *made = (struct pdnn_estimate){.spec = spec, .host = host, .cache = cache, .given = ceilings};
     return made;
 }
 
 void pdnn_estimate_destroy(struct pdnn_estimate *estimate) {
-    if (!estimate)
-        return;
-    free(estimate->kept);
     free(estimate);
 }
 
@@ -154,10 +149,10 @@ enum pdnn_status pdnn_estimate_add(struct pdnn_estimate *estimate, const struct 
             .now_unix_ms = pdnn_clock_unix_ms(),
         };
         estimate->is_looked_up[threads] = true;
-        if (pdnn_roof_cache_last(&job, estimate->kept, err) != PDNN_OK)
+        if (pdnn_roof_cache_last(&job, &estimate->kept, err) != PDNN_OK)
             return err->status;
     }
-    const struct rates rates = find_rates(estimate->given ? estimate->given : estimate->kept, instance);
+    const struct rates rates = find_rates(estimate->given ? estimate->given : &estimate->kept, instance);
     estimate->any_measured = estimate->any_measured || rates.is_measured;
     estimate->any_nominal = estimate->any_nominal || !rates.is_measured;
     const struct pdnn_prediction made = predict_at(&rates, estimate->spec, instance, totals);
@@ -167,7 +162,7 @@ enum pdnn_status pdnn_estimate_add(struct pdnn_estimate *estimate, const struct 
 }
 
 static void append_source(const struct pdnn_estimate *estimate, struct pdnn_str *out) {
-    const struct pdnn_ceilings *roofs = estimate->given ? estimate->given : estimate->kept;
+    const struct pdnn_ceilings *roofs = estimate->given ? estimate->given : &estimate->kept;
     char utc[PDNN_UTC_TEXT];
     if (estimate->any_measured && roofs->row[0].measured_unix_ms)
         pdnn_str_printf(out, "by the roofs measured %.16sZ",
