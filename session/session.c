@@ -97,7 +97,7 @@ static enum pdnn_status expand(struct pdnn_session *session, struct pdnn_err *er
             add_task(session, &item);
     }
     pdnn_walk_finish(&walk);
-    pdnn_shard_deal_finish(&deal);
+    free(deal.mine);
     return status;
 }
 

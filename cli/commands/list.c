@@ -14,6 +14,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static const char description[] =
@@ -359,7 +360,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
                 list.too_wide, list.host.threads,
                 list.host.threads == list.host.thread_limit ? "under OMP_THREAD_LIMIT" : "cores for here");
     pdnn_walk_finish(&list.walk);
-    pdnn_shard_deal_finish(&list.deal);
+    free(list.deal.mine);
     pdnn_spec_finish(&list.spec);
     return status;
 }

@@ -179,7 +179,7 @@ static enum pdnn_status predict(const struct pdnn_spec *spec, struct pdnn_job *j
     fprintf(stderr, "instances: %zu, workers: %zu, predicted time: %s in all, %s each\n", deal.count,
             job->workers, pdnn_duration_format(alone, deal.seconds_all),
             pdnn_duration_format(together, deal.seconds));
-    pdnn_shard_deal_finish(&deal);
+    free(deal.mine);
     return PDNN_OK;
 }
 

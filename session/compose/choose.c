@@ -1,7 +1,6 @@
 #include "session/compose/choose.h"
 
 #include "base/memory.h"
-#include "results/fit/interpolate.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -127,24 +127,14 @@ void pdnn_compose_give_samples(struct compose *compose) {
     free(candidates);
 }
 
-/* What earlier runs have measured costs nothing in the plan. */
-static enum pdnn_status note_known(struct compose *compose, struct pdnn_err *err) {
-    const struct pdnn_session *session = compose->session;
-    size_t context;
-    for (size_t i = 0; i < session->n_tasks; i++) {
-        if (compose->plan.models[i].is_open &&
-            pdnn_compose_find_context(compose, i, &context, err) != PDNN_OK)
-            return err->status;
-    }
-    for (size_t i = 0; i < compose->n_contexts; i++) {
-        const char *key;
-        struct pdnn_library_times times;
+void pdnn_compose_note_known(struct compose *compose) {
+    const char *key;
+    struct pdnn_library_times times;
+    for (size_t i = 0; i < compose->n_contexts; i++)
         for (size_t at = 0; (at = pdnn_library_next(compose->request->library, at, compose->contexts[i].text,
                                                     &key, &times));)
             if (times.count >= (size_t)compose->rules.rounds)
                 pdnn_compose_plan_known(&compose->plan, key);
-    }
-    return PDNN_OK;
 }
 
 /* Compiles what the budget may buy, until half of it is spent; what was drawn first, so that it does not
@@ -202,8 +192,11 @@ enum pdnn_status pdnn_compose_prepare(struct compose *compose, struct pdnn_err *
         return err->status;
     if (isinf(pdnn_session_seconds_left(session)))
         return PDNN_OK;
-    if (note_known(compose, err) != PDNN_OK)
-        return err->status;
+    for (size_t i = 0, context; i < session->n_tasks; i++)
+        if (compose->plan.models[i].is_open &&
+            pdnn_compose_find_context(compose, i, &context, err) != PDNN_OK)
+            return err->status;
+    pdnn_compose_note_known(compose);
     draw_samples(compose);
     /* Models that have all rounds, of their own or composed of measured operators, are out of the plan,
      * except for what validates and calibrates. What is predicted may be measured this time. */

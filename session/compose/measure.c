@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* One measurement of the operator, as guessed before anything was measured. */
 static double guess(const struct compose *compose, size_t number) {

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct pdnn_request pdnn_operators_request(const struct pdnn_session *session,
                                            const struct pdnn_sweep_rules *rules, size_t task) {

@@ -112,12 +112,7 @@ static enum pdnn_status run_all(struct compose *compose, struct pdnn_err *err) {
         if (status != PDNN_OK || isinf(all_seconds))
             break;
         calibrate(compose, guessed);
-        for (size_t i = 0; i < compose->operators.keys.count; i++) {
-            struct pdnn_library_times times;
-            if (compose->measured[i].is_used && find_times(compose, i, &times) &&
-                times.count >= (size_t)compose->rules.rounds)
-                pdnn_compose_plan_known(&compose->plan, compose->operators.keys.text[i]);
-        }
+        pdnn_compose_note_known(compose);
         bool has_more =
             compose->result->models > before.models || compose->result->measured > before.measured;
         bool is_left = is_anything_left(compose);

@@ -77,6 +77,9 @@ enum pdnn_status pdnn_compose_find_context(struct compose *compose, size_t task,
 /* The plan; with a budget, without what earlier runs have done. */
 enum pdnn_status pdnn_compose_prepare(struct compose *compose, struct pdnn_err *err);
 
+/* What the library has of all rounds costs nothing in the plan. */
+void pdnn_compose_note_known(struct compose *compose);
+
 /* Compiles all models, or with a budget some more of them; *guessed: seconds, added up over all calls. */
 enum pdnn_status pdnn_compose_list(struct compose *compose, double *guessed, struct pdnn_err *err);
 
@@ -86,8 +89,7 @@ void pdnn_compose_give_samples(struct compose *compose);
 /* What is measured, what predicted and what is left, within the time that there is. */
 enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *err);
 
-/* The operators to measure, those that one model measures together, models in random order. Returns how many.
- */
+/* The operators to measure, those of one model together, models in random order. Returns how many. */
 size_t pdnn_compose_order(struct compose *compose);
 
 /* Measures the first `count` of that order that lack this round. */
@@ -97,14 +99,13 @@ enum pdnn_status pdnn_compose_measure(struct compose *compose, size_t count, siz
 /* A visit of this round to each composed model that lacks it. */
 enum pdnn_status pdnn_compose_add_up(struct compose *compose, size_t round, struct pdnn_err *err);
 
-/* The last stage: from the visits of the rounds, and from models that also ran, to the times and intervals of
- * the composed rows. The rounds' visits stay in the journal; those appended have PDNN_FLAG_SETTLED and
- * replace them. Nothing is appended that would repeat what is there.
+/* The last stage: from the visits of the rounds to the times and intervals of the composed rows. Visits with
+ * PDNN_FLAG_SETTLED are appended, which replace those of the rounds, unless they would repeat what is there.
  *
  * A row of operators has the median of its times over the rounds, so that what disturbed one measurement does
  * not count. The visits' sums scatter about their total as the rounds did. Their quantiles p10 and p90 are
- * the limits of an interval by the models that calibrate (results/stats/means.h): family, mode and size
- * of memory, with fewer of these where there are too few; without them, the rounds' own. */
+ * the limits of an interval by the models that calibrate (results/stats/means.h), of the same family, mode
+ * and size of memory as far as there are enough; without them, the rounds' own. */
 enum pdnn_status pdnn_compose_settle(struct compose *compose, struct pdnn_err *err);
 
 #endif

@@ -32,15 +32,6 @@ static const struct pdnn_column_def columns[PDNN_VALIDATED_COLUMNS] = {
 const struct pdnn_table_def pdnn_validation_def = {"compose-validation", "composed times against direct ones",
                                                    columns, PDNN_VALIDATED_COLUMNS};
 
-/* The median over these visits, and the last of them over the first, less 1. 0 visits: false. */
-static bool summarize(const struct pdnn_instance_visits *of, enum pdnn_visits_of which, double *scratch,
-                      double *median, double *repeat) {
-    size_t count = pdnn_visits_medians(of->visit, of->count, which, scratch);
-    *repeat = count > 1 ? scratch[count - 1] / scratch[0] - 1 : NAN;
-    *median = count ? pdnn_median(scratch, count) : NAN;
-    return count > 0;
-}
-
 /* Steps are timed with and without stamps, whose parts leave no gaps: what the stamped ones lack is before
  * the first part and behind the last. The median over the visits, since the two are other steps. */
 static double find_outside(const struct pdnn_instance_visits *of, double *scratch) {
@@ -91,11 +82,14 @@ static const char *find_worst(const struct pdnn_instance_visits *of, const struc
 static void validate_one(const struct pdnn_instance_visits *of, const struct pdnn_task *task, double *scratch,
                          struct pdnn_table *table) {
     const struct pdnn_standing standing = pdnn_standing_of(of->visit, of->count);
-    double composed, direct, repeat, ignored, worst_ns;
+    double worst_ns;
     char stratum[64];
-    if (!summarize(of, PDNN_VISITS_COMPOSED, scratch, &composed, &ignored) ||
-        !summarize(of, PDNN_VISITS_DIRECT, scratch, &direct, &repeat))
+    const double composed = pdnn_visits_median_ns(of->visit, of->count, PDNN_VISITS_COMPOSED, scratch);
+    const size_t n_direct = pdnn_visits_medians(of->visit, of->count, PDNN_VISITS_DIRECT, scratch);
+    if (isnan(composed) || !n_direct)
         return;
+    const double repeat = n_direct > 1 ? scratch[n_direct - 1] / scratch[0] - 1 : NAN;
+    const double direct = pdnn_median(scratch, n_direct);
     size_t row = pdnn_table_add_row(table);
     for (size_t i = 0; i < of->count; i++) {
         const struct pdnn_visit *visit = &of->visit[i];

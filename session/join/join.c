@@ -6,10 +6,8 @@
 #include "base/rng.h"
 #include "results/store/journal.h"
 #include "results/store/tables.h"
-#include "results/store/visits.h"
 #include "runtime/protocol/standing.h"
 #include "session/join/shard.h"
-#include "session/join/leases.h"
 #include "session/predict.h"
 
 #include <dirent.h>
@@ -19,7 +17,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 enum pdnn_status pdnn_join_check_alone(const char *directory, struct pdnn_err *err) {
     if (!pdnn_leases_exist(directory) || pdnn_path_has(directory, "journal.csv"))

@@ -20,40 +20,28 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HOST_LETTERS = 40 };
-
-/* Reads a short file; "" if it cannot be read. */
-static void read_line(const char *path, char *text, size_t size) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? 0 : read(fd, text, size - 1);
-    text[got > 0 ? got : 0] = 0;
-    text[strcspn(text, "\n")] = 0;
-    if (fd >= 0)
-        close(fd);
-}
+enum { HOST_LETTERS = 40, FILE_LIMIT_BYTES = 4096 };
 
 /* State and start of a process; false if there is none. */
 static bool read_process(const char *directory, char *state, uint64_t *started) {
     enum { FIELDS_BEFORE_START = 19 };
-    char path[64], text[1024];
+    char path[64], *text = NULL;
     snprintf(path, sizeof path, "/proc/%s/stat", directory);
-    read_line(path, text, sizeof text);
-    const char *at = strrchr(text, ')');
-    if (!at || !at[1])
-        return false;
-    at += 2;
-    *state = *at;
-    for (int i = 0; i < FIELDS_BEFORE_START && at; i++) {
-        at = strchr(at, ' ');
-        at = at ? at + 1 : at;
-    }
+    pdnn_file_read(path, FILE_LIMIT_BYTES, &text, NULL, NULL);
+    const char *at = text ? strrchr(text, ')') : NULL;
+    at = at ? strchr(at, ' ') : NULL;
+    if (at)
+        *state = at[1];
+    for (int i = 0; i < FIELDS_BEFORE_START && at; i++)
+        at = strchr(at + 1, ' ');
     *started = at ? strtoull(at, NULL, 10) : 0;
+    free(text);
     return at != NULL;
 }
 
 struct pdnn_holder pdnn_holder_self(const char *host) {
     struct pdnn_holder made = {.pid = (uint64_t)getpid()};
-    char name[HOST_LETTERS + 1], when[24], own[24], state;
+    char name[HOST_LETTERS + 1], when[24], own[24], state, *boot = NULL;
     struct stat space;
     struct tm utc = {0};
     uint16_t random = 0;
@@ -67,7 +55,9 @@ struct pdnn_holder pdnn_holder_self(const char *host) {
     *name = *name == '.' ? '_' : *name;
     strftime(when, sizeof when, "%Y%m%dT%H%M%SZ", &utc);
     snprintf(made.part, sizeof made.part, "%s-%" PRIu64 "-%s-%04x", name, made.pid, when, (unsigned)random);
-    read_line("/proc/sys/kernel/random/boot_id", made.boot, sizeof made.boot);
+    if (pdnn_file_read("/proc/sys/kernel/random/boot_id", FILE_LIMIT_BYTES, &boot, NULL, NULL) == PDNN_OK)
+        snprintf(made.boot, sizeof made.boot, "%.*s", (int)strcspn(boot, "\n"), boot);
+    free(boot);
     if (stat("/proc/self/ns/pid", &space) == 0)
         made.pid_space = (uint64_t)space.st_ino;
     /* /proc may show another PID namespace, whose processes have other pids. */

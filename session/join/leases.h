@@ -116,7 +116,7 @@ enum pdnn_status pdnn_leases_void(struct pdnn_leases *leases, size_t lease, stru
 enum pdnn_status pdnn_leases_check(struct pdnn_leases *leases, size_t lease, bool *is_held,
                                    struct pdnn_err *err);
 
-/* A sign of life, unless the last one is young; cheap. Begins with the first call. */
+/* A sign of life, unless the last one is young; cheap. */
 void pdnn_leases_beat(struct pdnn_leases *leases);
 
 /* Looks for signs of life of all other holders. */

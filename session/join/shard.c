@@ -237,11 +237,6 @@ enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pd
     return status;
 }
 
-void pdnn_shard_deal_finish(struct pdnn_shard_deal *deal) {
-    free(deal->mine);
-    *deal = (struct pdnn_shard_deal){0};
-}
-
 enum pdnn_status pdnn_shard_check(const struct pdnn_shard *shard, const char *directory,
                                   struct pdnn_err *err) {
     char now[PDNN_SHARD_TEXT];

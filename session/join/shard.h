@@ -60,8 +60,8 @@ const char *pdnn_shard_format(const struct pdnn_shard *shard, char buffer[PDNN_S
 
 /* The deal of a whole spec. */
 struct pdnn_shard_deal {
-    size_t count;                /* instances, as gen/expansion/walk returns them */
-    bool *mine;                  /* heap: whether each is in the shard, for that walk; NULL: all are */
+    size_t count; /* instances, as gen/expansion/walk returns them */
+    bool *mine;   /* heap, the caller's: whether each is in the shard, for that walk; NULL: all are */
     double seconds, seconds_all; /* predicted, of the shard and of all */
 };
 
@@ -69,10 +69,9 @@ struct pdnn_shard_deal {
  * does not count, since it differs from one shard's host to the next: an instance that turns out not to fit
  * into memory there has its place. Filtered and invalid ones, and those above a limit in bytes, cost nothing.
  * threads: what `threads: all` stands for; the same for all shards, or their ids differ. A whole sweep is not
- * dealt. Release *deal with pdnn_shard_deal_finish after a success. */
+ * dealt. */
 enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pdnn_spec *spec,
                                  int64_t threads, struct pdnn_shard_deal *deal, struct pdnn_err *err);
-void pdnn_shard_deal_finish(struct pdnn_shard_deal *deal);
 
 /* PDNN_INVALID, naming both, if DIR/environment.yaml says that the directory holds another part. */
 enum pdnn_status pdnn_shard_check(const struct pdnn_shard *shard, const char *directory,

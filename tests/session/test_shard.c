@@ -180,7 +180,7 @@ static size_t list(const struct pdnn_spec *spec, const struct pdnn_shard *shard,
     }
     assert_int_equal(walk.next, deal.count); /* no further than there are instances */
     pdnn_walk_finish(&walk);
-    pdnn_shard_deal_finish(&deal);
+    free(deal.mine);
     return count;
 }
 
