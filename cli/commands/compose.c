@@ -85,15 +85,14 @@ static const struct pdnn_table_def summary_def = {"strata", "errors by family an
 /* A quantile of a column, or of its sizes, over those of the rows that have a value. */
 static double quantile(const struct pdnn_table *table, const struct pdnn_row_list *rows, size_t column,
                        bool of_sizes, double q) {
-    double *values = pdnn_alloc(rows->count + 1, sizeof *values), found = NAN;
+    double *values = pdnn_alloc(rows->count + 1, sizeof *values);
     size_t count = 0;
     for (size_t i = 0; i < rows->count; i++) {
         double value = pdnn_table_number(table, rows->at[i], column);
         if (!isnan(value))
             values[count++] = of_sizes ? fabs(value) : value;
     }
-    if (count)
-        found = pdnn_median(values, count); /* sorts */
+    double found = count ? pdnn_median(values, count) : NAN; /* sorts */
     if (count && q != 0.5)
         found = pdnn_quantile_sorted(values, count, q);
     free(values);
@@ -306,15 +305,14 @@ static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct j
 /* Nothing is written, and only roofs are measured. */
 static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struct job *job,
                                    struct pdnn_err *err) {
-    struct pdnn_session *session = &job->of.session;
     struct pdnn_compose_plan plan = {0};
     struct pdnn_choose choice = {0};
-    uint64_t budget_ns = session->spec.limits.budget_ns;
+    uint64_t budget_ns = job->of.session.spec.limits.budget_ns;
     struct pdnn_table operators;
     struct pdnn_str text = {0};
-    if (pdnn_cli_job_roofs(&job->of, err) != PDNN_OK)
-        return err->status;
-    enum pdnn_status status = pdnn_compose_plan(&plan, session, err);
+    enum pdnn_status status = pdnn_cli_job_roofs(&job->of, err);
+    if (status == PDNN_OK)
+        status = pdnn_compose_plan(&plan, &job->of.session, err);
     if (status == PDNN_OK) {
         pdnn_compose_plan_choose(&plan, budget_ns ? (double)budget_ns * 1e-9 : INFINITY, &choice);
         pdnn_compose_plan_table(&choice, &operators);
