@@ -27,22 +27,20 @@ struct group {
 static struct group groups[4 * PDNN_ROOF_LEVELS];
 static size_t n_groups;
 
-static struct group *group_of(const struct pdnn_placement *place) {
-    char name[2 * PDNN_LEVEL_TEXT];
+static struct group *group_named(const char *name) {
     size_t at = 0;
-    snprintf(name, sizeof name, "%s, %s", place->roof_level, pdnn_bound_name(place->bound));
     while (at < n_groups && strcmp(groups[at].name, name) != 0)
         at++;
     if (at == n_groups) {
         n_groups++;
-        memcpy(groups[at].name, name, sizeof name);
+        snprintf(groups[at].name, sizeof groups[at].name, "%s", name);
         groups[at].apart = calloc(OPS_MAX, sizeof *groups[at].apart);
     }
     return &groups[at];
 }
 
 static void add_op(const struct pdnn_placement *places, size_t n_files) {
-    struct group *group = group_of(&places[0]);
+    char name[2 * PDNN_LEVEL_TEXT];
     double least = places[0].roof_ns, most = least;
     bool other_level = false, other_bound = false;
     for (size_t k = 1; k < n_files; k++) {
@@ -51,11 +49,15 @@ static void add_op(const struct pdnn_placement *places, size_t n_files) {
         other_level = other_level || strcmp(places[k].roof_level, places[0].roof_level) != 0;
         other_bound = other_bound || places[k].bound != places[0].bound;
     }
-    if (!(least > 0) || group->count == OPS_MAX)
-        return;
-    group->apart[group->count++] = most / least - 1;
-    group->other_level += other_level;
-    group->other_bound += other_bound;
+    snprintf(name, sizeof name, "%s, %s", places[0].roof_level, pdnn_bound_name(places[0].bound));
+    for (int of_all = 0; of_all < 2 && least > 0; of_all++) {
+        struct group *group = group_named(of_all ? "all" : name);
+        if (group->count == OPS_MAX)
+            return;
+        group->apart[group->count++] = most / least - 1;
+        group->other_level += other_level;
+        group->other_bound += other_bound;
+    }
 }
 
 static enum pdnn_status add_instance(const char *id, const struct pdnn_ceilings *ceilings, size_t n_files,
