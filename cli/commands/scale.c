@@ -47,7 +47,7 @@ static const struct pdnn_help_row examples[] = {
      "how the parts of a step shift as a model is sliced"},
 };
 
-/* "2,8,64"; 1 where the option is not given. */
+/* "2,8,64", each once; 1 where the option is not given. */
 static enum pdnn_status parse_numbers(const struct pdnn_arguments *arguments, const char *option,
                                       int64_t *numbers, size_t *count, struct pdnn_err *err) {
     enum { MOST = 1 << 20 };
@@ -61,6 +61,9 @@ static enum pdnn_status parse_numbers(const struct pdnn_arguments *arguments, co
             return pdnn_fail(err, PDNN_INVALID,
                              "--%s is '%s', expected up to %d numbers from 1 to %d such as 2,8,64", option,
                              text, PDNN_SCALE_VALUES_MAX, MOST);
+        for (size_t before = 0; before < *count; before++)
+            if (numbers[before] == numbers[*count])
+                return pdnn_fail(err, PDNN_INVALID, "--%s has %s twice", option, number);
     }
     return PDNN_OK;
 }

@@ -90,8 +90,9 @@ def main():
         check_nodes(paradnn, results)
         check_slices(paradnn, results)
         check_batch(paradnn, results)
-        refused = subprocess.run([paradnn, "scale", results, "--slice", "3", "--link", LINK], capture_output=True, text=True)
-        expect(refused.returncode == 2 and "divisor of their heads" in refused.stderr, refused.stderr)
+        for option, said in (("--slice=3", "divisor of their heads"), ("--nodes=2,8,2", "--nodes has 2 twice")):
+            refused = subprocess.run([paradnn, "scale", results, option, "--link", LINK], capture_output=True, text=True)
+            expect(refused.returncode == 2 and said in refused.stderr, refused.stderr)
 
 
 main()
