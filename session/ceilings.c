@@ -13,7 +13,7 @@
 
 enum { THREAD_COUNTS_MAX = PDNN_CEILINGS_THREADS_MAX };
 
-/* A few repetitions of each. Roofs that `paradnn ceilings` took longer for are used instead, while they are kept. */
+/* Roofs that `paradnn ceilings` took longer for are used instead, while they are kept. */
 static const double quick_seconds = 1.5;
 
 /* For the link between ranks; a slow one takes longer for the first message of a size. */
