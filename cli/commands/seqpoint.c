@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 #include <sys/stat.h>
 
 static const char description[] =
