@@ -158,6 +158,8 @@ static void forget_keys(struct pdnn_selection *selection) {
 
 void pdnn_selection_leave_failed(struct pdnn_selection *selection) {
     const size_t n = selection->count + selection->left_out;
+    if (!n)
+        return;
     size_t *row = pdnn_alloc(n, sizeof *row), count = 0, failed = 0;
     for (size_t at = 0; at < selection->count; at++)
         if (pdnn_selection_is_ok(selection, at))
