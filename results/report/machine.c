@@ -14,7 +14,7 @@ static void put_roofs(const struct pdnn_ceilings *ceilings, struct pdnn_str *out
         if (strcmp(ceilings->row[i].kind, "ladder") != 0)
             pdnn_ceilings_add(&ceilings->row[i], &roofs);
     pdnn_html_put_table(out, &roofs, NULL, columns, sizeof columns / sizeof *columns,
-                        "Second best repetitions, with the least and the greatest: arithmetic in GFLOP/s, "
+                        "With the least and the greatest repetition: arithmetic in GFLOP/s, "
                         "bandwidth in GB/s, overhead in ns.");
     pdnn_table_finish(&roofs);
 }

@@ -315,7 +315,7 @@ class Page(unittest.TestCase):
         self.browser.open(f"file://{page}")
         printed = pdf_text(base64.b64decode(self.browser.post("/print", {})))
         self.browser.chromium("Emulation.setScriptExecutionDisabled", value=False)
-        for words in ("which data would tell", "Second best repetitions", "low_whisker", "Geometric means of the speed-up", "no such row", "paradnn_build", "quota_cpus"):
+        for words in ("which data would tell", "With the least and the greatest repetition", "low_whisker", "Geometric means of the speed-up", "no such row", "paradnn_build", "quota_cpus"):
             self.assertIn(words.replace(" ", ""), printed.replace(" ", ""))
 
     def test_two_sources(self):
