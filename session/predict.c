@@ -127,7 +127,10 @@ struct pdnn_estimate {
 struct pdnn_estimate *pdnn_estimate_create(const struct pdnn_spec *spec, const struct pdnn_host *host,
                                            const char *cache, const struct pdnn_ceilings *ceilings) {
     struct pdnn_estimate *made = pdnn_alloc(1, sizeof *made);
-    *made = (struct pdnn_estimate){.spec = spec, .host = host, .cache = cache, .given = ceilings};
+    made->spec = spec;
+    made->host = host;
+    made->cache = cache;
+    made->given = ceilings;
     return made;
 }
 

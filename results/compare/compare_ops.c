@@ -177,7 +177,7 @@ static void add_pair(struct work *work, struct pdnn_ops_reader *const readers[PD
     find_other(work, pair, &ops);
     for (int side = 0; side < PDNN_SIDES; side++) {
         add_side(work, 0, pair, side, shares[side], n_shares[side]);
-        if (work->families.count > 2)
+        if (family && work->families.count > 2)
             add_side(work, family, pair, side, shares[side], n_shares[side]);
     }
 }

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -57,14 +58,14 @@ static enum pdnn_status check_schema(const char *path, const struct pdnn_table *
     size_t column = pdnn_table_find(table, "schema");
     if (column == SIZE_MAX || !table->n_rows || pdnn_table_is_empty(table, 0, column))
         return PDNN_OK;
-    const int schema = (int)pdnn_table_count(table, 0, column);
+    const uint64_t schema = pdnn_table_count(table, 0, column);
     return schema == PDNN_SCHEMA ? PDNN_OK
            : schema < PDNN_SCHEMA
                ? pdnn_fail(err, PDNN_INVALID,
-                           "%s: written by an older version of paradnn (schema %d, now %d)", path, schema,
-                           PDNN_SCHEMA)
-               : pdnn_fail(err, PDNN_INVALID, "%s:2: schema '%d', this program reads %d", path, schema,
-                           PDNN_SCHEMA);
+                           "%s: written by an older version of paradnn (schema %" PRIu64 ", now %d)", path,
+                           schema, PDNN_SCHEMA)
+               : pdnn_fail(err, PDNN_INVALID, "%s:2: schema '%" PRIu64 "', this program reads %d", path,
+                           schema, PDNN_SCHEMA);
 }
 
 /* Its own name, or the path where two directories have the same name. */
