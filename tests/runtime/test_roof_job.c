@@ -6,6 +6,7 @@
 
 static uint64_t now_ns;
 static uint64_t start_ns, unit_ns; /* what a run takes: to start the threads, and for each unit */
+static uint64_t held_up_ns;        /* and what the next one takes besides */
 
 uint64_t __wrap_pdnn_clock_ns(void);
 
@@ -15,13 +16,14 @@ uint64_t __wrap_pdnn_clock_ns(void) {
 
 static int take_time(struct pdnn_roof_job *job, uint64_t units, double *work) {
     (void)job;
-    now_ns += start_ns + units * unit_ns;
+    now_ns += start_ns + units * unit_ns + held_up_ns;
+    held_up_ns = 0;
     *work = (double)units;
     return 0;
 }
 
 /* Threads that take a hundred times as long to start as a pass takes are a small part of a repetition; what
- * takes longer than one is cut. */
+ * takes longer than one is cut; and a pass that was held up is no long one. */
 static void test_repetitions_are_long(void **state) {
     (void)state;
     static const struct {
@@ -35,7 +37,7 @@ static void test_repetitions_are_long(void **state) {
         static struct pdnn_roof_job job;
         struct pdnn_err err = {0};
         uint64_t least_ns = rows[i].is_stream ? 700000 : 2000000;
-        start_ns = rows[i].start_ns, unit_ns = rows[i].unit_ns;
+        start_ns = rows[i].start_ns, unit_ns = rows[i].unit_ns, held_up_ns = 50000000;
         job = (struct pdnn_roof_job){.run = take_time,
                                      .stream = rows[i].is_stream ? &stream : NULL,
                                      .pass = {.slice_bytes = 64 << 20}};
