@@ -38,7 +38,7 @@ static enum pdnn_status draw(struct pdnn_picture *p, struct pdnn_err *err) {
     }
     chart->dot = "train";
     chart->no_dot = "infer";
-    chart->caption = "Each point is one model. The lines are the best this machine was measured to do: "
+    chart->caption = "Each point is one model. The lines are what this machine was measured to reach: "
                      "bandwidth of each memory level (slanted), arithmetic (level).\n"
                      "A point on a line uses that resource fully. Left of where a slanted line meets the "
                      "level one, memory sets the limit; right of it, arithmetic.";

@@ -52,7 +52,7 @@ static enum pdnn_status measure_size(const struct pdnn_world *world, float *valu
         return status;
     pdnn_sort(rate, taken);
     *row = (struct pdnn_ceiling){.capacity_bytes = bytes,
-                                 .value = rate[taken - 1],
+                                 .value = rate[taken - 2],
                                  .low = rate[0],
                                  .high = rate[taken - 1],
                                  .repetitions = (int64_t)taken,

@@ -25,7 +25,7 @@ struct pdnn_ceiling {
     /* bandwidth: measured capacity of the level for all these threads together, 0 for DRAM; ladder: working
      * set of all these threads together; link: of a message */
     uint64_t capacity_bytes;
-    double value; /* second best repetition: GFLOP/s, GB/s (link: the best, of the bus), or ns for overhead */
+    double value;     /* second best repetition: GFLOP/s, GB/s (link: of the bus), or ns for overhead */
     double low, high; /* smallest and largest repetition */
     int64_t repetitions;
     double median;
