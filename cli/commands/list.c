@@ -1,4 +1,4 @@
-#include "base/checked.h"
+#include "base/rng.h"
 #include "models/build.h"
 #include "session/predict.h"
 #include "session/session.h"
@@ -208,21 +208,23 @@ static enum pdnn_status list_instances(struct list *list, const struct pdnn_argu
     return status;
 }
 
+/* 128 bits, because 1e5 instances of 1e18 FLOP do not fit in 64. */
 struct totals {
     uint64_t instances, filtered, uncounted; /* uncounted: instances whose counts do not fit */
     uint64_t too_large;                      /* for the memory here */
-    struct pdnn_count sum[3];                /* of the columns from FLOP_SUM on */
+    pdnn_u128 sum[3];                        /* of the columns from FLOP_SUM on */
     uint64_t params_min, params_max;
 };
 
+/* Sums are text because they may need more than 64 bits. */
 enum { INSTANCES, FILTERED, FLOP_SUM, BYTES_SUM = FLOP_SUM + 2, PARAMS_MIN, PARAMS_MAX, N_TOTALS_COLUMNS };
 static const struct pdnn_column_def totals_columns[N_TOTALS_COLUMNS] = {
     {"instances", NULL, NULL, PDNN_KIND_COUNT, .help = "that a sweep would run"},
     {"filtered", NULL, NULL, PDNN_KIND_COUNT, .help = "instances that a where-expression leaves out"},
-    {"flop_count", "FLOP", "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI, .help = "of one step of each, exact"},
-    {"in_bounds_flop_count", "in bounds", "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI,
+    {"flop_count", "FLOP", "FLOP", .align = PDNN_ALIGN_RIGHT, .help = "of one step of each, exact"},
+    {"in_bounds_flop_count", "in bounds", "FLOP", .align = PDNN_ALIGN_RIGHT,
      .help = "the same without taps on padding"},
-    {"byte_count", "bytes", "bytes", PDNN_KIND_COUNT, PDNN_SHOW_SI,
+    {"byte_count", "bytes", "bytes", .align = PDNN_ALIGN_RIGHT,
      .help = "compulsory traffic of one step of each"},
     {"params_min", "params from", NULL, PDNN_KIND_COUNT, PDNN_SHOW_SI,
      .help = "parameters of the smallest model"},
@@ -231,7 +233,17 @@ static const struct pdnn_column_def totals_columns[N_TOTALS_COLUMNS] = {
 static const struct pdnn_table_def totals_def = {"list --count", "what a sweep amounts to", totals_columns,
                                                  N_TOTALS_COLUMNS};
 
-/* A sum that does not fit in 64 bits is an empty cell. */
+/* Exact in files; people see it rounded. */
+static void set_sum(struct pdnn_table *table, size_t column, pdnn_u128 sum, bool for_people) {
+    char text[48] = "", *at = text + sizeof text - 1;
+    const double rounded = (double)sum;
+    do
+        *--at = (char)('0' + (int)(sum % 10));
+    while (sum /= 10);
+    const char *unit = column == BYTES_SUM ? "B" : "FLOP";
+    pdnn_table_set_text(table, 0, column, for_people ? pdnn_format_si(text, rounded, unit) : at);
+}
+
 static enum pdnn_status print_totals(const struct totals *totals, const struct pdnn_arguments *arguments,
                                      struct pdnn_err *err) {
     struct pdnn_table table;
@@ -240,8 +252,7 @@ static enum pdnn_status print_totals(const struct totals *totals, const struct p
     pdnn_table_set_count(&table, 0, INSTANCES, totals->instances);
     pdnn_table_set_count(&table, 0, FILTERED, totals->filtered);
     for (size_t i = FLOP_SUM; i <= BYTES_SUM; i++)
-        if (!totals->sum[i - FLOP_SUM].overflow)
-            pdnn_table_set_count(&table, 0, i, totals->sum[i - FLOP_SUM].value);
+        set_sum(&table, i, totals->sum[i - FLOP_SUM], pdnn_wants_text(arguments));
     if (totals->instances > totals->uncounted) {
         pdnn_table_set_count(&table, 0, PARAMS_MIN, totals->params_min);
         pdnn_table_set_count(&table, 0, PARAMS_MAX, totals->params_max);
@@ -272,7 +283,7 @@ static void add_totals(struct totals *totals, const struct pdnn_expanded *item) 
     const struct pdnn_cost *cost = &item->totals.cost;
     const uint64_t counts[] = {cost->flop_count, cost->in_bounds_flop_count, cost->byte_count};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        totals->sum[i].overflow |= !pdnn_add_u64(&totals->sum[i].value, counts[i]);
+        totals->sum[i] += counts[i];
     const uint64_t params = item->totals.params;
     totals->params_min = params < totals->params_min ? params : totals->params_min;
     totals->params_max = params > totals->params_max ? params : totals->params_max;

@@ -90,6 +90,7 @@ GOLDEN_CASES = [
     ("list-id", ["list", "fc/layers=2,nodes=16,input=20,output=10,batch=4,threads=1"], 0),
     ("count", ["list", "--count", "small.yaml"], 0),
     ("count-csv", ["list", "--count", "small.yaml", "--format", "csv"], 0),
+    ("count-beyond-64-bits", ["list", "--count", "large.yaml", "--format", "csv"], 0),
     ("list-shard", ["list", "small.yaml", "--shard", "3/3", "--shard-base", "1"], 0),
     ("list-shard-csv", ["list", "small.yaml", "nets.yaml", "--shard", "2/3", "--format", "csv"], 0),
     ("count-shard", ["list", "--count", "small.yaml", "--shard", "2/3"], 0),
@@ -221,8 +222,15 @@ overhead,op,,,1,0,1,1,1,5
 """
 
 
+# Sums of 1.9e19 FLOP.
+LARGE = """sweep: large
+run: {mode: train}
+models: [{fc: {layers: [100, 120], nodes: [32768, 40000, 50000, 65536], batch: [65536, 131072, 262144, 1048576]}}]
+"""
+
+
 class Words(Case):
-    FILES = {"small.yaml": SMALL, "nets.yaml": NETS}
+    FILES = {"small.yaml": SMALL, "nets.yaml": NETS, "large.yaml": LARGE}
 
     def setUp(self):
         super().setUp()
