@@ -200,29 +200,33 @@ static void memory_bound_gain_more(struct pdnn_question *q) {
                    pdnn_claim_ratio(q, each[COMPUTE_BOUND], " ("), kinds[COMPUTE_BOUND].n, lookups);
 }
 
-/* The software that all models of a source ran on, "oneDNN 3.5"; "" if there were several or none is known.
- */
-static const char *software_of(const struct pdnn_selection *rows) {
-    const char *version = pdnn_selection_get(rows, 0, rows->results.version);
-    for (size_t at = 1; at < rows->count; at++)
-        if (strcmp(pdnn_selection_get(rows, at, rows->results.version), version) != 0)
+/* The software that all pairs of a side ran on, "oneDNN 3.5"; "" if there were several or none is known. */
+static const char *software_of(const struct pdnn_claim_data *data, int side) {
+    const struct pdnn_selection *rows = data->rows[data->n_sources > 1 ? side : PDNN_SIDE_A];
+    const int column = pdnn_results_setting(&rows->results, PDNN_SETTING_BACKEND);
+    const char *backend = pdnn_comparison_setting(data->pairs, 0, side, PDNN_SETTING_BACKEND);
+    for (size_t i = 1; i < data->pairs->pairs.n_rows; i++)
+        if (strcmp(pdnn_comparison_setting(data->pairs, i, side, PDNN_SETTING_BACKEND), backend) != 0)
             return "";
-    return version;
+    for (size_t at = 0; at < rows->count; at++)
+        if (strcmp(pdnn_selection_get(rows, at, column), backend) == 0)
+            return pdnn_selection_get(rows, at, rows->results.version);
+    return "";
 }
 
 /* 1 if B has the newer version of one library on one machine, -1 if A has; 0 after a sentence that says why
  * there is no newer one. names: the older and the newer. */
 static int newer_side(struct pdnn_question *q, const char *names[2]) {
-    const char *a = software_of(q->data->rows[PDNN_SIDE_A]),
-               *b = q->data->n_sources > 1 ? software_of(q->data->rows[PDNN_SIDE_B]) : a;
+    const struct pdnn_comparison *pairs = q->data->pairs;
+    const char *a = software_of(q->data, PDNN_SIDE_A), *b = software_of(q->data, PDNN_SIDE_B);
     const int order = strverscmp(b, a), newer = (order > 0) - (order < 0);
     names[newer > 0] = b;
     names[newer <= 0] = a;
-    if (q->data->pairs->n_across)
+    if (pairs->n_across)
         pdnn_claim_say(q, PDNN_CANNOT_BE_TOLD, "The two differ in their settings.");
     else if (!*a || !*b)
         pdnn_claim_say(q, PDNN_CANNOT_BE_TOLD, "The version of a library is not known.");
-    else if (!is_same_machine(q->data->pairs))
+    else if (!is_same_machine(pairs))
         pdnn_claim_say(q, PDNN_CANNOT_BE_TOLD, "The two are different machines.");
     else if (!newer)
         pdnn_claim_say(q, PDNN_CANNOT_BE_TOLD, "Both ran %s.", a);

@@ -298,6 +298,10 @@ class Claims(unittest.TestCase):
         self.assertEqual(self.number, "14")
         # The older one may come second.
         self.check(every, HOLDS, "From oneDNN 2.6.3 to oneDNN 3.5", *reversed(self.versions((1.2, 1.21, 1.19))))
+        # Nor does it matter what ran on one side alone.
+        older, newer = self.versions((1.2, 1.21, 1.19))
+        alone = {**older[0][0], "backend": "openblas", "nodes": 16, "id": older[0][0]["id"].replace("nodes=8", "nodes=16,backend=openblas")}
+        self.check(every, HOLDS, "From oneDNN 2.6.3 to oneDNN 3.5", (older[0] + [alone], older[1]), newer)
         self.check(every, DOES_NOT, "multiplied by 0.800 (", *self.versions((0.8, 0.81, 0.79)))
         self.check(every, UNKNOWN, NARROWER, *self.versions((0.8, 1.3, 1)))
         for claim in some, every:
