@@ -143,6 +143,16 @@ class Compare(Tables):
             rows = {row["op"]: row for row in self.rows(*places, "--table", "ops") if row["family"] == ""}
             self.assertEqual([rows[op]["gain_pct"] for op in ("dense", "relu", "residual")], shares)
 
+    def test_a_model_without_a_family_counts_once(self):
+        models = [["net/1", "net"], ["other/1", "other"], ["alone/1", ""]]
+        places = []
+        for name, ns in (("a", 1000), ("b", 500)):
+            places.append(self.results(name, [[*model, "infer", "ok", ns, "", ""] for model in models]))
+            self.table(name, "ops.csv", OP_HEADER, [[model[0], "dense", "any", "forward", "l1", 1, ns, ""] for model in models])
+        self.assertIn("summed over 3 instances", self.compare(*places))
+        rows = [row for row in self.rows(*places, "--table", "ops") if row["op"] == "dense"]
+        self.assertEqual([(row["family"], row["a_ns"]) for row in rows], [("", "3000"), ("net", "1000"), ("other", "1000")])
+
     def test_joins_ids_of_earlier_versions(self):
         full = "rnn/cell=lstm,layers=1,embedding=8,hidden=8,length=5,vocabulary=9,batch=2,bidirectional=no,output_at=every-step,dropout=0," \
                "ids=uniform,mode=train,dtype=f32,optimizer=rmsprop,backend=onednn,threads=2,cache=warm,fuse=none,rnn=auto,accumulate=1," \
