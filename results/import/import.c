@@ -7,6 +7,7 @@
 #include "base/stats.h"
 #include "base/units.h"
 #include "base/visible.h"
+#include "results/import/labels.h"
 #include "results/import/source.h"
 #include "results/rows/roofline.h"
 #include "results/store/tables.h"

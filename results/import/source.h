@@ -1,12 +1,10 @@
-/* A CSV or JSON file of somebody else's as a table of texts, and ParaDnn's labels and states in this
- * program's words. JSON is an object of parallel lists, of which each is a column, or a list of objects, one
- * a row. */
+/* A CSV or JSON file of somebody else's as a table of texts. JSON is an object of parallel lists, of which
+ * each is a column, or a list of objects, one a row. */
 #ifndef RESULTS_IMPORT_SOURCE_H
 #define RESULTS_IMPORT_SOURCE_H
 
 #include "base/err.h"
 #include "results/table/table.h"
-#include "runtime/protocol/visit.h"
 
 struct pdnn_import_source {
     const char *path;
@@ -22,13 +20,5 @@ enum pdnn_status pdnn_import_source_open(struct pdnn_import_source *source, cons
 /* The number of the column of this name; PDNN_INVALID names the nearest where there is none. */
 enum pdnn_status pdnn_import_source_find(const struct pdnn_import_source *source, const char *name,
                                          size_t *column, struct pdnn_err *err);
-
-/* Appends the id, without run settings, of a label such as layer_32-node_512-input_8000-output_200-bs_1024;
- * `set` are the texts "KEY=VALUE" that follow it. PDNN_INVALID says what is wrong or lacks. */
-enum pdnn_status pdnn_label_id(const char *label, const char *const *set, size_t n_set, struct pdnn_str *id,
-                               struct pdnn_err *err);
-
-/* The outcome of a state such as OOM, or one of our own; "" is ok. PDNN_INVALID with the nearest. */
-enum pdnn_status pdnn_state_outcome(const char *state, enum pdnn_outcome *outcome, struct pdnn_err *err);
 
 #endif
