@@ -42,7 +42,7 @@ struct picture {
     size_t n_boxes;
     struct pdnn_bars bars;
     struct dot *dot;
-    size_t n_dots;
+    size_t n_dots, room;
     double low, high;
     struct pdnn_scale y;
 };
@@ -109,6 +109,7 @@ static enum pdnn_status collect_boxes(struct picture *p, struct pdnn_err *err) {
 }
 
 static void add_dot(struct picture *p, struct dot dot) {
+    p->dot = pdnn_arena_grow(&p->in->arena, p->dot, &p->room, p->n_dots, sizeof *p->dot);
     p->dot[p->n_dots++] = dot;
     widen(p, dot.value);
 }
@@ -151,19 +152,6 @@ static void add_others(struct picture *p) {
         }
     }
     pdnn_arena_finish(&arena);
-}
-
-static void collect_dots(struct picture *p) {
-    size_t most = p->selection->count;
-    for (size_t box = 0; p->request->adds_presets && box < p->n_boxes; box++) {
-        const struct pdnn_family_def *family = pdnn_family_find(family_of(p, box));
-        most += family ? family->n_presets : 0;
-    }
-    p->dot = pdnn_arena_alloc(&p->in->arena, most + 1, sizeof *p->dot);
-    for (size_t box = 0; box < p->n_boxes; box++)
-        add_measured(p, box);
-    if (p->request->adds_presets)
-        add_others(p);
 }
 
 static void choose_range(struct picture *p) {
@@ -385,10 +373,12 @@ enum pdnn_status pdnn_boxes_draw(const struct pdnn_box_request *request, struct 
                           .high = -INFINITY};
     memcpy(p->column + 1, request->keys.column, request->keys.count * sizeof *p->column);
     const enum pdnn_status status = collect_boxes(p, err);
-    if (status == PDNN_OK) {
-        collect_dots(p);
+    for (size_t box = 0; box < p->n_boxes && status == PDNN_OK; box++)
+        add_measured(p, box);
+    if (status == PDNN_OK && request->adds_presets)
+        add_others(p);
+    if (status == PDNN_OK)
         describe(p);
-    }
     picture->left_out = request->left_out;
     pdnn_groups_finish(&p->groups);
     return status;

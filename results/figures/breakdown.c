@@ -6,7 +6,6 @@
 #include "results/query/shares.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { BARS_MAX = 60, LEGEND_MOST = 22 };
 
@@ -92,7 +91,7 @@ static void choose_parts(struct picture *p) {
         if (row->rgb) {
             part->ink = group_color(matrix, r);
         } else if (is_plain(row) && count_longer(p, r, false) < own && taken < own) {
-            part->ink = pdnn_plot_distinct_color(taken++);
+            part->ink = pdnn_plot_distinct_color[taken++];
         } else if (is_plain(row)) {
             grey = grey < r ? grey : r;
             part->ink = PDNN_INK_OTHERS;

@@ -182,7 +182,7 @@ struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char
 }
 
 /* What people call the columns that pictures are mostly of. */
-static const struct {
+static const struct words {
     const char *column, *words, *unit;
 } words[] = {{"pct_of_peak", "share of the measured peak", "%"},
              {"pct_of_roof", "share of the roof", "%"},
@@ -192,25 +192,23 @@ static const struct {
              {"time_ns_median", "time of a step", "ns"},
              {"params", "parameters", ""}};
 
-static size_t find_words(const char *column) {
+static const struct words *find_words(const char *column) {
     size_t k = 0;
     while (k < sizeof words / sizeof *words && strcmp(words[k].column, column) != 0)
         k++;
-    return k;
+    return k < sizeof words / sizeof *words ? &words[k] : NULL;
 }
 
 const char *pdnn_plot_words(const char *column) {
-    size_t k = find_words(column);
-    return k < sizeof words / sizeof *words ? words[k].words : column;
+    const struct words *of = find_words(column);
+    return of ? of->words : column;
 }
 
 const char *pdnn_plot_axis(struct pdnn_arena *arena, const struct pdnn_results *results, int column) {
-    const char *name = pdnn_results_name(results, column);
-    const size_t k = find_words(name);
-    const char *unit =
-        k < sizeof words / sizeof *words ? words[k].unit : results->table.column[column].def.unit;
-    return unit && *unit ? pdnn_arena_printf(arena, "%s (%s)", pdnn_plot_words(name), unit)
-                         : pdnn_plot_words(name);
+    const char *name = pdnn_results_name(results, column), *shown = pdnn_plot_words(name);
+    const struct words *of = find_words(name);
+    const char *unit = of ? of->unit : results->table.column[column].def.unit;
+    return unit && *unit ? pdnn_arena_printf(arena, "%s (%s)", shown, unit) : shown;
 }
 
 const char *pdnn_plot_ratio_axis(struct pdnn_arena *arena, const char *what,

@@ -113,7 +113,7 @@ static size_t plain_length(const char *pattern) {
 }
 
 static int ink_of(size_t number) {
-    return number < PDNN_PLOT_COLORS ? pdnn_plot_distinct_color(number) : PDNN_INK_OTHERS;
+    return number < PDNN_PLOT_COLORS ? pdnn_plot_distinct_color[number] : PDNN_INK_OTHERS;
 }
 
 /* Lines are in the color of the pattern; those with streaming stores are dashed. */

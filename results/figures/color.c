@@ -7,16 +7,10 @@
 #include <string.h>
 
 /* The Okabe-Ito palette, which is safe for color-blind readers, and a few more; light colors last. */
-static const int word_colors[PDNN_PLOT_COLORS] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00,
-                                                  0x56b4e9, 0x7b3294, 0x8c510a, 0xf0e442, 0x4d4d4d};
-
-enum { WORDS_MAX = PDNN_PLOT_COLORS };
+const int pdnn_plot_distinct_color[PDNN_PLOT_COLORS] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00,
+                                                        0x56b4e9, 0x7b3294, 0x8c510a, 0xf0e442, 0x4d4d4d};
 
 const struct pdnn_look pdnn_plot_unknown = {PDNN_INK_OTHERS, PDNN_CIRCLE};
-
-int pdnn_plot_distinct_color(size_t index) {
-    return word_colors[index];
-}
 
 /* Whether every cell that is not empty has one. */
 static bool all_numbers(const struct pdnn_color_cell *cells, size_t n) {
@@ -90,7 +84,7 @@ static size_t bound_of(const char *word) {
 /* The most frequent words; the last entry stands for all others where there are any. */
 static void list_words(const struct pdnn_texts *texts, const struct word *words, struct pdnn_arena *arena,
                        struct pdnn_color_key *key) {
-    size_t shown = texts->count <= WORDS_MAX ? texts->count : WORDS_MAX - 1;
+    size_t shown = texts->count <= PDNN_PLOT_COLORS ? texts->count : PDNN_PLOT_COLORS - 1;
     bool has_bound =
         texts->count <= BOUNDS + 1 && texts->count && bound_of(texts->text[words[0].number]) < BOUNDS;
     key->n_words = shown + (shown < texts->count);
@@ -98,7 +92,7 @@ static void list_words(const struct pdnn_texts *texts, const struct word *words,
     for (size_t i = 0, others = 0; i < key->n_words; i++) {
         const char *text = texts->text[words[i].number];
         size_t bound = bound_of(text), look = !has_bound ? i : bound < BOUNDS ? bound : BOUNDS + others++;
-        key->word[i].look = (struct pdnn_look){i < shown ? word_colors[look] : PDNN_INK_OTHERS,
+        key->word[i].look = (struct pdnn_look){i < shown ? pdnn_plot_distinct_color[look] : PDNN_INK_OTHERS,
                                                (enum pdnn_symbol)(look % PDNN_WORD_SYMBOLS)};
         key->word[i].text = i >= shown ? pdnn_arena_printf(arena, "%zu others", key->n_others)
                                        : pdnn_arena_strdup(arena, text);

@@ -5,9 +5,9 @@
 
 #include "results/figures/axis.h"
 
-/* Distinguishable colors for unordered words and kinds: 0 to PDNN_PLOT_COLORS - 1. */
+/* Distinguishable colors for unordered words and kinds. */
 enum { PDNN_PLOT_COLORS = 10 };
-int pdnn_plot_distinct_color(size_t index);
+extern const int pdnn_plot_distinct_color[PDNN_PLOT_COLORS];
 
 /* For everything beyond those colors. */
 enum { PDNN_INK_OTHERS = 0xbdbdbd };

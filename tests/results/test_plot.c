@@ -386,7 +386,7 @@ static void test_bounds_keep_their_colors(void **state) {
     assert_int_equal(first[3].symbol, second[0].symbol);
     assert_true(first[0].ink != first[2].ink && first[2].ink != first[3].ink);
     pdnn_plot_color(other, 5, &arena, third, &key);
-    assert_int_equal(third[0].ink, pdnn_plot_distinct_color(0));
+    assert_int_equal(third[0].ink, pdnn_plot_distinct_color[0]);
     for (size_t i = 0; i < key.n_words; i++)
         for (size_t k = 0; k < i; k++)
             assert_true(key.word[i].look.ink != key.word[k].look.ink);
