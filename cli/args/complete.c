@@ -35,11 +35,6 @@ static void add_candidate(struct completion *completion, const char *name, const
     pdnn_str_finish(&line);
 }
 
-static void add_words(struct completion *completion, const char *const *words) {
-    for (; words && *words; words++)
-        add_candidate(completion, *words, "", "");
-}
-
 /* The part of the word that is being completed. */
 static const char *part_of(const struct completion *completion) {
     return completion->word + completion->kept;
@@ -327,7 +322,8 @@ static void complete_argument(struct completion *completion, const char *name, c
         choices = arguments[i].words;
         break;
     }
-    add_words(completion, choices);
+    for (; choices && *choices; choices++)
+        add_candidate(completion, *choices, "", "");
 }
 
 /* What the words before the last one say about it. */

@@ -216,7 +216,6 @@ struct totals {
     uint64_t params_min, params_max;
 };
 
-/* Sums are text because they may need more than 64 bits. */
 enum { INSTANCES, FILTERED, FLOP_SUM, BYTES_SUM = FLOP_SUM + 2, PARAMS_MIN, PARAMS_MAX, N_TOTALS_COLUMNS };
 static const struct pdnn_column_def totals_columns[N_TOTALS_COLUMNS] = {
     {"instances", NULL, NULL, PDNN_KIND_COUNT, .help = "that a sweep would run"},
@@ -233,17 +232,6 @@ static const struct pdnn_column_def totals_columns[N_TOTALS_COLUMNS] = {
 static const struct pdnn_table_def totals_def = {"list --count", "what a sweep amounts to", totals_columns,
                                                  N_TOTALS_COLUMNS};
 
-/* Exact in files; people see it rounded. */
-static void set_sum(struct pdnn_table *table, size_t column, pdnn_u128 sum, bool for_people) {
-    char text[48] = "", *at = text + sizeof text - 1;
-    const double rounded = (double)sum;
-    do
-        *--at = (char)('0' + (int)(sum % 10));
-    while (sum /= 10);
-    const char *unit = column == BYTES_SUM ? "B" : "FLOP";
-    pdnn_table_set_text(table, 0, column, for_people ? pdnn_format_si(text, rounded, unit) : at);
-}
-
 static enum pdnn_status print_totals(const struct totals *totals, const struct pdnn_arguments *arguments,
                                      struct pdnn_err *err) {
     struct pdnn_table table;
@@ -251,8 +239,15 @@ static enum pdnn_status print_totals(const struct totals *totals, const struct p
     pdnn_table_add_row(&table);
     pdnn_table_set_count(&table, 0, INSTANCES, totals->instances);
     pdnn_table_set_count(&table, 0, FILTERED, totals->filtered);
-    for (size_t i = FLOP_SUM; i <= BYTES_SUM; i++)
-        set_sum(&table, i, totals->sum[i - FLOP_SUM], pdnn_wants_text(arguments));
+    for (size_t i = FLOP_SUM; i <= BYTES_SUM; i++) { /* exact in files; people see them rounded */
+        char digits[48] = "", rounded[PDNN_UNIT_TEXT], *at = digits + sizeof digits - 1;
+        pdnn_u128 rest = totals->sum[i - FLOP_SUM];
+        pdnn_format_si(rounded, (double)rest, i == BYTES_SUM ? "B" : "FLOP");
+        do
+            *--at = (char)('0' + (int)(rest % 10));
+        while (rest /= 10);
+        pdnn_table_set_text(&table, 0, i, pdnn_wants_text(arguments) ? rounded : at);
+    }
     if (totals->instances > totals->uncounted) {
         pdnn_table_set_count(&table, 0, PARAMS_MIN, totals->params_min);
         pdnn_table_set_count(&table, 0, PARAMS_MAX, totals->params_max);

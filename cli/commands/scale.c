@@ -56,14 +56,15 @@ static enum pdnn_status parse_numbers(const struct pdnn_arguments *arguments, co
     size_t length;
     for (*count = 0; (at = pdnn_part_next(&rest, ",", &length)); (*count)++) {
         snprintf(number, sizeof number, "%.*s", (int)length, at);
-        if (*count == PDNN_SCALE_VALUES_MAX || length >= sizeof number ||
-            !pdnn_parse_i64(number, &numbers[*count]) || numbers[*count] < 1 || numbers[*count] > MOST)
+        bool is_good = *count < PDNN_SCALE_VALUES_MAX && length < sizeof number &&
+                       pdnn_parse_i64(number, &numbers[*count]) && numbers[*count] >= 1 &&
+                       numbers[*count] <= MOST;
+        for (size_t before = 0; is_good && before < *count; before++)
+            is_good = numbers[before] != numbers[*count];
+        if (!is_good)
             return pdnn_fail(err, PDNN_INVALID,
-                             "--%s is '%s', expected up to %d numbers from 1 to %d such as 2,8,64", option,
-                             text, PDNN_SCALE_VALUES_MAX, MOST);
-        for (size_t before = 0; before < *count; before++)
-            if (numbers[before] == numbers[*count])
-                return pdnn_fail(err, PDNN_INVALID, "--%s has %s twice", option, number);
+                             "--%s is '%s', expected up to %d different numbers from 1 to %d such as 2,8,64",
+                             option, text, PDNN_SCALE_VALUES_MAX, MOST);
     }
     return PDNN_OK;
 }

@@ -175,9 +175,8 @@ static enum pdnn_status compare_two(const struct pdnn_arguments *arguments, stru
     const char *first = arguments->operands[0], *second = arguments->operands[1];
     for (size_t i = 0; i < arguments->n_values; i++) {
         const char *option = arguments->given[i]->name;
-        if (strcmp(option, "format") != 0 && strcmp(option, "columns") != 0)
-            return pdnn_fail(err, PDNN_INVALID, "--%s has no use where two result directories are compared",
-                             option);
+        if (!pdnn_parts_have("format,columns", ",", option, strlen(option)))
+            return pdnn_fail(err, PDNN_INVALID, "--%s has no use between two directories", option);
     }
     enum pdnn_status status =
         read_kinds(first, &table[0], err) != PDNN_OK || read_kinds(second, &table[1], err) != PDNN_OK

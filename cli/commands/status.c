@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
-#include <unistd.h>
 
 static const char description[] =
     "Tells how far the sweep in DIR has come, from its journal or, if it has parts/, from those of all of its parts. "

@@ -90,7 +90,7 @@ def main():
         check_nodes(paradnn, results)
         check_slices(paradnn, results)
         check_batch(paradnn, results)
-        for option, said in (("--slice=3", "divisor of their heads"), ("--nodes=2,8,2", "--nodes has 2 twice")):
+        for option, said in (("--slice=3", "divisor of their heads"), ("--nodes=2,8,2", "expected up to 32 different numbers")):
             refused = subprocess.run([paradnn, "scale", results, option, "--link", LINK], capture_output=True, text=True)
             expect(refused.returncode == 2 and said in refused.stderr, refused.stderr)
 
