@@ -174,6 +174,19 @@ class Ranks(unittest.TestCase):
         self.sweep(f"fc/layers=1,nodes=8,batch=2,threads={cores},ranks=2", status=1)
         self.assertIn("cores available to this process", self.rows()[0]["reason"])
 
+    def test_talkative_mpi(self):
+        """The reason is what mpirun says of the end, whatever its ranks' MPI says before and after it."""
+        fake = os.path.join(self.place.name, "mpirun")
+        with open(fake, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\ncat >&2 <<'END'\n"
+                       "[vm][[1,1],0][btl_tcp_proc.c:266] Unable to find reachable pairing\n" + "-" * 60 + "\n"
+                       "mpirun noticed that process rank 1 with PID 7 on node vm\nexited on signal 9 (Killed).\n" + "-" * 60 + "\n"
+                       "[vm][[1,1],1][btl_tcp_proc.c:266] Unable to find reachable pairing\nEND\nexit 1\n")
+        os.chmod(fake, 0o755)
+        self.sweep(MODEL + ",ranks=2", environment={"PARADNN_MPIRUN": fake}, status=1)
+        self.assertIn(f"{fake} did not start the ranks: mpirun noticed that process rank 1 with PID 7 on node vm exited on signal 9 (Killed).",
+                      self.rows()[0]["reason"])
+
     def test_no_mpirun(self):
         plain = os.path.join(self.place.name, "mpirun")
         with open(plain, "w", encoding="utf-8"):

@@ -15,16 +15,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A process that has closed its files should exit at once; after this many ms it is killed. */
-enum { REAP_PATIENCE_MS = 1000 };
+/* A process that has closed its files should exit at once, mpirun once it has ended all ranks and said why;
+ * after this many ms it is killed. */
+enum { REAP_PATIENCE_MS = 1000, REAP_RANKS_PATIENCE_MS = 20000 };
 
 /* A worker that is killed while using more than this share of its limit counts as out of memory. */
 static const double near_limit = 0.9;
 
 /* Waits for the process to exit; true if it had to be killed. */
-static bool reap(pid_t pid, int *status, struct rusage *usage) {
+static bool reap(pid_t pid, int patience_ms, int *status, struct rusage *usage) {
     const struct timespec millisecond = {.tv_nsec = 1000000};
-    for (int i = 0; i < REAP_PATIENCE_MS; i++) {
+    for (int i = 0; i < patience_ms; i++) {
         if (wait4(pid, status, WNOHANG, usage) != 0)
             return false;
         nanosleep(&millisecond, NULL);
@@ -35,11 +36,12 @@ static bool reap(pid_t pid, int *status, struct rusage *usage) {
     return true;
 }
 
-/* Whether there is more than a rule in the text. */
-static bool says_something(const char *text, size_t length) {
+/* Whether the line says why mpirun ended: it is neither a rule nor what a rank's MPI says before or after the
+ * end, such as "[host][[1,1],1] Unable to find reachable pairing". */
+static bool says_something(const char *line, size_t length) {
     bool found = false;
-    for (size_t i = 0; i < length; i++)
-        found = found || isalpha((unsigned char)text[i]);
+    for (size_t i = 0; i < length && *line != '['; i++)
+        found = found || isalpha((unsigned char)line[i]);
     return found;
 }
 
@@ -63,7 +65,7 @@ static const char *no_memory_words(const struct pdnn_worker_link *link) {
     return memmem(link->last_words, link->last_words_length, PDNN_MEMORY_WORDS, sizeof PDNN_MEMORY_WORDS - 1);
 }
 
-/* The worker's last line of output, made printable; "" if it printed nothing. */
+/* The worker's last line of output, made printable; "" if it printed nothing that says why it ended. */
 static void last_line(const struct pdnn_worker_link *link, char text[PDNN_LAST_WORDS_TEXT + 1]) {
     static const char mark[] =
         "paradnn-worker-mpi: "; /* before what a rank says of itself; mpirun says more */
@@ -85,7 +87,9 @@ static void last_line(const struct pdnn_worker_link *link, char text[PDNN_LAST_W
             break;
         end = start;
     }
-    if (link->is_ranks && !own)
+    if (link->is_ranks && !says_something(link->last_words + start, end - start))
+        end = start;
+    else if (link->is_ranks && !own)
         start = paragraph_of(link->last_words, start);
     size_t length = 0;
     for (size_t i = start; i < end; i++)
@@ -112,7 +116,8 @@ void pdnn_worker_bury(struct pdnn_worker *worker, struct pdnn_fate *fate) {
     int status = 0;
     struct rusage usage = {0};
     char words[PDNN_LAST_WORDS_TEXT + 1], bytes[PDNN_UNIT_TEXT], cause[96];
-    bool killed = reap(worker->pid, &status, &usage);
+    bool killed = reap(worker->pid, worker->link->is_ranks ? REAP_RANKS_PATIENCE_MS : REAP_PATIENCE_MS,
+                       &status, &usage);
     while (pdnn_worker_hear(worker->link)) {
     }
     fate->outcome = no_memory_words(worker->link) ? PDNN_OUTCOME_OOM : PDNN_OUTCOME_CRASH;
