@@ -36,65 +36,45 @@ static bool reap(pid_t pid, int patience_ms, int *status, struct rusage *usage) 
     return true;
 }
 
-/* Whether the line says why mpirun ended: it is neither a rule nor what a rank's MPI says before or after the
- * end, such as "[host][[1,1],1] Unable to find reachable pairing". */
-static bool says_something(const char *line, size_t length) {
-    bool found = false;
-    for (size_t i = 0; i < length && *line != '['; i++)
-        found = found || isalpha((unsigned char)line[i]);
-    return found;
-}
-
-/* mpirun breaks its lines, and puts them below a rule: where the text begins whose last line is at `start`.
- */
-static size_t paragraph_of(const char *text, size_t start) {
-    size_t first = start;
-    while (first) {
-        size_t line = first - 1;
-        while (line && text[line - 1] != '\n')
-            line--;
-        if (!says_something(text + line, first - line))
-            return first;
-        first = line;
-    }
-    return start;
-}
-
 /* What a worker, or one of several ranks, says before it ends for want of memory; NULL: it did not. */
 static const char *no_memory_words(const struct pdnn_worker_link *link) {
     return memmem(link->last_words, link->last_words_length, PDNN_MEMORY_WORDS, sizeof PDNN_MEMORY_WORDS - 1);
 }
 
-/* The worker's last line of output, made printable; "" if it printed nothing that says why it ended. */
+/* Whether the line has words: it is no rule of mpirun's, nor what the MPI of a rank says before or after the
+ * end, such as "[host][[1,1],1] Unable to find reachable pairing". */
+static bool says_something(const char *line, size_t length, bool is_ranks) {
+    bool found = false;
+    for (size_t i = 0; i < length && (!is_ranks || *line != '['); i++)
+        found = found || isalpha((unsigned char)line[i]);
+    return found;
+}
+
+/* The worker's last line of output, made printable; of ranks, what one says of itself, or the last lines of
+ * mpirun, which breaks them, with nothing between; "" if there is none. */
 static void last_line(const struct pdnn_worker_link *link, char text[PDNN_LAST_WORDS_TEXT + 1]) {
-    static const char mark[] =
-        "paradnn-worker-mpi: "; /* before what a rank says of itself; mpirun says more */
-    size_t end = link->last_words_length, start;
-    const char *own = link->is_ranks ? memmem(link->last_words, end, mark, sizeof mark - 1) : NULL;
+    static const char mark[] = "paradnn-worker-mpi: "; /* before what a rank says of itself */
+    const char *words = link->last_words, *stop = words + link->last_words_length, *next;
+    const char *own = link->is_ranks ? memmem(words, link->last_words_length, mark, sizeof mark - 1) : NULL;
     if (link->is_ranks && !own)
         own = no_memory_words(link);
-    if (own) {
-        const char *stop = memchr(own, '\n', end - (size_t)(own - link->last_words));
-        end = stop ? (size_t)(stop - link->last_words) : end;
+    const char *start = words, *end = words;
+    bool goes_on = false;
+    for (const char *line = own ? own : words; line < stop && !(own && goes_on); line = next) {
+        const char *newline = memchr(line, '\n', (size_t)(stop - line));
+        next = newline ? newline + 1 : stop;
+        bool says = says_something(line, (size_t)(next - line), link->is_ranks);
+        if (says) {
+            start = goes_on && link->is_ranks ? start : line;
+            end = next;
+        }
+        goes_on = says;
     }
-    for (;;) {
-        while (end && isspace((unsigned char)link->last_words[end - 1]))
-            end--;
-        start = end;
-        while (start && link->last_words[start - 1] != '\n')
-            start--;
-        if (!start || !link->is_ranks || says_something(link->last_words + start, end - start))
-            break;
-        end = start;
-    }
-    if (link->is_ranks && !says_something(link->last_words + start, end - start))
-        end = start;
-    else if (link->is_ranks && !own)
-        start = paragraph_of(link->last_words, start);
-    size_t length = 0;
-    for (size_t i = start; i < end; i++)
-        text[length++] = isprint((unsigned char)link->last_words[i]) ? link->last_words[i] : ' ';
-    text[length] = 0;
+    while (end > start && isspace((unsigned char)end[-1]))
+        end--;
+    for (; start < end; start++)
+        *text++ = isprint((unsigned char)*start) ? *start : ' ';
+    *text = 0;
 }
 
 /* The out-of-memory killer sends SIGKILL and shows only in the kernel's counters. The control group's own one
