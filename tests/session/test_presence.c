@@ -20,6 +20,13 @@ static int setup(void **state) {
     return mkdtemp(place) ? 0 : -1;
 }
 
+static int clear(void **state) {
+    (void)state;
+    char command[64];
+    snprintf(command, sizeof command, "rm -rf %s", place);
+    return system(command);
+}
+
 /* Others seen by a sweep that begins now; it ends at once. */
 static void assert_others(const struct pdnn_host *host, const char *expected) {
     struct pdnn_presence presence;
@@ -127,5 +134,5 @@ int main(void) {
         cmocka_unit_test(test_presence_is_readable),
         cmocka_unit_test(test_announce_says_a_small_quota),
     };
-    return cmocka_run_group_tests(tests, setup, NULL);
+    return cmocka_run_group_tests(tests, setup, clear);
 }
