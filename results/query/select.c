@@ -1,11 +1,13 @@
 /* --only: conditions on the rows of results.csv, in every command that reads it. */
 #include "results/query/results.h"
 
+#include "base/memory.h"
 #include "base/units.h"
 #include "models/instance.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What the cell may be beside the value; of `!=` what it may not be. */
@@ -22,25 +24,14 @@ static bool is_equality(enum comparison comparison) {
     return comparison == SAME || comparison == UNEQUAL;
 }
 
-struct value {
-    const char *text;
-    double number;
-    bool is_number;
-};
-
-struct condition {
+/* A text that is being read, and the rows that meet its conditions so far. */
+struct selecting {
+    const struct pdnn_results *results;
+    struct pdnn_arena arena;
+    struct pdnn_row_list rows;
+    bool *found; /* by place among the rows: they have one of the last condition's values */
     int column;
     enum comparison comparison;
-    struct value *value; /* one of them; of `!=`: none of them */
-    size_t n_values, room;
-};
-
-/* A text that is being split, and what came of it so far. */
-struct parsing {
-    const struct pdnn_results *results;
-    struct pdnn_arena *arena;
-    struct condition *condition;
-    size_t count, room;
 };
 
 /* Where the operator begins, and which one it is; NULL if the text, up to the next comma, has none. */
@@ -54,33 +45,64 @@ static const char *find_operator(const char *text, size_t *which) {
     return NULL;
 }
 
-/* Takes a copy of the first `length` letters. */
-static enum pdnn_status add_value(const struct parsing *parsing, struct condition *condition,
-                                  const char *text, size_t length, struct pdnn_err *err) {
-    const char *column = pdnn_results_name(parsing->results, condition->column);
-    char *copy = pdnn_arena_printf(parsing->arena, "%.*s", (int)length, text), id[PDNN_ID_TEXT];
-    if (strcmp(column, "id") == 0)
-        copy = pdnn_arena_strdup(parsing->arena, pdnn_instance_reprint(copy, id));
-    struct value value = {.text = copy};
-    value.is_number = pdnn_parse_double(copy, &value.number);
-    if (!is_equality(condition->comparison) && !value.is_number)
-        return pdnn_fail(err, PDNN_INVALID, "--only: '%.64s' is not a number to compare %s with", copy,
+/* Below 0, 0 or above; 2 if the cell or the value is no number. Whole numbers are compared as such: doubles
+ * of counts above 2^53 may be equal where they are not. */
+static int order(const struct selecting *s, size_t row, const char *value) {
+    const struct pdnn_table *table = &s->results->table;
+    const struct pdnn_cells *cells = &table->column[s->column];
+    const bool is_count = cells->def.kind == PDNN_KIND_COUNT;
+    int64_t whole;
+    double asked;
+    if (pdnn_table_is_empty(table, row, (size_t)s->column) || !pdnn_parse_double(value, &asked))
+        return 2;
+    if ((is_count || cells->def.kind == PDNN_KIND_WHOLE) && pdnn_parse_i64(value, &whole)) {
+        if (is_count && cells->count[row] > INT64_MAX)
+            return 1;
+        int64_t cell = is_count ? (int64_t)cells->count[row] : cells->whole[row];
+        return (cell > whole) - (cell < whole);
+    }
+    double number = pdnn_results_number(s->results, row, s->column);
+    return isnan(number) ? 2 : (number > asked) - (number < asked);
+}
+
+/* A cell of flags, joined by |, equals each of them. */
+static bool holds(const struct selecting *s, size_t row, const char *value) {
+    int is = order(s, row, value);
+    if (is < 2 && (s->comparison & (is < 0 ? LESS : is > 0 ? MORE : SAME)))
+        return true;
+    const char *text = pdnn_results_text(s->results, row, s->column);
+    return is_equality(s->comparison) &&
+           (strcmp(text, value) == 0 || pdnn_parts_have(text, "|", value, strlen(value)));
+}
+
+/* Finds the rows that have the value of that length. */
+static enum pdnn_status find_value(struct selecting *s, const char *text, size_t length,
+                                   struct pdnn_err *err) {
+    const char *column = pdnn_results_name(s->results, s->column);
+    char id[PDNN_ID_TEXT];
+    const char *value = pdnn_arena_printf(&s->arena, "%.*s", (int)length, text);
+    if (!is_equality(s->comparison) && !pdnn_parse_double(value, &(double){0}))
+        return pdnn_fail(err, PDNN_INVALID, "--only: '%.64s' is not a number to compare %s with", value,
                          column);
-    condition->value = pdnn_arena_grow(parsing->arena, condition->value, &condition->room,
-                                       condition->n_values, sizeof value);
-    condition->value[condition->n_values++] = value;
+    if (strcmp(column, "id") == 0)
+        value = pdnn_instance_reprint(value, id);
+    for (size_t i = 0; i < s->rows.count; i++)
+        s->found[i] = s->found[i] || holds(s, s->rows.at[i], value);
     return PDNN_OK;
 }
 
-static struct condition *add_condition(struct parsing *parsing, enum comparison comparison) {
-    parsing->condition = pdnn_arena_grow(parsing->arena, parsing->condition, &parsing->room, parsing->count,
-                                         sizeof *parsing->condition);
-    parsing->condition[parsing->count] = (struct condition){.comparison = comparison};
-    return &parsing->condition[parsing->count++];
+/* Leaves out the rows that do not meet the condition. */
+static void leave_out(struct selecting *s) {
+    size_t kept = 0;
+    for (size_t i = 0; i < s->rows.count; i++)
+        if (s->found[i] != (s->comparison == UNEQUAL))
+            s->rows.at[kept++] = s->rows.at[i];
+    memset(s->found, 0, s->rows.count * sizeof *s->found);
+    s->rows.count = kept;
 }
 
-/* Reads one condition with all its values, and moves *text past them. */
-static enum pdnn_status parse_condition(struct parsing *parsing, const char **text, struct pdnn_err *err) {
+/* Meets one condition with all its values, and moves *text past them. */
+static enum pdnn_status meet_condition(struct selecting *s, const char **text, struct pdnn_err *err) {
     char key[PDNN_SUGGESTION_TEXT];
     size_t which, length;
     const char *start = *text, *at = find_operator(*text, &which);
@@ -88,16 +110,16 @@ static enum pdnn_status parse_condition(struct parsing *parsing, const char **te
     if (!length || length >= sizeof key)
         return pdnn_fail(err, PDNN_INVALID,
                          "--only: '%.64s' is not KEY=VALUE; a family or a preset comes first", *text);
-    struct condition *condition = add_condition(parsing, operators[which].comparison);
+    s->comparison = operators[which].comparison;
     snprintf(key, sizeof key, "%.*s", (int)length, *text);
-    if (pdnn_results_ask(parsing->results, key, &condition->column, err) != PDNN_OK)
+    if (pdnn_results_ask(s->results, key, &s->column, err) != PDNN_OK)
         return err->status;
     at += strlen(operators[which].text);
     const bool takes_rest =
         strcmp(key, "id") == 0 || strcmp(key, "model") == 0 || strcmp(key, "settings") == 0;
-    for (;;) {
+    for (;; at++) {
         length = takes_rest ? strlen(at) : strcspn(at, ",");
-        if (add_value(parsing, condition, at, length, err) != PDNN_OK)
+        if (find_value(s, at, length, err) != PDNN_OK)
             return err->status;
         at += length;
         if (*at == ',' && (!at[1] || at[1] == ','))
@@ -105,105 +127,63 @@ static enum pdnn_status parse_condition(struct parsing *parsing, const char **te
                              *text);
         *text = at + (*at == ',');
         if (!*at || find_operator(at + 1, &which))
-            return PDNN_OK;
-        if (!is_equality(condition->comparison))
+            break;
+        if (!is_equality(s->comparison))
             return pdnn_fail(
                 err, PDNN_INVALID,
                 "--only: '%.64s' compares with more than one number; a list goes with = and !=, and "
                 "decimals have a point",
                 start);
-        at++;
     }
+    leave_out(s);
+    return PDNN_OK;
 }
 
 /* Of a known model. */
-static bool is_preset_name(const struct parsing *parsing, const char *text, size_t length) {
-    return !pdnn_family_find(pdnn_arena_printf(parsing->arena, "%.*s", (int)length, text));
+static bool is_preset_name(struct selecting *s, const char *text, size_t length) {
+    return !pdnn_family_find(pdnn_arena_printf(&s->arena, "%.*s", (int)length, text));
 }
 
 /* "fc/nodes=8" begins with a family, "resnet50,batch=1" with a preset, if no family has that name; "fc,cnn"
  * with several of one kind. Moves *text past the models. */
-static enum pdnn_status take_models(struct parsing *parsing, const char **text, struct pdnn_err *err) {
+static enum pdnn_status meet_models(struct selecting *s, const char **text, struct pdnn_err *err) {
     size_t length = strcspn(*text, "/=<>!,");
     if ((*text)[length] != '/' && (find_operator(*text, &(size_t){0}) || !pdnn_model_is_known(*text, length)))
         return PDNN_OK;
-    struct condition *condition = add_condition(parsing, SAME);
-    const bool is_preset = is_preset_name(parsing, *text, length);
-    enum pdnn_status status =
-        pdnn_results_ask(parsing->results, is_preset ? "preset" : "family", &condition->column, err);
+    const bool is_preset = is_preset_name(s, *text, length);
+    s->comparison = SAME;
+    enum pdnn_status status = pdnn_results_ask(s->results, is_preset ? "preset" : "family", &s->column, err);
     for (bool has_more = true; status == PDNN_OK && has_more;) {
-        status = add_value(parsing, condition, *text, length, err);
+        status = find_value(s, *text, length, err);
         *text += length;
         const char *next = *text + 1;
         length = **text == ',' ? strcspn(next, "/=<>!,") : 0;
         has_more = length && (!next[length] || next[length] == ',') && pdnn_model_is_known(next, length) &&
-                   is_preset_name(parsing, next, length) == is_preset;
+                   is_preset_name(s, next, length) == is_preset;
         *text = has_more ? next : *text;
     }
+    leave_out(s);
     return status;
-}
-
-/* Below 0, 0 or above; 2 if the cell or the value is no number. Whole numbers are compared as such: doubles
- * of counts above 2^53 may be equal where they are not. */
-static int order(const struct pdnn_results *results, size_t row, int column, const struct value *value) {
-    const struct pdnn_cells *cells = &results->table.column[column];
-    int64_t whole;
-    if (pdnn_table_is_empty(&results->table, row, (size_t)column) || !value->is_number)
-        return 2;
-    if ((cells->def.kind == PDNN_KIND_COUNT || cells->def.kind == PDNN_KIND_WHOLE) &&
-        pdnn_parse_i64(value->text, &whole)) {
-        bool is_count = cells->def.kind == PDNN_KIND_COUNT;
-        if (is_count && cells->count[row] > INT64_MAX)
-            return 1;
-        int64_t cell = is_count ? (int64_t)cells->count[row] : cells->whole[row];
-        return (cell > whole) - (cell < whole);
-    }
-    double number = pdnn_results_number(results, row, column);
-    return isnan(number) ? 2 : (number > value->number) - (number < value->number);
-}
-
-/* A cell of flags, joined by |, equals each of them. */
-static bool holds(enum comparison comparison, const struct value *value, const struct pdnn_results *results,
-                  size_t row, int column) {
-    int is = order(results, row, column, value);
-    if (is < 2 && (comparison & (is < 0 ? LESS : is > 0 ? MORE : SAME)))
-        return true;
-    const char *text = pdnn_results_text(results, row, column);
-    return is_equality(comparison) &&
-           (strcmp(text, value->text) == 0 || pdnn_parts_have(text, "|", value->text, strlen(value->text)));
-}
-
-static bool matches(const struct parsing *parsing, size_t row) {
-    for (size_t i = 0; i < parsing->count; i++) {
-        const struct condition *condition = &parsing->condition[i];
-        bool any = false;
-        for (size_t k = 0; k < condition->n_values && !any; k++)
-            any =
-                holds(condition->comparison, &condition->value[k], parsing->results, row, condition->column);
-        if (any == (condition->comparison == UNEQUAL))
-            return false;
-    }
-    return true;
 }
 
 enum pdnn_status pdnn_results_select(const struct pdnn_results *results, const char *const *only,
                                      size_t n_only, struct pdnn_row_list *rows, struct pdnn_err *err) {
-    struct pdnn_arena arena = {0};
-    struct pdnn_row_list chosen = {0};
-    struct parsing parsing = {.results = results, .arena = &arena};
+    struct selecting s = {.results = results, .rows = pdnn_rows_all(&results->table)};
     enum pdnn_status status = PDNN_OK;
+    s.found = pdnn_alloc(s.rows.count, sizeof *s.found);
     for (size_t i = 0; i < n_only && status == PDNN_OK; i++) {
         const char *text = only[i];
-        status = take_models(&parsing, &text, err);
-        bool has_model = text != only[i], is_done = has_model && !*text;
+        status = meet_models(&s, &text, err);
+        const bool has_model = text != only[i];
+        bool is_done = has_model && !*text;
         for (text += has_model && *text; status == PDNN_OK && !is_done; is_done = !*text)
-            status = parse_condition(&parsing, &text, err);
+            status = meet_condition(&s, &text, err);
     }
-    for (size_t row = 0; status == PDNN_OK && row < results->table.n_rows; row++)
-        if (matches(&parsing, row))
-            pdnn_rows_add(&chosen, row);
-    pdnn_arena_finish(&arena);
+    free(s.found);
+    pdnn_arena_finish(&s.arena);
     if (status == PDNN_OK)
-        *rows = chosen;
+        *rows = s.rows;
+    else
+        pdnn_rows_finish(&s.rows);
     return status;
 }
