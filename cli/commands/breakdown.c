@@ -6,7 +6,7 @@
 #include "cli/print/instance_result.h"
 #include "cli/print/progress.h"
 #include "results/query/gemms.h"
-#include "results/query/shares.h"
+#include "results/table/record.h"
 #include "results/claims/claim.h"
 
 #include <math.h>
@@ -133,10 +133,10 @@ static void adapt_row(struct pdnn_table *table, size_t row, const struct pdnn_sh
             pdnn_table_set_empty(table, row, counts[i]);
     if (!(share->lost_ns > 0) && share->work.pct_of_roof > PDNN_ABOVE_ROOF_PCT)
         pdnn_table_set_empty(table, row, PDNN_SHARE_LOST_PCT);
-    if (!share->most)
+    if (!share->most.op)
         return;
     struct pdnn_str text = {0};
-    pdnn_report_op(&text, share->most);
+    pdnn_report_op(&text, &share->most);
     pdnn_str_printf(&text, ": %.1f", share->most_lost_pct);
     pdnn_table_set_text(table, row, MOST, pdnn_str_text(&text));
     pdnn_str_finish(&text);
@@ -153,7 +153,7 @@ static void add_total(struct breakdown *b, size_t at) {
             pdnn_op_sum_add(&total.work, &rows.op[i]);
     total.work.time_ns = rows.step_ns;
     pdnn_op_sum_finish(&total.work, rows.step_ns);
-    pdnn_shares_add(&total, &b->table);
+    pdnn_record_put(&b->table, pdnn_table_add_row(&b->table), &total);
 }
 
 static void show_shares(struct breakdown *b, size_t at, const struct pdnn_share *shares, size_t n_shares) {
@@ -167,7 +167,7 @@ static void show_shares(struct breakdown *b, size_t at, const struct pdnn_share 
     if (most) {
         struct pdnn_str line = {0};
         pdnn_report_most(&line, most);
-        pdnn_str_printf(&line, "; shape %s", most->most->shape);
+        pdnn_str_printf(&line, "; shape %s", most->most.shape);
         pdnn_str_printf(&b->out, "  ");
         pdnn_line_append(&b->out, &line, 2, SIZE_MAX);
     }
@@ -190,7 +190,7 @@ static void show_instance(struct breakdown *b, size_t at) {
     size_t n_shares = pdnn_shares(&rows, &b->by, &b->arena, &shares);
     const size_t first = b->table.n_rows;
     for (size_t i = 0; i < n_shares; i++)
-        pdnn_shares_add(&shares[i], &b->table);
+        pdnn_record_put(&b->table, pdnn_table_add_row(&b->table), &shares[i]);
     set_directory(b, first, at);
     if (b->for_people)
         show_shares(b, at, shares, n_shares);

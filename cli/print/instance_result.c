@@ -122,7 +122,7 @@ void pdnn_report_op(struct pdnn_str *out, const struct pdnn_op_record *op) {
 }
 
 void pdnn_report_most(struct pdnn_str *out, const struct pdnn_share *share) {
-    const struct pdnn_op_record *op = share->most;
+    const struct pdnn_op_record *op = &share->most;
     const bool by_memory = op->place.bound == PDNN_BOUND_MEMORY;
     const char *bound = pdnn_bound_name(op->place.bound);
     pdnn_report_op(out, op);

@@ -1,16 +1,26 @@
 #include "results/compare/compare_ops.h"
 #include "base/memory.h"
 #include "base/texts.h"
+#include "results/table/record.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+struct sum {
+    size_t scope;
+    const char *key[PDNN_BY_COUNT]; /* the readers' */
+    bool is_residual;
+    size_t count, last; /* pairs that have it; the last one that was counted, from 1 */
+    double time_ns[PDNN_SIDES];
+    double effect; /* until put_rows, the sum of its logarithm over the pairs */
+};
+
 #define AS(kind, show) PDNN_KIND_##kind, PDNN_SHOW_##show
 static const struct pdnn_column_def columns[PDNN_COMPARE_OPS_COLUMNS] = {
     {"family", "among", NULL, AS(TEXT, PLAIN), PDNN_ALIGN_GROUP, .blank = "all",
      .help = "in the pairs of this family; empty: in all"},
-    PDNN_BY_COLUMNS,
+    PDNN_BY_COLUMNS(sum),
     {"instances", NULL, NULL, AS(COUNT, PLAIN), .rank = 3, .help = "pairs that have it on either side"},
     {"a_ns", "A", "ns", AS(NUMBER, TIME), .help = "A's time in it, summed over the pairs"},
     {"b_ns", "B", "ns", AS(NUMBER, TIME), .help = "B's time in it"},
@@ -36,15 +46,6 @@ const struct pdnn_table_def pdnn_compare_ops_def = {"compare-ops", "the ops that
 struct scope {
     size_t n_pairs;
     double step_ns[PDNN_SIDES];
-};
-
-struct sum {
-    size_t scope;
-    const char *key[PDNN_BY_COUNT]; /* the readers' */
-    bool is_residual;
-    size_t count, last; /* pairs that have it; the last one that was counted, from 1 */
-    double time_ns[PDNN_SIDES];
-    double effect; /* until put_rows, the sum of its logarithm over the pairs */
 };
 
 struct work {
@@ -201,8 +202,7 @@ static void put_row(const struct work *work, const struct sum *sum, struct pdnn_
     double all_ns = scope->step_ns[PDNN_SIDE_A] - scope->step_ns[PDNN_SIDE_B];
     double gain_ns = sum->time_ns[PDNN_SIDE_A] - sum->time_ns[PDNN_SIDE_B];
     const size_t row = pdnn_table_add_texts(ops, 1, &work->families.text[sum->scope]);
-    for (size_t by = 0; by < PDNN_BY_COUNT; by++)
-        pdnn_table_set_text(ops, row, PDNN_COMPARE_OPS_KEYS + by, sum->key[by]);
+    pdnn_record_put(ops, row, sum);
     pdnn_table_set_count(ops, row, PDNN_COMPARE_OPS_INSTANCES, sum->count);
     for (size_t side = 0; side < PDNN_SIDES; side++) {
         pdnn_table_set_number(ops, row, PDNN_COMPARE_OPS_A_NS + side, sum->time_ns[side]);

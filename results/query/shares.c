@@ -165,14 +165,6 @@ static size_t find_share(const struct pdnn_share *shares, size_t n, const struct
     return n;
 }
 
-/* The sums so far. */
-struct sums {
-    struct pdnn_by_list by;
-    const struct pdnn_family_def *family; /* NULL: unknown to this version, so its ops have no groups */
-    struct pdnn_share *share;
-    size_t count;
-};
-
 static const struct pdnn_op_group_def *group_of(const struct pdnn_family_def *family,
                                                 const struct pdnn_op_record *op) {
     return family ? &pdnn_op_groups[pdnn_op_group_of(family, op)] : NULL;
@@ -191,15 +183,13 @@ const char *pdnn_by_key(enum pdnn_by by, const struct pdnn_family_def *family,
     return keys[by];
 }
 
-static struct pdnn_share named(const struct sums *sums, const struct pdnn_op_record *op) {
-    struct pdnn_share share = {.id = op->id};
-    for (size_t by = 0; by < PDNN_BY_COUNT; by++)
-        share.key[by] = "";
-    for (size_t k = 0; k < sums->by.count; k++) {
-        const enum pdnn_by by = sums->by.by[k];
-        share.key[by] = pdnn_by_key(by, sums->family, op);
-        if (by == PDNN_BY_GROUP && sums->family)
-            share.rgb = group_of(sums->family, op)->rgb;
+static struct pdnn_share named(const struct pdnn_by_list *list, const struct pdnn_family_def *family,
+                               const struct pdnn_op_record *op) {
+    struct pdnn_share share = {.id = op->id, .key = {"", "", "", "", ""}};
+    for (size_t k = 0; k < list->count; k++) {
+        share.key[list->by[k]] = pdnn_by_key(list->by[k], family, op);
+        if (list->by[k] == PDNN_BY_GROUP && family)
+            share.rgb = group_of(family, op)->rgb;
     }
     return share;
 }
@@ -219,7 +209,7 @@ static void add_op(struct pdnn_share *share, const struct pdnn_op_record *op) {
     share->lost_ns += lost_ns;
     if (lost_ns > share->most_lost_ns) {
         share->most_lost_ns = lost_ns;
-        share->most = op;
+        share->most = *op;
     }
 }
 
@@ -227,8 +217,8 @@ static void finish(struct pdnn_share *share, double step_ns) {
     pdnn_op_sum_finish(&share->work, step_ns);
     if (isnan(share->work.pct_of_roof))
         share->lost_ns = NAN;
-    if (!share->most)
-        share->most_lost_ns = NAN;
+    if (!share->most.op)
+        share->most_lost_ns = share->most.place.pct_of_roof = NAN;
     share->lost_pct = share->lost_ns / step_ns * 100;
     share->most_lost_pct = share->most_lost_ns / step_ns * 100;
 }
@@ -261,53 +251,50 @@ static int compare_shares(const void *a, const void *b) {
     return order;
 }
 
-static void add_residual(struct sums *sums, const char *id, double residual_ns) {
-    struct pdnn_share *share = &sums->share[sums->count++];
-    const struct pdnn_op_sum work = {.count = PDNN_ABSENT,
-                                     .flop_count = PDNN_ABSENT,
-                                     .in_bounds_flop_count = PDNN_ABSENT,
-                                     .byte_count = PDNN_ABSENT,
-                                     .time_ns = residual_ns};
-    *share = (struct pdnn_share){.id = id, .is_residual = true, .work = work};
-    for (size_t by = 0; by < PDNN_BY_COUNT; by++)
-        share->key[by] = "";
-    share->key[sums->by.by[0]] = "residual";
-}
-
 size_t pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *by, struct pdnn_arena *arena,
                    struct pdnn_share **shares) {
     static const struct pdnn_by_list by_category = {{PDNN_BY_CATEGORY}, 1};
-    struct sums sums = {.by = by ? *by : by_category, .family = pdnn_family_find(rows->family)};
+    const struct pdnn_family_def *family = pdnn_family_find(rows->family);
+    struct pdnn_share *made = pdnn_arena_alloc(arena, rows->count + 2, sizeof *made);
     double residual_ns = rows->step_ns;
-    sums.share = pdnn_arena_alloc(arena, rows->count + 2, sizeof *sums.share);
+    size_t count = 0;
+    by = by ? by : &by_category;
     for (size_t i = 0; i < rows->count; i++) {
         const struct pdnn_op_record *op = &rows->op[i];
         if (isnan(op->time_ns_median))
             continue;
-        struct pdnn_share share = named(&sums, op);
-        add_op(find(sums.share, &sums.count, &share), op);
+        struct pdnn_share share = named(by, family, op);
+        add_op(find(made, &count, &share), op);
         residual_ns -= op->time_ns_median;
     }
-    if (sums.count) {
-        const char *id = sums.share[0].id;
+    if (count) {
+        const char *id = made[0].id;
         /* Group "other" appears even when it is empty. */
         const struct pdnn_op_record none = {.id = id, .layer = "", .op = "", .category = "", .pass = ""};
-        struct pdnn_share other = named(&sums, &none);
-        if (sums.family && sums.by.count == 1 && sums.by.by[0] == PDNN_BY_GROUP)
-            find(sums.share, &sums.count, &other);
-        qsort(sums.share, sums.count, sizeof *sums.share, compare_shares);
-        add_residual(&sums, id, residual_ns);
+        struct pdnn_share other = named(by, family, &none);
+        if (family && by->count == 1 && by->by[0] == PDNN_BY_GROUP)
+            find(made, &count, &other);
+        qsort(made, count, sizeof *made, compare_shares);
+        made[count] = (struct pdnn_share){.id = id,
+                                          .key = {"", "", "", "", ""},
+                                          .is_residual = true,
+                                          .work = {.count = PDNN_ABSENT,
+                                                   .flop_count = PDNN_ABSENT,
+                                                   .in_bounds_flop_count = PDNN_ABSENT,
+                                                   .byte_count = PDNN_ABSENT,
+                                                   .time_ns = residual_ns}};
+        made[count++].key[by->by[0]] = "residual";
     }
-    for (size_t i = 0; i < sums.count; i++)
-        finish(&sums.share[i], rows->step_ns);
-    *shares = sums.share;
-    return sums.count;
+    for (size_t i = 0; i < count; i++)
+        finish(&made[i], rows->step_ns);
+    *shares = made;
+    return count;
 }
 
 const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_t n_shares) {
     const struct pdnn_share *most = NULL;
     for (size_t i = 0; i < n_shares; i++) {
-        if (shares[i].most && (!most || shares[i].most_lost_ns > most->most_lost_ns))
+        if (shares[i].most.op && (!most || shares[i].most_lost_ns > most->most_lost_ns))
             most = &shares[i];
     }
     return most;
@@ -331,10 +318,9 @@ struct pdnn_share_matrix pdnn_share_matrix(const struct pdnn_selection *selectio
     struct pdnn_share *row = pdnn_arena_alloc(arena, room, sizeof *row);
     for (size_t c = 0; c < n_columns; c++)
         for (size_t i = 0; i < columns[c].count; i++) {
-            struct pdnn_share *share = &columns[c].share[i], like = *share;
+            struct pdnn_share like = columns[c].share[i];
             like.work = (struct pdnn_op_sum){.time_ns = 0};
-            share->most = like.most = NULL;
-            find(row, &n_rows, &like)->work.time_ns += share->work.share_pct;
+            find(row, &n_rows, &like)->work.time_ns += columns[c].share[i].work.share_pct;
         }
     qsort(row, n_rows, sizeof *row, compare_shares);
     const struct pdnn_share **cells = pdnn_arena_alloc(arena, n_rows * n_columns + 1, sizeof *cells);
@@ -349,28 +335,14 @@ struct pdnn_share_matrix pdnn_share_matrix(const struct pdnn_selection *selectio
 
 #define PCT_OF_ROOF PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .above = PDNN_ABOVE_ROOF_PCT
 
-#define AT(member) .field = PDNN_FIELD(pdnn_share, member)
+#define AT(member)   .field = PDNN_FIELD(pdnn_share, member)
+#define TEXT(member) .field = PDNN_FIELD_AS(BORROWED, pdnn_share, member)
 
 #define SHARE_COLUMN(word, ...) {__VA_ARGS__},
 static const struct pdnn_column_def columns[] = {
-    {"id", .field = PDNN_FIELD_AS(BORROWED, pdnn_share, id), .help = "the instance"},
-    PDNN_BY_COLUMNS,
+    {"id", TEXT(id), .help = "the instance"},
+    PDNN_BY_COLUMNS(pdnn_share),
 #include "results/query/columns/breakdown.inc"
 };
 const struct pdnn_table_def pdnn_shares_def = {"breakdown", "where the time of instances goes", columns,
                                                PDNN_SHARE_COLUMNS};
-
-void pdnn_shares_add(const struct pdnn_share *share, struct pdnn_table *table) {
-    const struct pdnn_op_record *most = share->most;
-    size_t row = pdnn_table_add_row(table);
-    pdnn_record_put(table, row, share);
-    for (size_t by = 0; by < PDNN_BY_COUNT; by++)
-        pdnn_table_set_text(table, row, PDNN_SHARE_KEY + by, share->key[by]);
-    if (!most)
-        return;
-    const char *const texts[] = {most->layer, most->op, most->pass, most->shape, most->implementation};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        pdnn_table_set_text(table, row, PDNN_SHARE_MOST_LAYER + i, texts[i]);
-    pdnn_table_set_number(table, row, PDNN_SHARE_MOST_ROOF, most->place.pct_of_roof);
-    pdnn_table_set_text(table, row, PDNN_SHARE_MOST_BOUND, pdnn_bound_name(most->place.bound));
-}

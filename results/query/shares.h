@@ -91,26 +91,27 @@ struct pdnn_share {
     unsigned rgb;                   /* the color of its group; 0: not a group */
     struct pdnn_op_sum work;        /* counts are absent for the residual */
     double lost_ns, lost_pct;
-    const struct pdnn_op_record *most; /* the op that loses most; NULL: no op loses time */
+    struct pdnn_op_record most; /* the op that loses most; its name is NULL if none loses time */
     double most_lost_ns, most_lost_pct;
 };
 
-/* The columns of the keys, in the order of enum pdnn_by. */
-#define PDNN_BY_COLUMNS                                                                                      \
+/* The columns of the keys that a record has as its array `key`, in the order of enum pdnn_by. */
+#define PDNN_BY_KEY(record, by) .field = PDNN_FIELD_AS(BORROWED, record, key[by]), .align = PDNN_ALIGN_WRAP
+#define PDNN_BY_COLUMNS(record)                                                                              \
     {.name = "category",                                                                                     \
-     .align = PDNN_ALIGN_WRAP,                                                                               \
+     PDNN_BY_KEY(record, PDNN_BY_CATEGORY),                                                                  \
      .help = "kind of work, as in `paradnn ops`; reorder; residual: time that belongs to no op. "            \
              "This column and the next four are empty if rows are not summed by them"},                      \
         {.name = "op_group",                                                                                 \
          .title = "group",                                                                                   \
-         .align = PDNN_ALIGN_WRAP,                                                                           \
+         PDNN_BY_KEY(record, PDNN_BY_GROUP),                                                                 \
          .help = "part of the model: a product, what lies between two, a stage of the update"},              \
-        {.name = "op_pass", .title = "pass", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"},             \
-        {.name = "layer", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"}, {                              \
-        .name = "op", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"                                      \
+        {.name = "op_pass", .title = "pass", PDNN_BY_KEY(record, PDNN_BY_PASS), .help = "as in ops.csv"},    \
+        {.name = "layer", PDNN_BY_KEY(record, PDNN_BY_LAYER), .help = "as in ops.csv"}, {                    \
+        .name = "op", PDNN_BY_KEY(record, PDNN_BY_OP), .help = "as in ops.csv"                               \
     }
 
-/* The columns of `breakdown`: the keys in the order of enum pdnn_by, one after the other. */
+/* The columns of `breakdown`, whose rows are shares (results/table/record.h). */
 enum pdnn_share_column {
     PDNN_SHARE_ID,
     PDNN_SHARE_KEY,
@@ -122,9 +123,6 @@ enum pdnn_share_column {
 };
 extern const struct pdnn_table_def pdnn_shares_def;
 
-/* Adds a row to a table of these columns. */
-void pdnn_shares_add(const struct pdnn_share *share, struct pdnn_table *table);
-
 /* The number of shares of a step, and these, in the arena: groups (with "other" always) and passes in their
  * fixed order, anything else by descending time, the residual last. by may be NULL: by category. */
 size_t pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *by, struct pdnn_arena *arena,
@@ -134,15 +132,15 @@ size_t pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *b
 const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_t n_shares);
 
 struct pdnn_share_matrix {
-    /* n_rows rows: their keys and colors; their work belongs to no single instance. */
+    /* n_rows rows: their keys and colors; all else belongs to no single instance. */
     const struct pdnn_share *row;
     /* n_rows times n_columns, row by row; NULL: the instance has no such share. */
     const struct pdnn_share *const *cell;
     size_t n_rows, n_columns;
 };
 
-/* A column for each instance of the series; rows in the order of pdnn_shares, by their sum over all columns,
- * without the ops that lose most. In the arena, but keys are the readers'. */
+/* A column for each instance of the series; rows in the order of pdnn_shares, by their sum over all columns.
+ * In the arena, but keys are the readers'. */
 struct pdnn_share_matrix pdnn_share_matrix(const struct pdnn_selection *selection,
                                            struct pdnn_ops_reader *readers, const struct pdnn_by_list *by,
                                            const struct pdnn_series *series, struct pdnn_arena *arena);

@@ -18,7 +18,7 @@ static const char *text_of(const struct pdnn_column_def *def, const void *field,
                            char buffer[PDNN_FLAGS_TEXT]) {
     switch (def->field.form) {
     case PDNN_FIELD_BORROWED:
-        return *(const char *const *)field;
+        return *(const char *const *)field ? *(const char *const *)field : "";
     case PDNN_FIELD_TIME:
         return *(const int64_t *)field ? pdnn_utc_format(*(const int64_t *)field, buffer) : "";
     case PDNN_FIELD_WORD:

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "results/table/table.h"
 
-/* Fills the cells that have a field. COUNT: of a uint64_t or a uint32_t. */
+/* Fills the cells that have a field. A pointer may be NULL. COUNT: of a uint64_t or a uint32_t. */
 void pdnn_record_put(struct pdnn_table *table, size_t row, const void *record);
 
 /* The reverse; a field stays as it is where its cell is empty or not a value of it, but a pointer gets "".

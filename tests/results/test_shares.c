@@ -3,6 +3,7 @@
 #include "tests/cmocka_all.h"
 
 #include "results/query/shares.h"
+#include "results/table/record.h"
 #include "results/table/write.h"
 
 #include <math.h>
@@ -76,9 +77,9 @@ static void test_shares_by_category(void **state) {
         assert_near(shares[i].lost_pct, expected[i].lost_ns / 10);
         assert_near(shares[i].most_lost_pct, expected[i].most_lost_pct);
         if (expected[i].most)
-            assert_string_equal(shares[i].most->layer, expected[i].most);
+            assert_string_equal(shares[i].most.layer, expected[i].most);
         else
-            assert_null(shares[i].most);
+            assert_null(shares[i].most.op);
         sum_pct += shares[i].work.share_pct;
     }
     assert_near(sum_pct, 100);
@@ -245,7 +246,7 @@ static void test_shares_columns(void **state) {
     pdnn_table_write(&writer, &table, NULL);
     pdnn_str_clear(&text);
     for (size_t i = 0; i < count; i++)
-        pdnn_shares_add(&shares[i], &table);
+        pdnn_record_put(&table, pdnn_table_add_row(&table), &shares[i]);
     pdnn_table_write(&writer, &table, NULL);
     pdnn_table_write_end(&writer);
     pdnn_table_finish(&table);
