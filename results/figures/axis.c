@@ -1,10 +1,8 @@
 #include "results/figures/axis.h"
-#include "base/memory.h"
 #include "results/table/number.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { TICKS_MAX = 48, TICKS_SHOWN = 12, TICK_TEXT = 32 };
@@ -229,19 +227,21 @@ void pdnn_draw_titles(struct pdnn_canvas *canvas, double left, double top, const
                       (struct pdnn_font){PDNN_FONT, PDNN_INK_SOFT, PDNN_START, 0}, titles->subtitle);
 }
 
+const struct pdnn_mark pdnn_no_mark = {.radius = 0};
+
 struct pdnn_mark pdnn_swatch(int ink) {
     return (struct pdnn_mark){PDNN_SQUARE, 7, {ink, PDNN_NO_INK, 0, 0}, false};
 }
 
-void pdnn_entries_add(struct pdnn_entries *entries, const char *text, const struct pdnn_mark *mark) {
-    entries->entry = pdnn_grow(entries->entry, &entries->room, entries->count, sizeof *entries->entry);
-    entries->entry[entries->count++] =
-        (struct pdnn_entry){text, mark != NULL, mark ? *mark : (struct pdnn_mark){.radius = 0}};
+void pdnn_entries_add(struct pdnn_entries *entries, const char *text, struct pdnn_mark mark) {
+    entries->entry = pdnn_arena_grow(entries->arena, entries->entry, &entries->room, entries->count,
+                                     sizeof *entries->entry);
+    entries->entry[entries->count++] = (struct pdnn_entry){text, mark};
 }
 
 void pdnn_entries_gap(struct pdnn_entries *entries) {
     if (entries->count && entries->entry[entries->count - 1].text)
-        pdnn_entries_add(entries, NULL, NULL);
+        pdnn_entries_add(entries, NULL, pdnn_no_mark);
 }
 
 double pdnn_entries_height(const struct pdnn_entries *entries) {
@@ -262,8 +262,8 @@ double pdnn_entries_width(const struct pdnn_entries *entries) {
 static void draw_entry(const struct pdnn_entry *entry, struct pdnn_canvas *canvas, double x, double y,
                        double width) {
     static const double mark_at = 8;
-    const double indent = entry->has_mark ? legend_indent : 0;
-    if (entry->has_mark)
+    const double indent = entry->mark.radius > 0 ? legend_indent : 0;
+    if (indent > 0)
         pdnn_draw_point(canvas, x + mark_at, y, entry->mark);
     pdnn_draw_cut(canvas, x + indent, y, width - indent, pdnn_small, entry->text);
 }

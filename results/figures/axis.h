@@ -51,20 +51,21 @@ struct pdnn_titles {
 /* Above a frame, below `top` of the picture. */
 void pdnn_draw_titles(struct pdnn_canvas *canvas, double left, double top, const struct pdnn_titles *titles);
 
-/* What stands in a legend: texts, or marks with their texts; without a text, a gap. {0} is empty. */
+/* What stands in a legend: texts, or marks with their texts; without a text, a gap. */
 struct pdnn_entries {
+    struct pdnn_arena *arena; /* borrowed */
     struct pdnn_entry {
         const char *text; /* borrowed */
-        bool has_mark;
         struct pdnn_mark mark;
-    } * entry; /* heap */
+    } * entry;
     size_t count, room;
 };
 
 enum { PDNN_LEGEND_LINE = 22, PDNN_WIDE_ENOUGH = 760 };
 
+extern const struct pdnn_mark pdnn_no_mark;
 struct pdnn_mark pdnn_swatch(int ink); /* for what is an area */
-void pdnn_entries_add(struct pdnn_entries *entries, const char *text, const struct pdnn_mark *mark);
+void pdnn_entries_add(struct pdnn_entries *entries, const char *text, struct pdnn_mark mark);
 void pdnn_entries_gap(struct pdnn_entries *entries); /* none at the start, or beside another one */
 double pdnn_entries_height(const struct pdnn_entries *entries);
 double pdnn_entries_width(const struct pdnn_entries *entries); /* of the longest text */

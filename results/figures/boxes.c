@@ -244,15 +244,13 @@ static void list_dots(struct picture *p) {
         crossed = crossed || p->dot[i].doubtful;
     }
     pdnn_plot_color(names, p->n_dots, &p->in->arena, p->look, &key);
-    pdnn_entries_add(&p->in->legend, "named models", NULL);
-    for (size_t i = 0; i < key.n_words; i++) {
-        struct pdnn_mark mark = mark_of(key.word[i].look, true);
-        pdnn_entries_add(&p->in->legend, key.word[i].text, &mark);
-    }
+    pdnn_entries_add(&p->in->legend, "named models", pdnn_no_mark);
+    for (size_t i = 0; i < key.n_words; i++)
+        pdnn_entries_add(&p->in->legend, key.word[i].text, mark_of(key.word[i].look, true));
     if (crossed)
-        pdnn_entries_add(&p->in->legend, pdnn_plot_doubt, &pdnn_plot_cross);
+        pdnn_entries_add(&p->in->legend, pdnn_plot_doubt, pdnn_plot_cross);
     if (hollow)
-        pdnn_entries_add(&p->in->legend, "white: not in the tables", NULL);
+        pdnn_entries_add(&p->in->legend, "white: not in the tables", pdnn_no_mark);
 }
 
 /* Boxes are named by their keys, sets by their family. */

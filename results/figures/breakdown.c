@@ -128,15 +128,14 @@ static void list_parts(const struct picture *p) {
     for (size_t r = 0; r < p->matrix.n_rows; r++)
         all += p->part[r].is_listed;
     for (size_t r = p->matrix.n_rows; r-- > 0;) {
-        const struct pdnn_mark mark = pdnn_swatch(p->part[r].ink);
         const bool fits = all <= LEGEND_MOST || count_longer(p, r, true) < LEGEND_MOST - 1;
         if (p->part[r].is_listed && fits && p->in->legend.count < LEGEND_MOST)
-            pdnn_entries_add(&p->in->legend, p->part[r].name, &mark);
+            pdnn_entries_add(&p->in->legend, p->part[r].name, pdnn_swatch(p->part[r].ink));
     }
-    const struct pdnn_mark none = pdnn_swatch(PDNN_INK_WHITE);
     if (p->in->legend.count < all)
         pdnn_entries_add(&p->in->legend,
-                         pdnn_arena_printf(&p->in->arena, "and %zu more", all - p->in->legend.count), &none);
+                         pdnn_arena_printf(&p->in->arena, "and %zu more", all - p->in->legend.count),
+                         pdnn_swatch(PDNN_INK_WHITE));
 }
 
 static enum pdnn_status find_sets(struct picture *p, const char *across, struct pdnn_err *err) {

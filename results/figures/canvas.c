@@ -1,14 +1,7 @@
 #include "results/figures/canvas.h"
-#include "base/memory.h"
 #include "base/visible.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-void pdnn_canvas_finish(struct pdnn_canvas *canvas) {
-    free(canvas->item);
-    pdnn_arena_finish(&canvas->arena);
-}
 
 struct pdnn_pen pdnn_pen_line(int ink, double width) {
     return (struct pdnn_pen){.fill = PDNN_NO_INK, .line = ink, .width = width};
@@ -30,7 +23,8 @@ bool pdnn_mark_is_same(const struct pdnn_mark *a, const struct pdnn_mark *b) {
 
 static struct pdnn_item *add_item(struct pdnn_canvas *canvas, enum pdnn_item_kind kind,
                                   const struct pdnn_spot *spots, size_t count) {
-    canvas->item = pdnn_grow(canvas->item, &canvas->room, canvas->n_items, sizeof *canvas->item);
+    canvas->item =
+        pdnn_arena_grow(&canvas->arena, canvas->item, &canvas->room, canvas->n_items, sizeof *canvas->item);
     struct pdnn_spot *kept = pdnn_arena_alloc(&canvas->arena, count, sizeof *kept);
     memcpy(kept, spots, count * sizeof *kept);
     struct pdnn_item *item = &canvas->item[canvas->n_items++];
@@ -92,10 +86,9 @@ void pdnn_draw_text(struct pdnn_canvas *canvas, double x, double y, struct pdnn_
 
 void pdnn_draw_cut(struct pdnn_canvas *canvas, double x, double y, double width, struct pdnn_font font,
                    const char *text) {
-    char *cut = pdnn_strdup(text);
+    char *cut = pdnn_arena_strdup(&canvas->arena, text);
     pdnn_text_cut(cut, width, font.size);
     pdnn_draw_text(canvas, x, y, font, cut);
-    free(cut);
 }
 
 /* Of ASCII from the space on, in thousandths of the size: Adobe's metrics of Helvetica. */

@@ -77,7 +77,7 @@ struct pdnn_item {
     struct pdnn_font font;
 };
 
-/* {0} is empty; width and height are set before it is written. */
+/* {0} is empty; width and height are set before it is written. What it holds is in its arena. */
 struct pdnn_canvas {
     double width, height;
     const char *title; /* for readers that cannot see */
@@ -85,8 +85,6 @@ struct pdnn_canvas {
     size_t n_items, room;
     struct pdnn_arena arena;
 };
-
-void pdnn_canvas_finish(struct pdnn_canvas *canvas);
 
 struct pdnn_pen pdnn_pen_line(int ink, double width);
 struct pdnn_pen pdnn_pen_fill(int ink);

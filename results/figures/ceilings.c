@@ -336,10 +336,9 @@ static double draw_foot(struct picture *p, double x) {
     for (size_t i = 0; i < p->patterns.count; i++) {
         const char *pattern = p->patterns.text[i];
         const struct pdnn_pen pen = pen_of(p, pattern);
-        const struct pdnn_mark mark = pdnn_swatch(pen.line);
         pdnn_entries_add(&p->in->legend,
                          pen.dash > 0 ? pdnn_arena_printf(&p->in->arena, "%s (dashed)", pattern) : pattern,
-                         &mark);
+                         pdnn_swatch(pen.line));
     }
     const double caption =
         y +

@@ -1,5 +1,4 @@
 #include "results/figures/chart.h"
-#include "base/memory.h"
 #include "results/figures/caption.h"
 
 #include <math.h>
@@ -34,17 +33,13 @@ void pdnn_chart_init(struct pdnn_chart *chart, double width, double height, stru
                                             .to = width - (width < PDNN_WIDE_ENOUGH ? 16 : legend_width),
                                             .base = 10},
                                       .y = {.low = INFINITY, .from = 124, .to = height - 90, .base = 10}},
-                            .n_panels = 1};
-}
-
-void pdnn_chart_finish(struct pdnn_chart *chart) {
-    free(chart->point);
-    free(chart->line);
-    free(chart->more.entry);
+                            .n_panels = 1,
+                            .more = {.arena = arena}};
 }
 
 void pdnn_chart_add_point(struct pdnn_chart *chart, struct pdnn_chart_point point) {
-    chart->point = pdnn_grow(chart->point, &chart->points_room, chart->n_points, sizeof point);
+    chart->point =
+        pdnn_arena_grow(chart->arena, chart->point, &chart->points_room, chart->n_points, sizeof point);
     chart->point[chart->n_points++] = point;
 }
 
@@ -60,7 +55,8 @@ void pdnn_chart_fit(struct pdnn_chart *chart) {
 
 struct pdnn_chart_line *pdnn_chart_add_line(struct pdnn_chart *chart, struct pdnn_spot low,
                                             struct pdnn_spot high) {
-    chart->line = pdnn_grow(chart->line, &chart->lines_room, chart->n_lines, sizeof *chart->line);
+    chart->line =
+        pdnn_arena_grow(chart->arena, chart->line, &chart->lines_room, chart->n_lines, sizeof *chart->line);
     chart->line[chart->n_lines] = (struct pdnn_chart_line){.low = low, .high = high};
     return &chart->line[chart->n_lines++];
 }
@@ -72,8 +68,8 @@ void pdnn_chart_line_at_1(struct pdnn_chart *chart) {
         "equally fast";
 }
 
-static struct pdnn_mark mark_of(enum pdnn_symbol symbol, int ink, double size, bool dotted) {
-    return (struct pdnn_mark){symbol, mark_radius * size, {ink, PDNN_INK_TEXT, 0.6, 0}, dotted};
+static struct pdnn_mark mark_of(struct pdnn_look look, double size, bool dotted) {
+    return (struct pdnn_mark){look.symbol, mark_radius * size, {look.ink, PDNN_INK_TEXT, 0.6, 0}, dotted};
 }
 
 void pdnn_chart_note(struct pdnn_chart *chart, const char *format, ...) {
@@ -82,13 +78,12 @@ void pdnn_chart_note(struct pdnn_chart *chart, const char *format, ...) {
     va_start(arguments, format);
     pdnn_str_vprintf(&note, format, arguments);
     va_end(arguments);
-    pdnn_entries_add(&chart->more, pdnn_arena_strdup(chart->arena, pdnn_str_text(&note)), NULL);
+    pdnn_entries_add(&chart->more, pdnn_arena_strdup(chart->arena, pdnn_str_text(&note)), pdnn_no_mark);
     pdnn_str_finish(&note);
 }
 
 void pdnn_chart_size(struct pdnn_chart *chart, const char *text, double size) {
-    const struct pdnn_mark mark = mark_of(PDNN_CIRCLE, PDNN_INK_OTHERS, size, false);
-    pdnn_entries_add(&chart->more, text, &mark);
+    pdnn_entries_add(&chart->more, text, mark_of(pdnn_plot_unknown, size, false));
 }
 
 /* A panel on the canvas. */
@@ -113,34 +108,30 @@ static bool is_wide(const struct sheet *sheet) {
 static void list_entries(const struct sheet *sheet, size_t n_words, struct pdnn_entries *entries) {
     const struct pdnn_chart *chart = sheet->chart;
     const struct pdnn_color_key *key = sheet->key;
+    entries->arena = chart->arena;
     entries->count = 0;
     if (key->n_words)
-        pdnn_entries_add(entries, chart->color_title, NULL);
-    for (size_t i = 0; i < n_words; i++) {
-        struct pdnn_mark mark = mark_of(key->word[i].look.symbol, key->word[i].look.ink, 1, false);
-        pdnn_entries_add(entries, key->word[i].text, &mark);
-    }
+        pdnn_entries_add(entries, chart->color_title, pdnn_no_mark);
+    for (size_t i = 0; i < n_words; i++)
+        pdnn_entries_add(entries, key->word[i].text, mark_of(key->word[i].look, 1, false));
     if (n_words < key->n_words)
         pdnn_entries_add(entries,
                          pdnn_arena_printf(chart->arena, "and %zu more",
                                            key->n_words - n_words + (key->n_others ? key->n_others - 1 : 0)),
-                         NULL);
-    struct pdnn_mark unknown = mark_of(pdnn_plot_unknown.symbol, pdnn_plot_unknown.ink, 1, false);
+                         pdnn_no_mark);
     if (key->has_unknown)
         pdnn_entries_add(entries, pdnn_arena_printf(chart->arena, "%s is not known", chart->color_title),
-                         &unknown);
+                         mark_of(pdnn_plot_unknown, 1, false));
     pdnn_entries_gap(entries);
-    for (int dotted = 0; dotted < 2 && sheet->has_dots; dotted++) {
-        struct pdnn_mark mark = mark_of(PDNN_CIRCLE, PDNN_INK_OTHERS, 1, dotted);
-        if (dotted || chart->no_dot)
-            pdnn_entries_add(entries, dotted ? chart->dot : chart->no_dot, &mark);
-    }
+    if (sheet->has_dots && chart->no_dot)
+        pdnn_entries_add(entries, chart->no_dot, mark_of(pdnn_plot_unknown, 1, false));
+    if (sheet->has_dots)
+        pdnn_entries_add(entries, chart->dot, mark_of(pdnn_plot_unknown, 1, true));
     if (sheet->has_crosses)
-        pdnn_entries_add(entries, pdnn_plot_doubt, &pdnn_plot_cross);
+        pdnn_entries_add(entries, pdnn_plot_doubt, pdnn_plot_cross);
     pdnn_entries_gap(entries);
     for (size_t i = 0; i < chart->more.count; i++)
-        pdnn_entries_add(entries, chart->more.entry[i].text,
-                         chart->more.entry[i].has_mark ? &chart->more.entry[i].mark : NULL);
+        pdnn_entries_add(entries, chart->more.entry[i].text, chart->more.entry[i].mark);
     pdnn_entries_gap(entries);
     for (size_t i = 0; i < chart->n_lines && !is_wide(sheet); i++)
         if (chart->line[i].beside && chart->line[i].panel == sheet->panel)
@@ -148,7 +139,7 @@ static void list_entries(const struct sheet *sheet, size_t n_words, struct pdnn_
                              pdnn_arena_printf(chart->arena, "%s: %s",
                                                chart->line[i].dashed ? "dashed" : "line",
                                                chart->line[i].beside),
-                             NULL);
+                             pdnn_no_mark);
 }
 
 /* The title of the colors with their scale below, down to `end`; y: the middle of the title. */
@@ -184,7 +175,6 @@ static void place_legend(struct sheet *sheet) {
     for (size_t n = key->n_words; n > 1 && pdnn_entries_height(&entries) + palette > room;)
         list_entries(sheet, --n, &entries);
     draw_palette(sheet, x, pdnn_entries_draw(&entries, sheet->canvas, x, y), y - room);
-    free(entries.entry);
 }
 
 /* Below everything, with the scale lowest. Returns its height. */
@@ -195,7 +185,6 @@ static double legend_below(struct sheet *sheet, double y) {
     list_entries(sheet, sheet->key->n_words, &entries);
     draw_palette(sheet, 16, y + palette - 8, y + 8);
     double height = below + pdnn_entries_draw_below(&entries, y + below, sheet->canvas);
-    free(entries.entry);
     return height;
 }
 
@@ -331,8 +320,7 @@ static struct pdnn_mark mark_of_point(const struct sheet *sheet, const struct pd
     const size_t n = sheet->chart->n_points;
     double usual = n > 1000 ? 0.6 : n > 200 ? 0.8 : 1, size = (point->size > 0 ? point->size : 1) * usual;
     struct pdnn_mark mark =
-        mark_of(look->symbol, look->ink, round(size * mark_radius * 2) / (2 * mark_radius),
-                point->dotted && sheet->has_dots);
+        mark_of(*look, round(size * mark_radius * 2) / (2 * mark_radius), point->dotted && sheet->has_dots);
     mark.pen.width = n > 1000 ? 0.3 : 0.6;
     return mark;
 }
@@ -358,32 +346,26 @@ static int compare_placed(const void *a, const void *b) {
 
 static void draw_points(const struct sheet *sheet, const struct pdnn_look *looks, size_t first_row) {
     const struct pdnn_chart *chart = sheet->chart;
-    struct placed *placed = pdnn_alloc(chart->n_points, sizeof *placed);
-    struct pdnn_spot *spots = pdnn_alloc(chart->n_points, sizeof *spots);
-    size_t *rows = pdnn_alloc(chart->n_points, sizeof *rows), count = 0;
+    struct placed *placed = pdnn_arena_alloc(chart->arena, chart->n_points, sizeof *placed);
+    struct pdnn_spot *spots = pdnn_arena_alloc(chart->arena, chart->n_points, sizeof *spots);
+    size_t *rows = pdnn_arena_alloc(chart->arena, chart->n_points, sizeof *rows), count = 0;
     for (size_t i = 0; i < chart->n_points; i++)
         if (chart->point[i].panel == sheet->panel)
             placed[count++] = (struct placed){mark_of_point(sheet, &chart->point[i], &looks[i]), i};
     qsort(placed, count, sizeof *placed, compare_placed);
-    for (size_t i = 0, n = 0; i < count; i++) {
-        spots[n] = pdnn_frame_to_pixels(&sheet->frame, chart->point[placed[i].point].spot);
-        rows[n++] = first_row + placed[i].point;
-        if (i + 1 == count || !pdnn_mark_is_same(&placed[i].mark, &placed[i + 1].mark)) {
-            pdnn_draw_points(sheet->canvas, spots, rows, n, placed[i].mark);
-            n = 0;
+    for (int crossed = 0; crossed < 2; crossed++)
+        for (size_t i = 0, n = 0; i < count; i++) {
+            const struct pdnn_chart_point *point = &chart->point[placed[i].point];
+            if (!crossed || point->doubtful) {
+                spots[n] = pdnn_frame_to_pixels(&sheet->frame, point->spot);
+                rows[n++] = first_row + placed[i].point;
+            }
+            if (n &&
+                (i + 1 == count || (!crossed && !pdnn_mark_is_same(&placed[i].mark, &placed[i + 1].mark)))) {
+                pdnn_draw_points(sheet->canvas, spots, rows, n, crossed ? pdnn_plot_cross : placed[i].mark);
+                n = 0;
+            }
         }
-    }
-    size_t n = 0;
-    for (size_t i = 0; i < count; i++)
-        if (chart->point[placed[i].point].doubtful) {
-            spots[n] = pdnn_frame_to_pixels(&sheet->frame, chart->point[placed[i].point].spot);
-            rows[n++] = first_row + placed[i].point;
-        }
-    if (n)
-        pdnn_draw_points(sheet->canvas, spots, rows, n, pdnn_plot_cross);
-    free(placed);
-    free(spots);
-    free(rows);
 }
 
 /* Captions, and below them the legend if there is no room beside the frame; returns the frame's lower edge.
@@ -406,7 +388,7 @@ static void make_room(struct pdnn_chart *chart, struct sheet sheet) {
     double needed = draw_below(&sheet) + least_part * chart->frame.width + above;
     chart->frame.height = is_wide(&sheet) ? chart->frame.height : fmax(chart->frame.height, needed);
     chart->frame.y.to = chart->frame.height - above;
-    pdnn_canvas_finish(&trial);
+    pdnn_arena_finish(&trial.arena);
 }
 
 static void draw_panel(struct sheet *sheet) {

@@ -61,16 +61,15 @@ struct pdnn_chart {
     const char *dot, *no_dot; /* what the white dot says, where some points have it and others not; without
                                * no_dot also where all have it */
     const char *caption;      /* below the axis; NULL: none */
-    struct pdnn_chart_point *point; /* heap */
+    struct pdnn_chart_point *point;
     size_t n_points, points_room;
-    struct pdnn_chart_line *line; /* heap */
+    struct pdnn_chart_line *line;
     size_t n_lines, lines_room;
     struct pdnn_entries more; /* below the colors in the legend */
 };
 
 /* With one panel of the picture's size. */
 void pdnn_chart_init(struct pdnn_chart *chart, double width, double height, struct pdnn_arena *arena);
-void pdnn_chart_finish(struct pdnn_chart *chart);
 
 void pdnn_chart_add_point(struct pdnn_chart *chart, struct pdnn_chart_point point);
 

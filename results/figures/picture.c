@@ -327,6 +327,7 @@ enum pdnn_status pdnn_picture_draw(struct pdnn_picture *picture, const struct pd
     picture->request = request;
     if (choose_size(picture, err) != PDNN_OK)
         return err->status;
+    picture->legend.arena = &picture->arena;
     pdnn_chart_init(&picture->chart, picture->width, picture->height, &picture->arena);
     enum pdnn_status status = open_source(picture, def, err);
     if (status == PDNN_OK)
@@ -341,9 +342,7 @@ enum pdnn_status pdnn_picture_draw(struct pdnn_picture *picture, const struct pd
 }
 
 void pdnn_picture_finish(struct pdnn_picture *picture) {
-    pdnn_chart_finish(&picture->chart);
-    pdnn_canvas_finish(&picture->canvas);
-    free(picture->legend.entry);
+    pdnn_arena_finish(&picture->canvas.arena);
     for (size_t side = 0; side < PDNN_SIDES && picture->ops[side] && !picture->request->ops; side++)
         pdnn_selection_ops_close(source_of(picture, side), picture->ops[side]);
     pdnn_selection_close(&picture->selection);

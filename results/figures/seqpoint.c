@@ -158,13 +158,13 @@ static void list_entries(struct picture *p) {
         if (count)
             pdnn_entries_add(&p->in->legend,
                              pdnn_arena_printf(arena, count > 1 ? "%s (%zu)" : "%s", marks[m].name, count),
-                             &marks[m].mark);
+                             marks[m].mark);
     }
     if (p->seqpoints)
         pdnn_entries_add(
             &p->in->legend,
             pdnn_arena_printf(arena, p->seqpoints > 1 ? "the %zu SeqPoints" : "the SeqPoint", p->seqpoints),
-            &stem);
+            stem);
 }
 
 static void draw_frames(struct picture *p, double right, double base, double height) {

@@ -153,10 +153,8 @@ static void describe(struct picture *p) {
     p->x.from = fmin(left_most, left_part * p->in->width);
     p->x.to = p->in->width - right_gap;
     canvas->width = p->in->width;
-    for (int m = 0; m < MODELS; m++) {
-        const struct pdnn_mark mark = pdnn_swatch(models[m].ink);
-        pdnn_entries_add(&p->in->legend, models[m].name, &mark);
-    }
+    for (int m = 0; m < MODELS; m++)
+        pdnn_entries_add(&p->in->legend, models[m].name, pdnn_swatch(models[m].ink));
     double y = caption_bottom;
     y += pdnn_draw_caption(
         canvas, margin, y,

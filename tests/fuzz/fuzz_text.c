@@ -57,7 +57,7 @@ static void check_drawn(const char *text) {
         FUZZ_CHECK(shown[i] == text[i] || shown[i] == '?');
     if (is_visible(text, strlen(text)))
         FUZZ_CHECK(strcmp(shown, text) == 0);
-    pdnn_canvas_finish(&canvas);
+    pdnn_arena_finish(&canvas.arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {

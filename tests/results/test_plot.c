@@ -348,7 +348,7 @@ static void test_canvas_escapes(void **state) {
                            "\\%\\$\\#\\_\\textasciicircum{}\\textasciitilde{}\\textbar{}}"));
     pdnn_str_finish(&svg);
     pdnn_str_finish(&tex);
-    pdnn_canvas_finish(&canvas);
+    pdnn_arena_finish(&canvas.arena);
 }
 
 /* Every point has its row, in order. */
@@ -364,7 +364,7 @@ static void test_canvas_points_have_rows(void **state) {
     assert_non_null(strstr(pdnn_str_text(&svg), " data-rows=\"4-6 9\" "));
     assert_non_null(strstr(pdnn_str_text(&svg), " d=\"M1 49 2 48 3 47 4.3 46\""));
     pdnn_str_finish(&svg);
-    pdnn_canvas_finish(&canvas);
+    pdnn_arena_finish(&canvas.arena);
 }
 
 /* A bound has its color whatever else there is; other words have theirs by how often they are met. */
@@ -459,7 +459,7 @@ static void test_bar_names_in_lines(void **state) {
     assert_true(length->spot->y < four->spot->y && length->font.degrees == 0);
     assert_true(find_text(&canvas, "fuse=none")->spot->y < length->spot->y);
     assert_true(find_text(&canvas, "length=512")->font.degrees == 0);
-    pdnn_canvas_finish(&canvas);
+    pdnn_arena_finish(&canvas.arena);
 }
 
 /* Names of bars that have no room in lines stand upright; those of their sets lie below if they have room. */
@@ -474,7 +474,7 @@ static void test_bar_names_upright_above_sets(void **state) {
     pdnn_bars_put(&bars, 0, "", "");
     assert_true(find_text(&canvas, "train-bfloat16, openblas")->font.degrees == 90);
     assert_true(find_text(&canvas, "transformer")->font.degrees == 0);
-    pdnn_canvas_finish(&canvas);
+    pdnn_arena_finish(&canvas.arena);
 }
 
 /* One set has no room for its name: then every bar's name includes its set's, cut if it is too long. */
@@ -492,7 +492,7 @@ static void test_bar_names_upright(void **state) {
         assert_true(pdnn_text_width(canvas.item[i].text, PDNN_FONT_SMALL) <= 250);
     assert_non_null(strstr(canvas.item[2].text, "32, objective=masked-lm, optimizer"));
     assert_non_null(strstr(canvas.item[2].text, ".."));
-    pdnn_canvas_finish(&canvas);
+    pdnn_arena_finish(&canvas.arena);
 }
 
 static void test_draw_caption(void **state) {
@@ -507,7 +507,7 @@ static void test_draw_caption(void **state) {
     for (size_t i = 0; i < canvas.n_items; i++)
         assert_true(pdnn_text_width(canvas.item[i].text, PDNN_FONT_SMALL) <= 282);
     assert_true(canvas.item[1].spot->y == 35 && canvas.item[2].spot->y == 17);
-    pdnn_canvas_finish(&canvas);
+    pdnn_arena_finish(&canvas.arena);
 }
 
 /* Ticks of any range and room stay apart. */
@@ -542,7 +542,7 @@ static void test_ticks_are_apart(void **state) {
                 }
                 if (!level || !upright)
                     fail_msg("%g x %g base %d: %zu and %zu ticks", lows[i], spans[k], base, level, upright);
-                pdnn_canvas_finish(&canvas);
+                pdnn_arena_finish(&canvas.arena);
             }
 }
 
