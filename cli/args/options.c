@@ -4,7 +4,6 @@
 #include "base/units.h"
 #include "gen/language.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +97,27 @@ static enum pdnn_status check_choice(const struct pdnn_option_def *option, const
     return PDNN_INVALID;
 }
 
+static enum pdnn_status check_number(const struct pdnn_option_def *option, const char *text,
+                                     struct pdnn_err *err) {
+    const bool is_whole = option->kind == PDNN_OPTION_WHOLE;
+    const int digits = is_whole ? 15 : 6;
+    uint64_t ns;
+    int64_t whole = 0;
+    double number = 0;
+    if (option->kind == PDNN_OPTION_TIME && (!pdnn_parse_time_ns(text, &ns) || !ns))
+        return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a time such as 90s or 10m", option->name,
+                         text);
+    if (!is_whole && option->kind != PDNN_OPTION_NUMBER)
+        return PDNN_OK;
+    bool is_good = is_whole ? pdnn_parse_i64(text, &whole) : pdnn_parse_double(text, &number);
+    number = is_whole ? (double)whole : number;
+    if (!is_good || !(number >= option->least && number <= option->most))
+        return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a %snumber from %.*g to %.*g",
+                         option->name, text, is_whole ? "whole " : "", digits, option->least, digits,
+                         option->most);
+    return PDNN_OK;
+}
+
 static enum pdnn_status add_value(struct pdnn_arguments *arguments, const struct pdnn_option_def *option,
                                   const char *text, struct pdnn_err *err) {
     if (!option->repeats && pdnn_argument(arguments, option->name))
@@ -105,7 +125,7 @@ static enum pdnn_status add_value(struct pdnn_arguments *arguments, const struct
     if (option->argument && !*text)
         return pdnn_fail(err, PDNN_INVALID, "--%s needs a %s, but it is empty", option->name,
                          option->argument);
-    if (check_choice(option, text, err) != PDNN_OK)
+    if (check_choice(option, text, err) != PDNN_OK || check_number(option, text, err) != PDNN_OK)
         return err->status;
     size_t at = arguments->n_values++;
     while (at && arguments->given[at - 1] != option)
@@ -241,43 +261,25 @@ size_t pdnn_argument_choice(const struct pdnn_arguments *arguments, const char *
     return choice;
 }
 
-enum pdnn_status pdnn_argument_time(const struct pdnn_arguments *arguments, const char *option, uint64_t *ns,
-                                    struct pdnn_err *err) {
+uint64_t pdnn_argument_time(const struct pdnn_arguments *arguments, const char *option, uint64_t usual) {
     const char *text = pdnn_argument(arguments, option);
-    uint64_t value;
-    if (!text)
-        return PDNN_OK;
-    if (!pdnn_parse_time_ns(text, &value) || !value)
-        return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a time such as 90s or 10m", option, text);
-    *ns = value;
-    return PDNN_OK;
+    if (text)
+        pdnn_parse_time_ns(text, &usual);
+    return usual;
 }
 
-enum pdnn_status pdnn_argument_number(const struct pdnn_arguments *arguments, const char *option,
-                                      int64_t least, int64_t most, int64_t *value, struct pdnn_err *err) {
+int64_t pdnn_argument_whole(const struct pdnn_arguments *arguments, const char *option, int64_t usual) {
     const char *text = pdnn_argument(arguments, option);
-    int64_t number;
-    if (!text)
-        return PDNN_OK;
-    if (!pdnn_parse_i64(text, &number) || number < least || number > most)
-        return pdnn_fail(err, PDNN_INVALID,
-                         "--%s is '%s', expected a whole number from %" PRId64 " to %" PRId64, option, text,
-                         least, most);
-    *value = number;
-    return PDNN_OK;
+    if (text)
+        pdnn_parse_i64(text, &usual);
+    return usual;
 }
 
-enum pdnn_status pdnn_argument_double(const struct pdnn_arguments *arguments, const char *option,
-                                      double least, double most, double *value, struct pdnn_err *err) {
+double pdnn_argument_number(const struct pdnn_arguments *arguments, const char *option, double usual) {
     const char *text = pdnn_argument(arguments, option);
-    double number;
-    if (!text)
-        return PDNN_OK;
-    if (!pdnn_parse_double(text, &number) || !(number >= least && number <= most))
-        return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a number from %g to %g", option, text,
-                         least, most);
-    *value = number;
-    return PDNN_OK;
+    if (text)
+        pdnn_parse_double(text, &usual);
+    return usual;
 }
 
 const char *const *pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option,
@@ -289,4 +291,21 @@ const char *const *pdnn_argument_all(const struct pdnn_arguments *arguments, con
         end++;
     *count = end - first;
     return arguments->values + first;
+}
+
+enum pdnn_status pdnn_arguments_only(const struct pdnn_arguments *arguments, const char *what,
+                                     const char *options, struct pdnn_err *err) {
+    size_t i = 0, length;
+    while (i < arguments->n_values &&
+           pdnn_parts_have(options, ",", arguments->given[i]->name, strlen(arguments->given[i]->name)))
+        i++;
+    if (i == arguments->n_values)
+        return PDNN_OK;
+    struct pdnn_str taken = {0};
+    for (const char *rest = options, *at; (at = pdnn_part_next(&rest, ",", &length));)
+        pdnn_str_printf(&taken, "%s--%.*s", at == options ? "" : rest ? ", " : " and ", (int)length, at);
+    pdnn_fail(err, PDNN_INVALID, "%s %s has no option --%s; it takes %s", arguments->command->name, what,
+              arguments->given[i]->name, pdnn_str_text(&taken));
+    pdnn_str_finish(&taken);
+    return PDNN_INVALID;
 }

@@ -9,13 +9,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What the argument of an option must be. */
+enum pdnn_option_kind {
+    PDNN_OPTION_TEXT,
+    PDNN_OPTION_WHOLE,  /* a whole number from least to most */
+    PDNN_OPTION_NUMBER, /* any number from least to most */
+    PDNN_OPTION_TIME    /* above zero, such as 90s or 10m */
+};
+
 struct pdnn_option_def {
     const char *name;           /* "output": given as --output X or --output=X */
     char letter;                /* 'o': given as -o X or -oX; 0 for none */
     const char *argument;       /* "DIR"; NULL: a flag */
-    const char *const *choices; /* NULL-terminated words the argument must be one of; NULL: any text */
+    const char *const *choices; /* NULL-terminated words the argument must be one of; or NULL */
     bool repeats;               /* may be given more than once */
     const char *help;           /* one sentence without a full stop, including the default */
+    enum pdnn_option_kind kind; /* PDNN_OPTION_TEXT: any text, or one of the choices */
+    double least, most;
 };
 
 /* Something with a name, and what is said of it. */
@@ -119,87 +129,82 @@ const char *pdnn_argument(const struct pdnn_arguments *arguments, const char *op
 /* The place of the option's value among its choices; `usual` where it is not given. */
 size_t pdnn_argument_choice(const struct pdnn_arguments *arguments, const char *option, size_t usual);
 
-/* Sets *ns if the option is given; PDNN_INVALID if it is not a time above zero, such as 90s or 10m. */
-enum pdnn_status pdnn_argument_time(const struct pdnn_arguments *arguments, const char *option, uint64_t *ns,
-                                    struct pdnn_err *err);
-
-/* Sets *value if the option is given; PDNN_INVALID if it is not a whole number from least to most. */
-enum pdnn_status pdnn_argument_number(const struct pdnn_arguments *arguments, const char *option,
-                                      int64_t least, int64_t most, int64_t *value, struct pdnn_err *err);
-
-/* The same of any number. */
-enum pdnn_status pdnn_argument_double(const struct pdnn_arguments *arguments, const char *option,
-                                      double least, double most, double *value, struct pdnn_err *err);
+/* The value of an option of that kind; `usual` where it is not given. */
+uint64_t pdnn_argument_time(const struct pdnn_arguments *arguments, const char *option, uint64_t usual);
+int64_t pdnn_argument_whole(const struct pdnn_arguments *arguments, const char *option, int64_t usual);
+double pdnn_argument_number(const struct pdnn_arguments *arguments, const char *option, double usual);
 
 /* All values of the option in the order given; they belong to the arguments. */
 const char *const *pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option,
                                      size_t *count);
+
+/* PDNN_INVALID if an option is given that is not among these, joined by commas: "plot roofline has no option
+ * --across; it takes ...", with what after the command's name. */
+enum pdnn_status pdnn_arguments_only(const struct pdnn_arguments *arguments, const char *what,
+                                     const char *options, struct pdnn_err *err);
 
 /* Options that several commands share. */
 extern const char *const pdnn_table_formats[]; /* table, csv, json, jsonl */
 extern const char *const pdnn_shard_bases[];   /* 0, 1 */
 
 /* Of what is printed with pdnn_table_print. */
-#define PDNN_OPTIONS_TABLE                                                                                   \
-    {"format", 0,                                                                                            \
-     "FORMAT", pdnn_table_formats,                                                                           \
-     false,    "table (the default); csv, json or jsonl, for programs (see paradnn columns)"},               \
-    {                                                                                                        \
-        "columns", 0, "CHOICE", NULL, false,                                                                 \
-            "only these columns of the table for programs, in this order: names joined by commas, brief "    \
-            "(what people plot) or all; without --format as a table for people"                              \
+#define PDNN_OPTIONS_TABLE                                                                                    \
+    {"format", 0, "FORMAT", .choices = pdnn_table_formats,                                                    \
+     .help = "table (the default); csv, json or jsonl, for programs (see paradnn columns)"},                  \
+    {                                                                                                         \
+        "columns", 0, "CHOICE",                                                                               \
+            .help =                                                                                           \
+                "only these columns of the table for programs, in this order: names joined by commas, brief " \
+                "(what people plot) or all; without --format as a table for people"                           \
     }
-#define PDNN_OPTION_ONLY                                                                                                           \
-    {                                                                                                                              \
-        "only", 0, "CONDITIONS", NULL, true,                                                                                       \
-            "only the rows of results.csv that meet all CONDITIONS, joined by commas: mode=train, "                                \
-            "batch=32,64 for either value, params>=1e6, bound!=memory, or like an id: fc/nodes=8 or resnet50,vgg16,batch=64; may " \
-            "be repeated"                                                                                                          \
+#define PDNN_OPTION_ONLY                                                                                                               \
+    {                                                                                                                                  \
+        "only", 0, "CONDITIONS",                                                                                                       \
+            .repeats = true,                                                                                                           \
+            .help =                                                                                                                    \
+                "only the rows of results.csv that meet all CONDITIONS, joined by commas: mode=train, "                                \
+                "batch=32,64 for either value, params>=1e6, bound!=memory, or like an id: fc/nodes=8 or resnet50,vgg16,batch=64; may " \
+                "be repeated"                                                                                                          \
     }
 #define PDNN_OPTION_SET                                                                                      \
     {                                                                                                        \
-        "set", 0, "KEY=VALUE", NULL, true,                                                                   \
-            "override a key of the spec, for example --set run.threads=1; may be repeated"                   \
+        "set", 0, "KEY=VALUE",                                                                               \
+            .repeats = true,                                                                                 \
+            .help = "override a key of the spec, for example --set run.threads=1; may be repeated"           \
     }
-
-#define PDNN_OPTIONS_HARDWARE                                                                                 \
-    {"compute", 0,     "FACTORS",                                                                             \
-     NULL,      false, "peak FLOP rates times this: 2, or of one dtype bf16=4, or both: 2,bf16=4"},           \
-        {"bandwidth", 0,                                                                                      \
-         "FACTORS",   NULL,                                                                                   \
-         false,       "bandwidth of memory times this: 1.5, or of a cache level L3=2, or both: 1.5,L3=2"},    \
-        {"cache", 0, "FACTOR", NULL, false, "capacity of all caches times this"},                             \
-        {"overhead", 0, "FACTOR", NULL, false, "cost of calling an op, and of what is in no op, times this"}, \
-        {"onto", 0, "FILE", NULL, false, "the roofs of this ceilings.csv, or of the directory that has it"},  \
-    {                                                                                                         \
-        "threads", 0, "N", NULL, false, "the roofs for N threads (default: as many as each row ran on)"       \
+#define PDNN_OPTIONS_HARDWARE                                                                                \
+    {"compute", 0, "FACTORS",                                                                                \
+     .help = "peak FLOP rates times this: 2, or of one dtype bf16=4, or both: 2,bf16=4"},                    \
+        {"bandwidth", 0, "FACTORS",                                                                          \
+         .help = "bandwidth of memory times this: 1.5, or of a cache level L3=2, or both: 1.5,L3=2"},        \
+        {"cache", 0, "FACTOR", .help = "capacity of all caches times this"},                                 \
+        {"overhead", 0, "FACTOR", .help = "cost of calling an op, and of what is in no op, times this"},     \
+        {"onto", 0, "FILE", .help = "the roofs of this ceilings.csv, or of the directory that has it"}, {    \
+        "threads", 0, "N", .help = "the roofs for N threads (default: as many as each row ran on)"           \
     }
 #define PDNN_OPTION_SLOW                                                                                     \
     {                                                                                                        \
-        "allow-slow", 0, NULL, NULL, false,                                                                  \
-            "run what has no fast path for its dtype anyway, in the library's reference code or on "         \
-            "f32 copies; such rows have the flag slow"                                                       \
+        "allow-slow",                                                                                        \
+            .help = "run what has no fast path for its dtype anyway, in the library's reference code or on " \
+                    "f32 copies; such rows have the flag slow"                                               \
     }
 #define PDNN_OPTIONS_SHARD                                                                                   \
-    {"shard",                                                                                                \
-     0,                                                                                                      \
-     "I/N",                                                                                                  \
-     NULL,                                                                                                   \
-     false,                                                                                                  \
-     "only the instances of shard I of N, dealt by predicted time so that all shards end together; "         \
-     "auto/N takes I from the job array of Slurm, PBS, LSF or SGE"},                                         \
+    {"shard", 0, "I/N",                                                                                      \
+     .help = "only the instances of shard I of N, dealt by predicted time so that all shards end together; " \
+             "auto/N takes I from the job array of Slurm, PBS, LSF or SGE"},                                 \
     {                                                                                                        \
-        "shard-base", 0, "0|1", pdnn_shard_bases, false,                                                     \
-            "what the shards count from: 0 (the default) to N-1, or 1 to N"                                  \
+        "shard-base", 0, "0|1", .choices = pdnn_shard_bases,                                                 \
+                                .help = "what the shards count from: 0 (the default) to N-1, or 1 to N"      \
     }
-#define PDNN_OPTION_NO_CACHE                                                                                        \
-    {                                                                                                               \
-        "no-cache", 0, NULL, NULL, false,                                                                           \
-            "neither use what earlier runs measured (roofs, and the times that implementations are chosen by) nor " \
-            "keep what this one measures"                                                                           \
+#define PDNN_OPTION_NO_CACHE                                                                                            \
+    {                                                                                                                   \
+        "no-cache",                                                                                                     \
+            .help =                                                                                                     \
+                "neither use what earlier runs measured (roofs, and the times that implementations are chosen by) nor " \
+                "keep what this one measures"                                                                           \
     }
 #define PDNN_OPTION_CEILINGS                                                                                 \
-    { "ceilings", 0, "FILE", NULL, false, "take the machine's roofs from FILE instead of measuring them" }
+    { "ceilings", 0, "FILE", .help = "take the machine's roofs from FILE instead of measuring them" }
 
 /* Of what opens a spec and measures. */
 #define PDNN_OPTIONS_MEASURE PDNN_OPTION_SET, PDNN_OPTION_CEILINGS, PDNN_OPTION_SLOW, PDNN_OPTION_NO_CACHE

@@ -116,7 +116,7 @@ static void put_kinds(struct pdnn_page *page, const struct pdnn_command_def *com
 }
 
 void pdnn_page_command(struct pdnn_page *page, const struct pdnn_command_def *command) {
-    static const struct pdnn_option_def help = {"help", 'h', NULL, NULL, false, "show this help and exit"};
+    static const struct pdnn_option_def help = {"help", 'h', .help = "show this help and exit"};
     if (page->is_manual) {
         pdnn_page_begin(page, command, command->summary);
         pdnn_page_synopsis(page, command);

@@ -24,13 +24,13 @@ static const char description[] =
     "a key like threads. Instances whose status is not ok are left out.";
 
 static const struct pdnn_option_def options[] = {
-    {"by", 'b', "PARTS", NULL, false,
-     "sum by category, group, pass, layer or op, or several joined by commas (default: category)"},
-    {"across", 'a', "KEYS", NULL, false, "one column per value of a hyper-parameter or run setting"},
+    {"by", 'b', "PARTS",
+     .help = "sum by category, group, pass, layer or op, or several joined by commas (default: category)"},
+    {"across", 'a', "KEYS", .help = "one column per value of a hyper-parameter or run setting"},
     PDNN_OPTION_ONLY,
-    {"gemms", 0, NULL, NULL, false, "list the shapes of the matrix products, with the rate and time of each"},
-    {"check-directions", 0, NULL, NULL, false,
-     "test what must hold in measured runs of BERT training; exit status 1 if something does not"},
+    {"gemms", .help = "list the shapes of the matrix products, with the rate and time of each"},
+    {"check-directions",
+     .help = "test what must hold in measured runs of BERT training; exit status 1 if something does not"},
     PDNN_OPTIONS_TABLE,
 };
 

@@ -23,13 +23,14 @@ static const char description[] =
     "its --ceilings the file that --output wrote.";
 
 static const struct pdnn_option_def options[] = {
-    {"threads", 't', "N|all", NULL, true,
-     "number of threads to measure with, or all; may be repeated (default: 1 and all)"},
-    {"seconds", 's', "SECONDS", NULL, false, "about how long to measure each thread count (default: 5)"},
-    {"time", 0, "TIME", NULL, false,
-     "give up on a thread count after TIME (default: a minute longer than four times --seconds)"},
-    {"output", 'o', "FILE", NULL, false,
-     "also write the rows to FILE, as CSV; a device or a pipe is written to as it is"},
+    {"threads", 't', "N|all", .repeats = true,
+     .help = "number of threads to measure with, or all; may be repeated (default: 1 and all)"},
+    {"seconds", 's', "SECONDS", .kind = PDNN_OPTION_NUMBER, .least = 1e-3, .most = 3600,
+     .help = "about how long to measure each thread count (default: 5)"},
+    {"time", 0, "TIME", .kind = PDNN_OPTION_TIME,
+     .help = "give up on a thread count after TIME (default: a minute longer than four times --seconds)"},
+    {"output", 'o', "FILE",
+     .help = "also write the rows to FILE, as CSV; a device or a pipe is written to as it is"},
     PDNN_OPTION_NO_CACHE,
     PDNN_OPTIONS_TABLE,
 };
@@ -45,8 +46,6 @@ static const char *unit_of(const struct pdnn_ceiling *row) {
     return is_bandwidth ? "GB/s" : "GFLOP/s";
 }
 
-static const struct pdnn_column_def unit_column = {"unit", .help = "of the value"};
-
 /* The roofs for people, with their units and no capacity where it is 0, and the ladder from which the
  * bandwidth of each level is derived: one row per working set, with the patterns side by side. */
 static void print_for_people(const struct pdnn_ceilings *ceilings) {
@@ -61,15 +60,14 @@ static void print_for_people(const struct pdnn_ceilings *ceilings) {
     struct pdnn_table roofs, rungs, ladder;
     pdnn_table_init(&roofs, &pdnn_ceilings_def);
     pdnn_table_init(&rungs, &pdnn_ceilings_def);
-    size_t unit = pdnn_table_add_column(&roofs, &unit_column);
+    pdnn_table_add_column(&roofs, &(const struct pdnn_column_def){.name = "unit"});
     for (size_t i = 0; i < ceilings->count; i++) {
         const struct pdnn_ceiling *row = &ceilings->row[i];
-        bool is_rung = strcmp(row->kind, "ladder") == 0;
-        pdnn_ceilings_add(row, is_rung ? &rungs : &roofs);
-        if (is_rung)
+        const size_t at = roofs.n_rows;
+        pdnn_ceilings_add(row, strcmp(row->kind, "ladder") == 0 ? &rungs : &roofs);
+        if (at == roofs.n_rows)
             continue;
-        size_t at = roofs.n_rows - 1;
-        pdnn_table_set_text(&roofs, at, unit, unit_of(row));
+        pdnn_table_set_text(&roofs, at, PDNN_CEILINGS_COLUMNS, unit_of(row));
         if (!row->capacity_bytes)
             pdnn_table_set_empty(&roofs, at, PDNN_CEILING_CAPACITY);
         if (!row->reported_bytes)
@@ -102,9 +100,7 @@ static enum pdnn_status report(const struct pdnn_ceilings *ceilings, const struc
     pdnn_table_init(&table, &pdnn_ceilings_def);
     for (size_t i = 0; i < ceilings->count; i++)
         pdnn_ceilings_add(&ceilings->row[i], &table);
-    status = pdnn_table_print(&table, arguments, err);
-    pdnn_table_finish(&table);
-    return status;
+    return pdnn_table_print(&table, arguments, err);
 }
 
 enum { THREADS_MAX = PDNN_CEILINGS_THREADS_MAX };
@@ -143,15 +139,13 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     struct pdnn_host host;
     int64_t threads[THREADS_MAX];
     size_t n_threads = 0;
-    double seconds = 5;
     if (pdnn_host_read(&host, err) != PDNN_OK ||
         parse_threads(arguments, &host, threads, &n_threads, err) != PDNN_OK ||
-        pdnn_argument_double(arguments, "seconds", 1e-3, 3600, &seconds, err) != PDNN_OK)
-        return err->status;
-    uint64_t time_limit_ns = pdnn_ceilings_limit_ns(seconds, UINT64_C(60000000000));
-    if (pdnn_argument_time(arguments, "time", &time_limit_ns, err) != PDNN_OK ||
         pdnn_table_check_columns(&pdnn_ceilings_def, arguments, err) != PDNN_OK)
         return err->status;
+    const double seconds = pdnn_argument_number(arguments, "seconds", 5);
+    const uint64_t time_limit_ns =
+        pdnn_argument_time(arguments, "time", pdnn_ceilings_limit_ns(seconds, UINT64_C(60000000000)));
     struct pdnn_target target = {.fd = -1};
     const char *path = pdnn_argument(arguments, "output");
     if (path && pdnn_target_open(&target, path, err) != PDNN_OK)

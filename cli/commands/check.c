@@ -21,11 +21,12 @@ static const char description[] =
     "and the summary says how many.";
 
 static const struct pdnn_option_def options[] = {
-    {"backend", 'b', "NAME", pdnn_backend_names, false, "check this backend instead of the instance's own"},
-    {"max-flop", 0, "N", NULL, false,
-     "skip instances with more FLOP per step (default: 2e10, about a minute)"},
-    {"time", 0, "TIME", NULL, false,
-     "give up on an instance after TIME (default: ten times the spec's limits.time)"},
+    {"backend", 'b', "NAME", .choices = pdnn_backend_names,
+     .help = "check this backend instead of the instance's own"},
+    {"max-flop", 0, "N", .kind = PDNN_OPTION_NUMBER, .least = 0, .most = 1e30,
+     .help = "skip instances with more FLOP per step (default: 2e10, about a minute)"},
+    {"time", 0, "TIME", .kind = PDNN_OPTION_TIME,
+     .help = "give up on an instance after TIME (default: ten times the spec's limits.time)"},
     PDNN_OPTION_SLOW,
     PDNN_OPTION_NO_CACHE,
     PDNN_OPTION_SET,
@@ -195,16 +196,15 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
 static enum pdnn_status prepare(struct check *check, const struct pdnn_arguments *arguments,
                                 struct pdnn_err *err) {
     struct pdnn_session *session = &check->job.session;
-    check->max_flop = 2e10;
+    check->max_flop = pdnn_argument_number(arguments, "max-flop", 2e10);
     check->for_people = pdnn_wants_text(arguments);
-    if (pdnn_cli_job_begin(&check->job, arguments, err) != PDNN_OK ||
-        pdnn_argument_double(arguments, "max-flop", 0, 1e30, &check->max_flop, err) != PDNN_OK)
+    if (pdnn_cli_job_begin(&check->job, arguments, err) != PDNN_OK)
         return err->status;
     pdnn_cli_job_set(&check->job, "backend", "run.backend", NULL);
     if (pdnn_cli_job_open(&check->job, err) != PDNN_OK)
         return err->status;
-    check->time_limit_ns = LENIENCE * session->spec.limits.time_ns;
-    return pdnn_argument_time(arguments, "time", &check->time_limit_ns, err);
+    check->time_limit_ns = pdnn_argument_time(arguments, "time", LENIENCE * session->spec.limits.time_ns);
+    return PDNN_OK;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {

@@ -134,14 +134,13 @@ static enum pdnn_status unknown_name(const struct listing *listing, struct pdnn_
 }
 
 /* For people the columns and then the values; for programs one table, values only if there is no other. */
-static enum pdnn_status print_listing(const struct listing *listing, const struct pdnn_arguments *arguments,
+static enum pdnn_status print_listing(struct listing *listing, const struct pdnn_arguments *arguments,
                                       struct pdnn_err *err) {
-    bool has_columns = listing->columns.n_rows, has_values = listing->values.n_rows;
-    enum pdnn_status status = PDNN_OK;
-    if (has_columns)
-        status = pdnn_table_print_prose(&listing->columns, arguments, err);
-    if (status != PDNN_OK || !has_values || (has_columns && !listing->for_people))
-        return status;
+    const bool has_columns = listing->columns.n_rows;
+    if (has_columns && pdnn_table_print_prose(&listing->columns, arguments, err) != PDNN_OK)
+        return err->status;
+    if (!listing->values.n_rows || (has_columns && !listing->for_people))
+        return PDNN_OK;
     if (has_columns)
         printf("\n");
     return pdnn_table_print_prose(&listing->values, arguments, err);
@@ -155,9 +154,7 @@ static enum pdnn_status print_tables(const struct pdnn_arguments *arguments, str
         const char *const texts[] = {def->name, t < PDNN_TABLE_FILES ? "file" : "printed", def->help};
         pdnn_table_add_texts(&table, 3, texts);
     }
-    enum pdnn_status status = pdnn_table_print_prose(&table, arguments, err);
-    pdnn_table_finish(&table);
-    return status;
+    return pdnn_table_print_prose(&table, arguments, err);
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {

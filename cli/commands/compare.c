@@ -28,14 +28,15 @@ static const char *const tables[] = {"pairs", "groups", "axes", "ops", "unpaired
 enum { PAIRS, GROUPS, AXES, OPS, UNPAIRED, OVERVIEW };
 
 static const struct pdnn_option_def options[] = {
-    {"across", 'a', "KEYS", NULL, false,
-     "the keys that differ between the sides: backend, threads=1:2 with A's and B's value, or several joined "
-     "by commas; host: only the directories (default: found where there is no choice)"},
-    {"by", 'b', "PARTS", NULL, false,
-     "sum ops by category, group, pass, layer or op, or several joined by commas (default: op)"},
+    {"across", 'a', "KEYS",
+     .help =
+         "the keys that differ between the sides: backend, threads=1:2 with A's and B's value, or several joined "
+         "by commas; host: only the directories (default: found where there is no choice)"},
+    {"by", 'b', "PARTS",
+     .help = "sum ops by category, group, pass, layer or op, or several joined by commas (default: op)"},
     PDNN_OPTION_ONLY,
-    {"table", 't', "TABLE", tables, false,
-     "print one whole table: pairs (the default for programs), groups, axes, ops or unpaired"},
+    {"table", 't', "TABLE", .choices = tables,
+     .help = "print one whole table: pairs (the default for programs), groups, axes, ops or unpaired"},
     PDNN_OPTIONS_TABLE,
 };
 
@@ -255,17 +256,21 @@ static enum pdnn_status analyse(struct compared *c, size_t view, struct pdnn_err
 static enum pdnn_status print(struct compared *c, size_t view, const struct pdnn_arguments *arguments,
                               struct pdnn_err *err) {
     struct pdnn_table *pairs = &c->comparison.pairs, *unpaired = &c->comparison.unpaired;
-    const struct pdnn_table *const printed[] = {pairs, &c->groups, &c->axes, &c->ops, unpaired};
+    struct pdnn_table *const printed[] = {pairs, &c->groups, &c->axes, &c->ops, unpaired};
+    const size_t n_pairs = pairs->n_rows, n_unpaired = unpaired->n_rows;
+    const bool is_whole = !pdnn_wants_text(arguments) || view == GROUPS || view == AXES || view == OPS;
     struct pdnn_str out = {0};
-    if (!pdnn_wants_text(arguments) || view == GROUPS || view == AXES || view == OPS)
-        return pdnn_table_print(printed[view], arguments, err);
-    if (view == PAIRS)
+    if (is_whole && pdnn_table_print(printed[view], arguments, err) != PDNN_OK)
+        return err->status;
+    if (view == PAIRS && !is_whole)
         append_pairs(&out, &c->comparison, NULL);
-    else if (view == UNPAIRED)
+    else if (view == UNPAIRED && !is_whole)
         SHOW(&out, unpaired, NULL, unpaired_columns);
-    else
+    else if (!is_whole)
         append_overview(&out, c);
     pdnn_text_print(&out, false);
+    fprintf(stderr, "%zu instance%s on both sides, %zu not compared\n", n_pairs, n_pairs == 1 ? "" : "s",
+            n_unpaired);
     return PDNN_OK;
 }
 
@@ -282,13 +287,10 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     request.only = pdnn_argument_all(arguments, "only", &request.n_only);
     if (by && pdnn_by_parse(by, &c.by, err) != PDNN_OK)
         return err->status;
-    enum pdnn_status status = PDNN_OK;
-    if (pdnn_comparison_open(&c.comparison, &request, err) != PDNN_OK || analyse(&c, view, err) != PDNN_OK ||
-        print(&c, view, arguments, err) != PDNN_OK)
-        status = err->status;
-    else
-        fprintf(stderr, "%zu instance%s on both sides, %zu not compared\n", c.comparison.pairs.n_rows,
-                c.comparison.pairs.n_rows == 1 ? "" : "s", c.comparison.unpaired.n_rows);
+    enum pdnn_status status =
+        pdnn_comparison_open(&c.comparison, &request, err) != PDNN_OK || analyse(&c, view, err) != PDNN_OK
+            ? err->status
+            : print(&c, view, arguments, err);
     pdnn_table_finish(&c.groups);
     pdnn_table_finish(&c.axes);
     pdnn_table_finish(&c.ops);

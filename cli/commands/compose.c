@@ -31,20 +31,27 @@ static const char description[] =
     "Measured operators are synced one by one. Run again, the command goes on where it ended; another spec measures "
     "only what the library lacks. Times count only for the same program, library, processor, threads and binding.";
 
+enum { COUNT_MAX = 100000 };
+
 static const struct pdnn_option_def options[] = {
-    {"output", 'o', "DIR", NULL, false,
-     "the result directory (default: NAME.composed in the current directory, with the spec's name, or "
-     "NAME.I-of-N.composed for a shard; required for an ID)"},
-    {"library", 'l', "DIR", NULL, false, "the directory of operators.csv (default: the result directory)"},
-    {"validate", 0, "N", NULL, false, "also run N composed models and say how far their times were off"},
-    {"calibrate", 0, "N", NULL, false, "also run N others, to find the intervals of composed times"},
-    {"budget", 0, "TIME", NULL, false,
-     "what the command may take, as limits.budget: the models of which it buys most are composed, and "
-     "operators predicted from measured neighbours"},
-    {"dry-run", 0, NULL, NULL, false,
-     "say what there is to measure, how long it takes and what the budget buys; nothing is compiled or written"},
-    {"retry", 0, NULL, NULL, false,
-     "measure operators again that failed in an earlier run, and run models again that failed"},
+    {"output", 'o', "DIR",
+     .help =
+         "the result directory (default: NAME.composed in the current directory, with the spec's name, or "
+         "NAME.I-of-N.composed for a shard; required for an ID)"},
+    {"library", 'l', "DIR", .help = "the directory of operators.csv (default: the result directory)"},
+    {"validate", 0, "N", .kind = PDNN_OPTION_WHOLE, .least = 1, .most = COUNT_MAX,
+     .help = "also run N composed models and say how far their times were off"},
+    {"calibrate", 0, "N", .kind = PDNN_OPTION_WHOLE, .least = 1, .most = COUNT_MAX,
+     .help = "also run N others, to find the intervals of composed times"},
+    {"budget", 0, "TIME",
+     .help =
+         "what the command may take, as limits.budget: the models of which it buys most are composed, and "
+         "operators predicted from measured neighbours"},
+    {"dry-run",
+     .help =
+         "say what there is to measure, how long it takes and what the budget buys; nothing is compiled or written"},
+    {"retry",
+     .help = "measure operators again that failed in an earlier run, and run models again that failed"},
     PDNN_OPTIONS_SHARD,
     PDNN_OPTIONS_MEASURE,
     PDNN_OPTIONS_TABLE,
@@ -206,8 +213,6 @@ static void append_plan(struct pdnn_str *out, const struct pdnn_compose_plan *pl
         fate[0][PDNN_FATE_LEFT] + fate[1][PDNN_FATE_LEFT], pdnn_duration_format(taken, choose->seconds));
 }
 
-enum { COUNT_MAX = 100000 };
-
 struct job {
     struct pdnn_cli_job of;
     struct pdnn_compose_request request;
@@ -216,16 +221,13 @@ struct job {
 
 static enum pdnn_status open_session(const struct pdnn_arguments *arguments, struct job *job,
                                      struct pdnn_err *err) {
-    int64_t validate = 0, calibrate = 0;
-    if (pdnn_argument_number(arguments, "validate", 1, COUNT_MAX, &validate, err) != PDNN_OK ||
-        pdnn_argument_number(arguments, "calibrate", 1, COUNT_MAX, &calibrate, err) != PDNN_OK)
-        return err->status;
     pdnn_cli_job_set(&job->of, "budget", "limits.budget", NULL);
     enum pdnn_status status = pdnn_cli_job_open(&job->of, err);
-    job->request = (struct pdnn_compose_request){.validate = (size_t)validate,
-                                                 .calibrate = (size_t)calibrate,
-                                                 .retry = job->of.request.retry,
-                                                 .seed = job->of.session.spec.seed};
+    job->request =
+        (struct pdnn_compose_request){.validate = (size_t)pdnn_argument_whole(arguments, "validate", 0),
+                                      .calibrate = (size_t)pdnn_argument_whole(arguments, "calibrate", 0),
+                                      .retry = job->of.request.retry,
+                                      .seed = job->of.session.spec.seed};
     return status;
 }
 
@@ -273,18 +275,15 @@ static void print_summary(const struct job *job) {
 
 static enum pdnn_status print_validation(const struct pdnn_arguments *arguments, const struct job *job,
                                          struct pdnn_err *err) {
-    enum pdnn_status status = PDNN_OK;
     struct pdnn_table models;
     struct pdnn_str text = {0};
     pdnn_compose_validate(&job->of.directory, job->result.calibrates, &models);
-    if (pdnn_wants_text(arguments)) {
-        append_validation(&text, &models);
-        pdnn_text_print(&text, false);
-    } else {
-        status = pdnn_table_print(&models, arguments, err);
-    }
+    if (!pdnn_wants_text(arguments))
+        return pdnn_table_print(&models, arguments, err);
+    append_validation(&text, &models);
+    pdnn_text_print(&text, false);
     pdnn_table_finish(&models);
-    return status;
+    return PDNN_OK;
 }
 
 static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct job *job,
@@ -320,7 +319,6 @@ static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struc
             append_plan(&text, &plan, &choice, &operators);
         pdnn_text_print(&text, false);
         status = pdnn_table_print(&operators, arguments, err);
-        pdnn_table_finish(&operators);
     }
     pdnn_arena_finish(&choice.arena);
     pdnn_compose_plan_finish(&plan);

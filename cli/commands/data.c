@@ -20,16 +20,24 @@ static const char description[] =
     "a directory with a manifest, dataset.txt, of a few lines that say what it is. For images, files.txt has the name "
     "and the class of each on a line, so that a directory of JPEG files becomes a data set by two short files.";
 
+enum { NUMBER_MAX = 1 << 24 };
+
 static const struct pdnn_option_def options[] = {
-    {"count", 'n', "N", NULL, false, "images or rows (default: 256), or words (default: 1048576)"},
-    {"size", 0, "SIZE", NULL, false, "of images, WIDTHxHEIGHT in pixels (default: 256x256)"},
-    {"encoding", 0, "ENCODING", pdnn_encoding_names, false,
-     "of images: raw, which are binary PPM files (the default), or jpeg"},
-    {"quality", 0, "PERCENT", NULL, false, "of JPEG, 1 to 100 (default: 85)"},
-    {"features", 0, "N", NULL, false, "numbers in a row (default: 2000)"},
-    {"vocabulary", 0, "N", NULL, false, "distinct words (default: 30522)"},
-    {"classes", 0, "N", NULL, false, "of images and rows (default: 1000)"},
-    {"seed", 0, "N", NULL, false, "of everything random (default: 1)"},
+    {"count", 'n', "N", .kind = PDNN_OPTION_WHOLE, .least = 1, .most = 1 << 30,
+     .help = "images or rows (default: 256), or words (default: 1048576)"},
+    {"size", 0, "SIZE", .help = "of images, WIDTHxHEIGHT in pixels (default: 256x256)"},
+    {"encoding", 0, "ENCODING", .choices = pdnn_encoding_names,
+     .help = "of images: raw, which are binary PPM files (the default), or jpeg"},
+    {"quality", 0, "PERCENT", .kind = PDNN_OPTION_WHOLE, .least = 1, .most = 100,
+     .help = "of JPEG, 1 to 100 (default: 85)"},
+    {"features", 0, "N", .kind = PDNN_OPTION_WHOLE, .least = 1, .most = NUMBER_MAX,
+     .help = "numbers in a row (default: 2000)"},
+    {"vocabulary", 0, "N", .kind = PDNN_OPTION_WHOLE, .least = 3, .most = NUMBER_MAX,
+     .help = "distinct words (default: 30522)"},
+    {"classes", 0, "N", .kind = PDNN_OPTION_WHOLE, .least = 1, .most = NUMBER_MAX,
+     .help = "of images and rows (default: 1000)"},
+    {"seed", 0, "N", .kind = PDNN_OPTION_WHOLE, .least = 0, .most = (double)INT64_MAX,
+     .help = "of everything random (default: 1)"},
 };
 
 static const struct pdnn_help_row examples[] = {
@@ -52,78 +60,23 @@ static bool kind(size_t index, const char **name, const char **help) {
     return true;
 }
 
-/* Which options mean something for which content. */
-static const struct {
-    const char *option;
-    bool used[PDNN_DATASET_KIND_COUNT];
-} uses[] = {
-    {"size", {[PDNN_DATASET_IMAGES] = true}},
-    {"encoding", {[PDNN_DATASET_IMAGES] = true}},
-    {"quality", {[PDNN_DATASET_IMAGES] = true}},
-    {"features", {[PDNN_DATASET_ROWS] = true}},
-    {"vocabulary", {[PDNN_DATASET_TOKENS] = true}},
-    {"classes", {[PDNN_DATASET_IMAGES] = true, [PDNN_DATASET_ROWS] = true}},
-};
+/* Which options a content takes. */
+static const char *const uses[PDNN_DATASET_KIND_COUNT] = {
+    [PDNN_DATASET_IMAGES] = "count,size,encoding,quality,classes,seed",
+    [PDNN_DATASET_TOKENS] = "count,vocabulary,seed",
+    [PDNN_DATASET_ROWS] = "count,features,classes,seed"};
 
-static enum pdnn_status check_uses(const struct pdnn_arguments *arguments, enum pdnn_dataset_kind content,
-                                   struct pdnn_err *err) {
-    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
-        if (pdnn_argument(arguments, uses[i].option) && !uses[i].used[content])
-            return pdnn_fail(err, PDNN_INVALID, "--%s means nothing for %s", uses[i].option,
-                             pdnn_dataset_kind_names[content]);
-    }
-    if (pdnn_argument(arguments, "quality") &&
-        pdnn_argument_choice(arguments, "encoding", PDNN_ENCODING_RAW) != PDNN_ENCODING_JPEG)
-        return pdnn_fail(err, PDNN_INVALID, "--quality needs --encoding jpeg");
-    return PDNN_OK;
-}
-
-static enum pdnn_status read_size(const struct pdnn_arguments *arguments,
-                                  struct pdnn_dataset_request *request, struct pdnn_err *err) {
-    const char *text = pdnn_argument(arguments, "size");
-    char width[16] = "", *cross;
-    request->width = request->height = 256;
-    if (!text)
-        return PDNN_OK;
-    snprintf(width, sizeof width, "%s", text);
-    cross = strchr(width, 'x');
-    if (cross)
-        *cross = 0;
-    if (strlen(text) >= sizeof width || !cross || !pdnn_parse_i64(width, &request->width) ||
-        !pdnn_parse_i64(cross + 1, &request->height) || request->width < 1 || request->height < 1 ||
+static enum pdnn_status read_size(const char *text, struct pdnn_dataset_request *request,
+                                  struct pdnn_err *err) {
+    char width[16];
+    const size_t length = strcspn(text, "x");
+    snprintf(width, sizeof width, "%.*s", length < sizeof width ? (int)length : 0, text);
+    if (!text[length] || !pdnn_parse_i64(width, &request->width) ||
+        !pdnn_parse_i64(text + length + 1, &request->height) || request->width < 1 || request->height < 1 ||
         request->width > PDNN_IMAGE_SIDE_MAX || request->height > PDNN_IMAGE_SIDE_MAX)
         return pdnn_fail(err, PDNN_INVALID, "--size: '%.64s' is not WIDTHxHEIGHT with sides from 1 to %d",
                          text, PDNN_IMAGE_SIDE_MAX);
     return PDNN_OK;
-}
-
-enum { COUNT_MAX = 1 << 30, NUMBER_MAX = 1 << 24 };
-
-static enum pdnn_status read_request(const struct pdnn_arguments *arguments,
-                                     struct pdnn_dataset_request *request, struct pdnn_err *err) {
-    int64_t count = 0, seed = 0;
-    bool is_text = request->kind == PDNN_DATASET_TOKENS;
-    const struct {
-        const char *option;
-        int64_t usual, least, most, *value;
-    } numbers[] = {{"count", is_text ? 1 << 20 : 256, 1, COUNT_MAX, &count},
-                   {"quality", 85, 1, 100, &request->quality},
-                   {"features", 2000, 1, NUMBER_MAX, &request->features},
-                   {"vocabulary", 30522, 3, NUMBER_MAX, &request->vocabulary},
-                   {"classes", 1000, 1, NUMBER_MAX, &request->classes},
-                   {"seed", 1, 0, INT64_MAX, &seed}};
-    request->encoding = (enum pdnn_encoding)pdnn_argument_choice(arguments, "encoding", PDNN_ENCODING_RAW);
-    enum pdnn_status status = check_uses(arguments, request->kind, err);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == PDNN_OK; i++) {
-        *numbers[i].value = numbers[i].usual;
-        status = pdnn_argument_number(arguments, numbers[i].option, numbers[i].least, numbers[i].most,
-                                      numbers[i].value, err);
-    }
-    if (status == PDNN_OK)
-        status = read_size(arguments, request, err);
-    request->count = (uint64_t)count;
-    request->seed = (uint64_t)seed;
-    return status;
 }
 
 static enum pdnn_status show(const char *directory, struct pdnn_err *err) {
@@ -150,8 +103,15 @@ static enum pdnn_status show(const char *directory, struct pdnn_err *err) {
 }
 
 static enum pdnn_status make(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    struct pdnn_dataset_request request = {.directory = arguments->operands[2]};
-    const char *content = arguments->operands[1];
+    struct pdnn_dataset_request request = {
+        .directory = arguments->operands[2],
+        .encoding = (enum pdnn_encoding)pdnn_argument_choice(arguments, "encoding", PDNN_ENCODING_RAW),
+        .quality = pdnn_argument_whole(arguments, "quality", 85),
+        .features = pdnn_argument_whole(arguments, "features", 2000),
+        .vocabulary = pdnn_argument_whole(arguments, "vocabulary", 30522),
+        .classes = pdnn_argument_whole(arguments, "classes", 1000),
+        .seed = (uint64_t)pdnn_argument_whole(arguments, "seed", 1)};
+    const char *content = arguments->operands[1], *size = pdnn_argument(arguments, "size");
     char shown[PDNN_VISIBLE_TEXT];
     while (pdnn_dataset_kind_names[request.kind] &&
            strcmp(pdnn_dataset_kind_names[request.kind], content) != 0)
@@ -162,10 +122,14 @@ static enum pdnn_status make(const struct pdnn_arguments *arguments, struct pdnn
         return pdnn_fail(err, PDNN_INVALID, "data sets hold images, tokens or rows, not '%.40s'%s",
                          pdnn_visible(shown, content), hint);
     }
-    enum pdnn_status status = read_request(arguments, &request, err);
-    if (status == PDNN_OK)
-        status = pdnn_dataset_write(&request, err);
-    return status == PDNN_OK ? show(request.directory, err) : status;
+    if (pdnn_arguments_only(arguments, content, uses[request.kind], err) != PDNN_OK ||
+        read_size(size ? size : "256x256", &request, err) != PDNN_OK)
+        return err->status;
+    if (pdnn_argument(arguments, "quality") && request.encoding != PDNN_ENCODING_JPEG)
+        return pdnn_fail(err, PDNN_INVALID, "--quality needs --encoding jpeg");
+    request.count = (uint64_t)pdnn_argument_whole(arguments, "count",
+                                                  request.kind == PDNN_DATASET_TOKENS ? 1 << 20 : 256);
+    return pdnn_dataset_write(&request, err) == PDNN_OK ? show(request.directory, err) : err->status;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {

@@ -37,65 +37,49 @@ static const struct pdnn_column_def family_columns[N_FAMILY_COLUMNS] = {
 static const struct pdnn_table_def families_def = {"families", "the model families and their presets",
                                                    family_columns, N_FAMILY_COLUMNS};
 
-/* Costs of inference on one example, or PDNN_OVERFLOW. */
-static enum pdnn_status cost_one(struct pdnn_instance instance, struct pdnn_totals *totals,
-                                 struct pdnn_err *err) {
-    struct pdnn_arena arena = {0};
-    instance.hyper[instance.family->minibatch_param] = pdnn_value_of(1);
-    instance.setting[PDNN_SETTING_MODE] = PDNN_MODE_INFER;
-    pdnn_instance_resolve(&instance, 1);
-    pdnn_instance_settle(&instance);
-    enum pdnn_status status = pdnn_cost_instance(&instance, &arena, false, totals, err);
-    pdnn_arena_finish(&arena);
-    return status;
-}
-
-/* A family, or one of its presets. */
-static enum pdnn_status add_model(struct pdnn_table *table, const struct pdnn_family_def *family,
-                                  const struct pdnn_preset *preset, struct pdnn_err *err) {
+/* A family, or one of its presets; with the costs of inference on one example. */
+static void add_model(struct pdnn_table *table, const struct pdnn_family_def *family,
+                      const struct pdnn_preset *preset) {
+    const char *name = preset ? preset->name : family->name;
     struct pdnn_instance instance;
     struct pdnn_totals totals;
+    struct pdnn_model_name found;
+    struct pdnn_arena arena = {0};
+    struct pdnn_str params = {0};
     if (preset)
         pdnn_instance_init_preset(&instance, family, preset);
     else
         pdnn_instance_init(&instance, family);
-    if (cost_one(instance, &totals, err) != PDNN_OK)
-        return pdnn_wrap(err, "%s", preset ? preset->name : family->name);
-    const size_t row = pdnn_table_add_row(table);
-    const char *name = preset ? preset->name : family->name;
-    struct pdnn_str text = {0};
-    struct pdnn_model_name found;
-    bool is_plain =
+    instance.hyper[family->minibatch_param] = pdnn_value_of(1);
+    instance.setting[PDNN_SETTING_MODE] = PDNN_MODE_INFER;
+    pdnn_instance_resolve(&instance, 1);
+    pdnn_instance_settle(&instance);
+    const bool is_plain =
         !preset || (pdnn_model_find(name, false, &found, NULL) == PDNN_OK && found.preset == preset);
-    pdnn_str_printf(&text, "%s%s%s", is_plain ? "" : family->name, is_plain ? "" : ":", name);
-    pdnn_table_set_text(table, row, MODEL, pdnn_str_text(&text));
-    pdnn_table_set_text(table, row, FAMILY, family->name);
-    pdnn_table_set_count(table, row, PARAMS, totals.params);
-    pdnn_table_set_count(table, row, FLOP, totals.cost.flop_count);
-    pdnn_table_set_text(table, row, FAMILY_HELP, preset ? preset->help : family->help);
-    pdnn_str_clear(&text);
+    const char *model = is_plain ? name : pdnn_arena_printf(&arena, "%s:%s", family->name, name);
     for (size_t i = 0; !preset && i < family->n_params; i++)
-        pdnn_str_printf(&text, "%s%s", i ? " " : "", family->params[i].name);
-    pdnn_table_set_text(table, row, PARAMETERS, pdnn_str_text(&text));
-    pdnn_str_finish(&text);
-    return PDNN_OK;
+        pdnn_str_printf(&params, "%s%s", i ? " " : "", family->params[i].name);
+    const size_t row = pdnn_table_add_texts(table, 2, (const char *[]){model, family->name});
+    pdnn_table_set_text(table, row, PARAMETERS, pdnn_str_text(&params));
+    pdnn_table_set_text(table, row, FAMILY_HELP, preset ? preset->help : family->help);
+    if (pdnn_cost_instance(&instance, &arena, false, &totals, NULL) == PDNN_OK) {
+        pdnn_table_set_count(table, row, PARAMS, totals.params);
+        pdnn_table_set_count(table, row, FLOP, totals.cost.flop_count);
+    }
+    pdnn_str_finish(&params);
+    pdnn_arena_finish(&arena);
 }
 
 static enum pdnn_status print_families(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_table table;
-    enum pdnn_status status = PDNN_OK;
     pdnn_table_init(&table, &families_def);
-    for (const struct pdnn_family_def *const *family = pdnn_families; *family && status == PDNN_OK; family++)
-        status = add_model(&table, *family, NULL, err);
-    for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++) {
-        for (size_t i = 0; i < (*family)->n_presets && status == PDNN_OK; i++)
+    for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++)
+        add_model(&table, *family, NULL);
+    for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++)
+        for (size_t i = 0; i < (*family)->n_presets; i++)
             if (strcmp((*family)->presets[i].name, (*family)->name) != 0) /* then it is the family itself */
-                status = add_model(&table, *family, &(*family)->presets[i], err);
-    }
-    if (status == PDNN_OK)
-        status = pdnn_table_print_prose(&table, arguments, err);
-    pdnn_table_finish(&table);
-    return status;
+                add_model(&table, *family, &(*family)->presets[i]);
+    return pdnn_table_print_prose(&table, arguments, err);
 }
 
 enum { KIND, NAME, VALUES, DEFAULT, UNIT, HELP, N_PARAM_COLUMNS };
@@ -146,6 +130,13 @@ static void append_rule(struct pdnn_str *help, const struct pdnn_op_def *op, con
         pdnn_str_printf(help, "%s %s=%g", c ? "," : "", names[c], coef[c]);
 }
 
+/* A row that has only a help, which it finishes. */
+static void add_named(struct pdnn_table *table, const char *kind, const char *name, struct pdnn_str *help) {
+    const char *const texts[N_PARAM_COLUMNS] = {[KIND] = kind, [NAME] = name, [HELP] = pdnn_str_text(help)};
+    pdnn_table_add_texts(table, N_PARAM_COLUMNS, texts);
+    pdnn_str_finish(help);
+}
+
 /* The help column shows the update rule and its constants. */
 static void add_optimizers(struct pdnn_table *table) {
     for (size_t i = 0; i < PDNN_OPTIMIZER_COUNT; i++) {
@@ -156,10 +147,7 @@ static void add_optimizers(struct pdnn_table *table) {
             pdnn_str_printf(&help, "; ");
             append_rule(&help, optimizer->last, optimizer->last->coef);
         }
-        const char *const texts[N_PARAM_COLUMNS] = {
-            [KIND] = "optimizer", [NAME] = optimizer->name, [HELP] = pdnn_str_text(&help)};
-        pdnn_table_add_texts(table, N_PARAM_COLUMNS, texts);
-        pdnn_str_finish(&help);
+        add_named(table, "optimizer", optimizer->name, &help);
     }
 }
 
@@ -171,10 +159,7 @@ static void add_presets(struct pdnn_table *table, const struct pdnn_family_def *
         char id[PDNN_ID_TEXT];
         pdnn_instance_init_preset(&preset, family, &family->presets[i]);
         pdnn_str_printf(&help, "%s: %s", family->presets[i].help, pdnn_instance_format(&preset, id));
-        const char *const texts[N_PARAM_COLUMNS] = {
-            [KIND] = "preset", [NAME] = family->presets[i].name, [HELP] = pdnn_str_text(&help)};
-        pdnn_table_add_texts(table, N_PARAM_COLUMNS, texts);
-        pdnn_str_finish(&help);
+        add_named(table, "preset", family->presets[i].name, &help);
     }
 }
 
@@ -192,9 +177,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     add_params(&table, &defaults);
     add_optimizers(&table);
     add_presets(&table, family);
-    enum pdnn_status status = pdnn_table_print_prose(&table, arguments, err);
-    pdnn_table_finish(&table);
-    return status;
+    return pdnn_table_print_prose(&table, arguments, err);
 }
 
 PDNN_COMMAND(families, PDNN_COMMANDS_EXPLAIN, "[MODEL]",

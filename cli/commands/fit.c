@@ -26,16 +26,18 @@ static const char description[] =
     "above 1 the second is faster. Instances whose status is not ok, or without a ratio, are left out.";
 
 static const struct pdnn_option_def options[] = {
-    {"value", 'v', "COLUMN", NULL, false,
-     "fit this column of results.csv, or of an import's own table, as imported.gflops (default: pct_of_peak, the utilization, or gflops where no instance has "
-     "it; for the power model time_ns_median)"},
-    {"on", 0, "COLUMNS", NULL, false,
-     "fit it on these columns, joined by commas (default: every hyper-parameter and run setting)"},
-    {"across", 'a', "KEYS", NULL, false,
-     "fit the ratio across these settings, as in compare: backend, or threads=1:2"},
-    {"model", 'm', "MODEL", pdnn_fit_models, false, "linear, log or power (default: linear and log)"},
+    {"value", 'v', "COLUMN",
+     .help =
+         "fit this column of results.csv, or of an import's own table, as imported.gflops (default: pct_of_peak, the utilization, or gflops where no instance has "
+         "it; for the power model time_ns_median)"},
+    {"on", 0, "COLUMNS",
+     .help = "fit it on these columns, joined by commas (default: every hyper-parameter and run setting)"},
+    {"across", 'a', "KEYS",
+     .help = "fit the ratio across these settings, as in compare: backend, or threads=1:2"},
+    {"model", 'm', "MODEL", .choices = pdnn_fit_models,
+     .help = "linear, log or power (default: linear and log)"},
     PDNN_OPTION_ONLY,
-    {"residuals", 0, NULL, NULL, false, "list every instance with its fitted value instead"},
+    {"residuals", .help = "list every instance with its fitted value instead"},
     PDNN_OPTIONS_TABLE,
 };
 

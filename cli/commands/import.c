@@ -24,21 +24,26 @@ static const char description[] =
     "and the exit status is 1. If that leaves none, nothing is written.";
 
 static const struct pdnn_option_def options[] = {
-    {"output", 'o', "DIR", NULL, false, "the new result directory (required)"},
-    {"map", 0, "KEY=COLUMN", NULL, true,
-     "what a column holds, for example --map time=latency:ms; may be repeated"},
-    {"model", 0, "MODEL", NULL, false, "the family, preset or id of all rows, where no column says it"},
-    {"set", 0, "PARAMETER=VALUE", NULL, true,
-     "a hyper-parameter or run setting that no column says, "
-     "for example --set dtype=bf16; may be repeated"},
-    {"shards", 0, "N", NULL, false, "multiply FLOP and rates by N (default: 1)"},
-    {"host", 0, "NAME", NULL, false,
-     "the platform, one of the file's if it has several (default: the file's, or its name without the extension)"},
-    {"software", 0, "NAME", NULL, false,
-     "what ran the models, with its version, for example 'TensorFlow 1.12': the key `version` of pictures"},
-    {"ceilings", 0, "FILE", NULL, false, "the platform's roofs, as `paradnn ceilings` writes them"},
-    {"peak", 0, "N", NULL, false, "its peak in GFLOP/s, instead; needs --bandwidth"},
-    {"bandwidth", 0, "N", NULL, false, "of its memory in GB/s"},
+    {"output", 'o', "DIR", .help = "the new result directory (required)"},
+    {"map", 0, "KEY=COLUMN", .repeats = true,
+     .help = "what a column holds, for example --map time=latency:ms; may be repeated"},
+    {"model", 0, "MODEL", .help = "the family, preset or id of all rows, where no column says it"},
+    {"set", 0, "PARAMETER=VALUE", .repeats = true,
+     .help = "a hyper-parameter or run setting that no column says, "
+             "for example --set dtype=bf16; may be repeated"},
+    {"shards", 0, "N", .kind = PDNN_OPTION_WHOLE, .least = 1, .most = 1 << 20,
+     .help = "multiply FLOP and rates by N (default: 1)"},
+    {"host", 0, "NAME",
+     .help =
+         "the platform, one of the file's if it has several (default: the file's, or its name without the extension)"},
+    {"software", 0, "NAME",
+     .help =
+         "what ran the models, with its version, for example 'TensorFlow 1.12': the key `version` of pictures"},
+    {"ceilings", 0, "FILE", .help = "the platform's roofs, as `paradnn ceilings` writes them"},
+    {"peak", 0, "N", .kind = PDNN_OPTION_NUMBER, .least = 1e-6, .most = 1e12,
+     .help = "its peak in GFLOP/s, instead; needs --bandwidth"},
+    {"bandwidth", 0, "N", .kind = PDNN_OPTION_NUMBER, .least = 1e-6, .most = 1e12,
+     .help = "of its memory in GB/s"},
 };
 
 static const struct pdnn_option_rule option_rules[] = {
@@ -86,19 +91,17 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     struct pdnn_import_request request = {
         .path = arguments->operands[0],
         .output = pdnn_argument(arguments, "output"),
-        .shards = 1,
+        .shards = pdnn_argument_whole(arguments, "shards", 1),
         .host = pdnn_argument(arguments, "host"),
         .software = pdnn_argument(arguments, "software"),
         .model = pdnn_argument(arguments, "model"),
         .ceilings = pdnn_argument(arguments, "ceilings"),
+        .peak_gflops = pdnn_argument_number(arguments, "peak", 0),
+        .bandwidth_gbs = pdnn_argument_number(arguments, "bandwidth", 0),
         .version = PDNN_VERSION,
     };
     if (!request.output)
         return pdnn_fail(err, PDNN_INVALID, "import needs the new directory, give -o DIR");
-    if (pdnn_argument_number(arguments, "shards", 1, 1 << 20, &request.shards, err) != PDNN_OK ||
-        pdnn_argument_double(arguments, "peak", 1e-6, 1e12, &request.peak_gflops, err) != PDNN_OK ||
-        pdnn_argument_double(arguments, "bandwidth", 1e-6, 1e12, &request.bandwidth_gbs, err) != PDNN_OK)
-        return err->status;
     request.map = pdnn_argument_all(arguments, "map", &request.n_map);
     request.set = pdnn_argument_all(arguments, "set", &request.n_set);
     enum pdnn_status status = pdnn_import(&request, &result, err);

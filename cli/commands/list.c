@@ -30,8 +30,7 @@ static const char description[] =
 static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SET,
     PDNN_OPTIONS_SHARD,
-    {"count", 0, NULL, NULL, false,
-     "print only the number of instances and their totals, and how long a sweep takes here"},
+    {"count", .help = "print only the number of instances and their totals, and how long a sweep takes here"},
     PDNN_OPTIONS_TABLE,
 };
 
@@ -252,9 +251,7 @@ static enum pdnn_status print_totals(const struct totals *totals, const struct p
         pdnn_table_set_count(&table, 0, PARAMS_MIN, totals->params_min);
         pdnn_table_set_count(&table, 0, PARAMS_MAX, totals->params_max);
     }
-    enum pdnn_status status = pdnn_table_print(&table, arguments, err);
-    pdnn_table_finish(&table);
-    return status;
+    return pdnn_table_print(&table, arguments, err);
 }
 
 /* Whether weights, and their gradients in training, do not even fit into memory. */

@@ -19,10 +19,11 @@ static const char description[] =
     "than the spec asks for.";
 
 static const struct pdnn_option_def options[] = {
-    {"output", 'o', "OUT", NULL, false, "the new result directory (required)"},
-    {"union", 0, NULL, NULL, false,
-     "merge directories of different specs, too: the new spec is all of theirs, with the seed, measure and limits of "
-     "one of them"},
+    {"output", 'o', "OUT", .help = "the new result directory (required)"},
+    {"union",
+     .help =
+         "merge directories of different specs, too: the new spec is all of theirs, with the seed, measure and limits of "
+         "one of them"},
 };
 
 static const struct pdnn_help_row examples[] = {

@@ -18,8 +18,8 @@ static const char description[] =
     "memory of operand 0. No model runs or takes memory, but implementations are chosen by measuring, as in a sweep.";
 
 static const struct pdnn_option_def options[] = {
-    {"library", 'l', "DIR", NULL, false,
-     "list the measured operators in DIR/operators.csv, which paradnn compose keeps there"},
+    {"library", 'l', "DIR",
+     .help = "list the measured operators in DIR/operators.csv, which paradnn compose keeps there"},
     PDNN_OPTIONS_MEASURE,
     PDNN_OPTIONS_TABLE,
 };
@@ -111,9 +111,7 @@ static enum pdnn_status print_found(const struct pdnn_session *session,
         pdnn_table_set_count(&table, row, OPERAND_BYTES, operators->facts[i].bytes);
         pdnn_table_set_text(&table, row, OPERATOR, operators->keys.text[i]);
     }
-    enum pdnn_status status = pdnn_table_print(&table, arguments, err);
-    pdnn_table_finish(&table);
-    return status;
+    return pdnn_table_print(&table, arguments, err);
 }
 
 static enum pdnn_status list_found(struct pdnn_cli_job *job, struct pdnn_operators *operators,
@@ -151,15 +149,13 @@ static enum pdnn_status run_library(const char *directory, const struct pdnn_arg
     struct pdnn_table library;
     if (!pdnn_path_has(directory, "operators.csv"))
         return pdnn_fail(err, PDNN_INVALID, "%s has no operators.csv", directory);
-    enum pdnn_status status = pdnn_library_read(directory, &library, err);
-    if (status == PDNN_OK)
-        status = pdnn_table_print(&library, arguments, err);
+    if (pdnn_library_read(directory, &library, err) == PDNN_OK)
+        return pdnn_table_print(&library, arguments, err);
     pdnn_table_finish(&library);
-    return status;
+    return err->status;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    static const char *const of_models[] = {"set", "ceilings", "allow-slow", "no-cache"};
     const char *library = pdnn_argument(arguments, "library");
     struct pdnn_table table;
     if (library && arguments->n_operands)
@@ -170,15 +166,12 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         return run_library(library, arguments, err);
     if (arguments->n_operands)
         return run_models(arguments, err);
-    for (size_t i = 0; i < sizeof of_models / sizeof *of_models; i++)
-        if (pdnn_argument(arguments, of_models[i]))
-            return pdnn_fail(err, PDNN_INVALID, "ops: --%s needs a SPEC or an ID", of_models[i]);
+    if (pdnn_arguments_only(arguments, "without a SPEC", "library,format,columns", err) != PDNN_OK)
+        return err->status;
     pdnn_table_init(&table, &ops_def);
     for (const struct pdnn_op_def *const *op = pdnn_ops; *op; op++)
         add_row(&table, *op);
-    enum pdnn_status status = pdnn_table_print_prose(&table, arguments, err);
-    pdnn_table_finish(&table);
-    return status;
+    return pdnn_table_print_prose(&table, arguments, err);
 }
 
 PDNN_COMMAND(ops, PDNN_COMMANDS_EXPLAIN, "[SPEC|ID...]", "Lists the operators, or what models consist of.",

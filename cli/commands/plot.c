@@ -5,7 +5,6 @@
 #include "results/figures/picture.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static const char description[] =
     "Several RESULTS are read as one table, in which `results` and `version`, the software of environment.yaml, are "
@@ -14,27 +13,29 @@ static const char description[] =
     "8 -o x.pdf`. PNG and PDF need a build with cairo; TEX is a picture of the LaTeX package pgf.";
 
 static const struct pdnn_option_def options[] = {
-    {"x", 'x', "COLUMN", NULL, false,
-     "what the horizontal axis is: a column of results.csv; of a heat map a key"},
-    {"y", 'y', "KEY", NULL, false, "what the vertical axis is: a hyper-parameter or a run setting"},
-    {"value", 'v', "COLUMN", NULL, false, "the column of results.csv that is shown"},
-    {"color", 'c', "COLUMN", NULL, false, "color the points by this column of results.csv"},
-    {"by", 'b', "PARTS|KEYS", NULL, false, "what divides a picture into parts: see its kind"},
-    {"across", 'a', "KEYS", NULL, false,
-     "breakdown: order bars by these hyper-parameters or run settings, one set for each combination of the "
-     "others; scaling: the key that counts workers; speedup, op_speedup, boxes, weights and heatmap: what "
-     "differs, as in `paradnn compare`"},
+    {"x", 'x', "COLUMN", .help = "what the horizontal axis is: a column of results.csv; of a heat map a key"},
+    {"y", 'y', "KEY", .help = "what the vertical axis is: a hyper-parameter or a run setting"},
+    {"value", 'v', "COLUMN", .help = "the column of results.csv that is shown"},
+    {"color", 'c', "COLUMN", .help = "color the points by this column of results.csv"},
+    {"by", 'b', "PARTS|KEYS", .help = "what divides a picture into parts: see its kind"},
+    {"across", 'a', "KEYS",
+     .help =
+         "breakdown: order bars by these hyper-parameters or run settings, one set for each combination of the "
+         "others; scaling: the key that counts workers; speedup, op_speedup, boxes, weights and heatmap: what "
+         "differs, as in `paradnn compare`"},
     PDNN_OPTIONS_HARDWARE,
     PDNN_OPTION_ONLY,
-    {"output", 'o', "FILE", NULL, false,
-     "write to FILE; its extension is the format, or without one .svg and .png are added (default: "
-     "RESULTS/KIND); a device or a pipe gets one picture as it is, SVG unless --format says otherwise"},
-    {"format", 0, "FORMAT", pdnn_plot_formats, false,
-     "write only this (default: svg and png); csv: the data behind the picture, on standard output or in the "
-     "file that --output names"},
-    {"width", 'W', "LENGTH", NULL, false, "how wide the picture is, as in 85mm, 8.5cm, 3.3in or 240pt"},
-    {"height", 'H', "LENGTH", NULL, false, "how high it is, unless its contents need more"},
-    {"font-size", 0, "POINTS", NULL, false, "the size of its letters (default: 11.25)"},
+    {"output", 'o', "FILE",
+     .help =
+         "write to FILE; its extension is the format, or without one .svg and .png are added (default: "
+         "RESULTS/KIND); a device or a pipe gets one picture as it is, SVG unless --format says otherwise"},
+    {"format", 0, "FORMAT", .choices = pdnn_plot_formats,
+     .help =
+         "write only this (default: svg and png); csv: the data behind the picture, on standard output or in the "
+         "file that --output names"},
+    {"width", 'W', "LENGTH", .help = "how wide the picture is, as in 85mm, 8.5cm, 3.3in or 240pt"},
+    {"height", 'H', "LENGTH", .help = "how high it is, unless its contents need more"},
+    {"font-size", 0, "POINTS", .help = "the size of its letters (default: 11.25)"},
 };
 
 static const struct pdnn_help_row examples[] = {
@@ -50,33 +51,16 @@ static bool kind(size_t index, const char **name, const char **help) {
     return plot != NULL;
 }
 
-static bool is_in(const char *word, const char *const *words) {
-    while (*words && strcmp(*words, word) != 0)
-        words++;
-    return *words != NULL;
-}
-
-/* Those that all pictures have. */
-static const char *const common[] = {"output", "format", "width", "height", "font-size", NULL};
-
 /* An option that the picture does not read is an error, which says those that it has; it is not ignored. */
 static enum pdnn_status check_options(const struct pdnn_arguments *arguments,
                                       const struct pdnn_plot_def *plot, struct pdnn_err *err) {
-    size_t i = 0;
-    while (i < arguments->n_values &&
-           (is_in(arguments->given[i]->name, common) || is_in(arguments->given[i]->name, plot->options)))
-        i++;
-    if (i == arguments->n_values)
-        return PDNN_OK;
     struct pdnn_str taken = {0};
     for (const char *const *option = plot->options; *option; option++)
-        pdnn_str_printf(&taken, "--%s, ", *option);
-    for (size_t k = 0; common[k]; k++)
-        pdnn_str_printf(&taken, "%s--%s", k == 0 ? "" : common[k + 1] ? ", " : " and ", common[k]);
-    pdnn_fail(err, PDNN_INVALID, "plot %s has no option --%s; it takes %s", plot->name,
-              arguments->given[i]->name, pdnn_str_text(&taken));
+        pdnn_str_printf(&taken, "%s,", *option);
+    pdnn_str_printf(&taken, "output,format,width,height,font-size");
+    enum pdnn_status status = pdnn_arguments_only(arguments, plot->name, pdnn_str_text(&taken), err);
     pdnn_str_finish(&taken);
-    return err->status;
+    return status;
 }
 
 /* Prints the data, or the paths of the files. */

@@ -27,11 +27,12 @@ enum { BEFORE = PDNN_HARDWARE_MEASURED, AFTER = PDNN_HARDWARE_PROJECTED, FOREMOS
 
 static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_HARDWARE,
-    {"by", 'b', "PARTS", NULL, false,
-     "sum limits by category, group, pass, layer or op, or several joined by commas (default: group)"},
+    {"by", 'b', "PARTS",
+     .help =
+         "sum limits by category, group, pass, layer or op, or several joined by commas (default: group)"},
     PDNN_OPTION_ONLY,
-    {"table", 0, "TABLE", tables, false,
-     "print one whole table: models (the default of --format), ops, moves, limits or families"},
+    {"table", 0, "TABLE", .choices = tables,
+     .help = "print one whole table: models (the default of --format), ops, moves, limits or families"},
     PDNN_OPTIONS_TABLE,
 };
 
@@ -84,8 +85,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     struct pdnn_by_list by;
     struct pdnn_hardware_projection made = {.without_ops = 0};
     struct pdnn_projection_request request = {&selection, NULL, ceilings, &hardware, &by};
-    const struct pdnn_table *const tables_of[] = {&made.models, &made.ops, &made.moves, &made.limits,
-                                                  &made.families};
+    struct pdnn_table *const tables_of[] = {&made.models, &made.ops, &made.moves, &made.limits,
+                                            &made.families};
     enum pdnn_status status =
         pdnn_hardware_parse(&hardware, &wanted, &arena, err) != PDNN_OK ||
                 pdnn_by_parse(by_text ? by_text : "group", &by, err) != PDNN_OK ||
@@ -93,13 +94,14 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
                 pdnn_ceilings_read_in(arguments->operands[0], ceilings, err) != PDNN_OK
             ? err->status
             : pdnn_project(&request, &made, err);
+    const size_t count = made.models.n_rows;
     if (status == PDNN_OK && (pdnn_argument(arguments, "table") || !pdnn_wants_text(arguments)))
         status = pdnn_table_print(tables_of[pdnn_argument_choice(arguments, "table", 0)], arguments, err);
     else if (status == PDNN_OK)
         print_overview(&hardware, &made);
     if (status == PDNN_OK)
-        fprintf(stderr, "%zu instance%s projected, %zu left out\n", made.models.n_rows,
-                made.models.n_rows == 1 ? "" : "s", selection.left_out + made.without_ops);
+        fprintf(stderr, "%zu instance%s projected, %zu left out\n", count, count == 1 ? "" : "s",
+                selection.left_out + made.without_ops);
     pdnn_hardware_projection_finish(&made);
     pdnn_selection_ops_close(&selection, request.readers);
     pdnn_selection_close(&selection);

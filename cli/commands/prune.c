@@ -19,7 +19,7 @@ static const char description[] =
 
 static const struct pdnn_option_def options[] = {
     PDNN_OPTION_ONLY,
-    {"yes", 'y', NULL, NULL, false, "do not ask"},
+    {"yes", 'y', .help = "do not ask"},
 };
 
 static const struct pdnn_help_row examples[] = {

@@ -15,7 +15,7 @@ static const char description[] =
 
 static const struct pdnn_option_def options[] = {
     PDNN_OPTION_ONLY,
-    {"output", 'o', "FILE", NULL, false, "write to FILE (default: report.html in the first RESULTS)"},
+    {"output", 'o', "FILE", .help = "write to FILE (default: report.html in the first RESULTS)"},
 };
 
 static const struct pdnn_help_row examples[] = {

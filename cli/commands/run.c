@@ -27,11 +27,12 @@ static const char description[] =
     "those of results.csv.";
 
 static const struct pdnn_option_def options[] = {
-    {"rounds", 'r', "N", NULL, false,
-     "visit each instance N times, up to four times as often while its interval is wide (default: 3)"},
-    {"vary", 0, "KEY=LIST", NULL, false,
-     "run one ID at each of these values of a hyper-parameter, in one process with shared weights; "
-     "LIST is as in a spec: 10,20,50 or '{from: 10, to: 90, plus: 40}'"},
+    {"rounds", 'r', "N", .kind = PDNN_OPTION_WHOLE, .least = 1, .most = 10000,
+     .help =
+         "visit each instance N times, up to four times as often while its interval is wide (default: 3)"},
+    {"vary", 0, "KEY=LIST",
+     .help = "run one ID at each of these values of a hyper-parameter, in one process with shared weights; "
+             "LIST is as in a spec: 10,20,50 or '{from: 10, to: 90, plus: 40}'"},
     PDNN_OPTIONS_MEASURE,
     PDNN_OPTIONS_TABLE,
 };
@@ -167,8 +168,6 @@ static enum pdnn_status report_vary(const struct vary *vary, struct pdnn_table *
     return pdnn_table_print(results, arguments, err);
 }
 
-enum { ROUNDS_MAX = 10000 };
-
 struct run {
     struct pdnn_cli_job job;
     struct pdnn_visits known;
@@ -263,10 +262,8 @@ static enum pdnn_status open_session(struct run *run, const struct pdnn_argument
                                      struct pdnn_err *err) {
     const char *vary = pdnn_argument(arguments, "vary");
     struct pdnn_cli_job *job = &run->job;
-    int64_t rounds = 3;
-    if (pdnn_argument_number(arguments, "rounds", 1, ROUNDS_MAX, &rounds, err) != PDNN_OK)
-        return err->status;
-    pdnn_cli_job_default(job, pdnn_arena_printf(&job->arena, "measure.rounds=%" PRId64, rounds));
+    pdnn_cli_job_default(job, pdnn_arena_printf(&job->arena, "measure.rounds=%" PRId64,
+                                                pdnn_argument_whole(arguments, "rounds", 3)));
     /* Longer than in a sweep, where one slow instance must not hold up the others. */
     pdnn_cli_job_default(job, "limits.time=10m");
     if (vary && arguments->n_operands != 1)

@@ -26,17 +26,16 @@ static const char description[] =
 static const char *const tables[] = {"devices", "parts", NULL};
 
 static const struct pdnn_option_def options[] = {
-    {"nodes", 'n', "NUMBERS", NULL, false,
-     "data parallel over so many devices each, such as 2,8,64 (default: 1)"},
-    {"slice", 0, "NUMBERS", NULL, false,
-     "slice transformers over so many devices each, such as 2,4,8 (default: 1)"},
-    {"link", 'l', "LINK", NULL, false,
-     "bandwidth per device and latency of a message: 12.5GB/s,2us or 200Mbit/s"},
-    {"overlap", 0, NULL, NULL, false, "reduce gradients during the backward pass, in buckets"},
-    {"bucket", 0, "BYTES", NULL, false, "gradients that are reduced together (default: 25MB)"},
-    {"memory", 0, "BYTES", NULL, false, "memory of a device, for the largest minibatch that fits"},
+    {"nodes", 'n', "NUMBERS", .help = "data parallel over so many devices each, such as 2,8,64 (default: 1)"},
+    {"slice", 0, "NUMBERS",
+     .help = "slice transformers over so many devices each, such as 2,4,8 (default: 1)"},
+    {"link", 'l', "LINK", .help = "bandwidth per device and latency of a message: 12.5GB/s,2us or 200Mbit/s"},
+    {"overlap", .help = "reduce gradients during the backward pass, in buckets"},
+    {"bucket", 0, "BYTES", .help = "gradients that are reduced together (default: 25MB)"},
+    {"memory", 0, "BYTES", .help = "memory of a device, for the largest minibatch that fits"},
     PDNN_OPTION_ONLY,
-    {"table", 0, "TABLE", tables, false, "devices (the default), or parts: where the step of a device goes"},
+    {"table", 0, "TABLE", .choices = tables,
+     .help = "devices (the default), or parts: where the step of a device goes"},
     PDNN_OPTIONS_TABLE,
 };
 
@@ -127,6 +126,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
                 pdnn_ceilings_read_in(arguments->operands[0], ceilings, err) != PDNN_OK
             ? err->status
             : pdnn_scale(&request, &made, err);
+    const size_t rows = made.devices.n_rows, left_out = selection.left_out + made.without_ops;
     if (status == PDNN_OK && parts && pdnn_wants_text(arguments)) {
         show_parts(&made.parts);
     } else if (status == PDNN_OK) {
@@ -135,7 +135,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
             made.devices.column[PDNN_SCALED_LARGEST_BATCH].def.show = PDNN_SHOW_NEVER;
         status = pdnn_table_print(parts ? &made.parts : &made.devices, arguments, err);
     }
-    size_t rows = made.devices.n_rows, left_out = selection.left_out + made.without_ops;
     if (status == PDNN_OK)
         fprintf(
             stderr,

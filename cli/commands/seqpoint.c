@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const char description[] =
     "Projects how long an epoch of a model with sequences takes from a handful of its iterations, since the time of "
@@ -24,27 +23,29 @@ static const char description[] =
     "and as projected from what was chosen in the first.";
 
 static const struct pdnn_option_def options[] = {
-    {"output", 'o', "DIR", NULL, false,
-     "the result directory (default: NAME.results in the current directory, with the spec's name; required "
-     "for an ID)"},
-    {"lengths", 0, "LENGTHS", NULL, false,
-     "the lengths of the examples: a file with one, or source and target, per line; a distribution such as "
-     "librispeech-clean-100 or iwslt15-en-vi; or uniform:LOW-HIGH and others (paradnn help spec)"},
-    {"sampler", 0, "SAMPLER", pdnn_samplers, false, "how batches are formed and ordered (default: bucket)"},
-    {"key", 0, "KEY", pdnn_seqpoint_keys, false,
-     "which length of an iteration with two is its sequence length (default: source)"},
-    {"statistic", 0, "STATISTIC", pdnn_seqpoint_statistics, false,
-     "what SeqPoints are chosen by; time needs --ground-truth (default: flop)"},
-    {"target-error", 0, "PERCENT", NULL, false,
-     "run random iterations until half the model-assisted interval is within PERCENT, such as 0.5%"},
-    {"points", 0, "DIR", NULL, false,
-     "run the SeqPoints that were chosen in DIR, on another platform, instead of choosing them"},
-    {"ground-truth", 0, NULL, NULL, false,
-     "measure every distinct length, so that all methods have an error"},
-    {"every", 0, NULL, NULL, false,
-     "with --ground-truth: time as many steps of each length as the epoch has iterations of it"},
+    {"output", 'o', "DIR",
+     .help =
+         "the result directory (default: NAME.results in the current directory, with the spec's name; required "
+         "for an ID)"},
+    {"lengths", 0, "LENGTHS",
+     .help =
+         "the lengths of the examples: a file with one, or source and target, per line; a distribution such as "
+         "librispeech-clean-100 or iwslt15-en-vi; or uniform:LOW-HIGH and others (paradnn help spec)"},
+    {"sampler", 0, "SAMPLER", .choices = pdnn_samplers,
+     .help = "how batches are formed and ordered (default: bucket)"},
+    {"key", 0, "KEY", .choices = pdnn_seqpoint_keys,
+     .help = "which length of an iteration with two is its sequence length (default: source)"},
+    {"statistic", 0, "STATISTIC", .choices = pdnn_seqpoint_statistics,
+     .help = "what SeqPoints are chosen by; time needs --ground-truth (default: flop)"},
+    {"target-error", 0, "PERCENT",
+     .help = "run random iterations until half the model-assisted interval is within PERCENT, such as 0.5%"},
+    {"points", 0, "DIR",
+     .help = "run the SeqPoints that were chosen in DIR, on another platform, instead of choosing them"},
+    {"ground-truth", .help = "measure every distinct length, so that all methods have an error"},
+    {"every",
+     .help = "with --ground-truth: time as many steps of each length as the epoch has iterations of it"},
     PDNN_OPTIONS_MEASURE,
-    {"dry-run", 0, NULL, NULL, false, "choose and print, run and write nothing"},
+    {"dry-run", .help = "choose and print, run and write nothing"},
     PDNN_OPTIONS_TABLE,
 };
 
@@ -98,27 +99,31 @@ static void append_choice(struct pdnn_str *out, const struct pdnn_seqpoint_run *
 }
 
 /* The first of them. */
-static void append_points(struct pdnn_str *out, const struct pdnn_seqpoint_run *run,
-                          struct pdnn_table *kinds) {
+static void append_points(struct pdnn_str *out, const struct pdnn_seqpoint_run *run) {
     static const struct pdnn_column_def share = {"share_pct",      "% of epoch",    "%",
                                                  PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1};
-    const size_t column = pdnn_table_add_column(kinds, &share);
+    struct pdnn_table kinds;
     struct pdnn_row_list rows = {0};
-    for (size_t row = 0; row < kinds->n_rows; row++) {
-        const double weight = pdnn_table_number(kinds, row, PDNN_SEQPOINT_WEIGHT),
-                     time_ns = pdnn_table_number(kinds, row, PDNN_SEQPOINT_TIME);
-        pdnn_table_set_number(kinds, row, column, 100 * weight * time_ns / run->projections.of[0].total_ns);
+    pdnn_seqpoint_run_table(run, &kinds);
+    const size_t column = pdnn_table_add_column(&kinds, &share);
+    for (size_t row = 0; row < kinds.n_rows; row++) {
+        const double weight = pdnn_table_number(&kinds, row, PDNN_SEQPOINT_WEIGHT),
+                     time_ns = pdnn_table_number(&kinds, row, PDNN_SEQPOINT_TIME);
+        pdnn_table_set_number(&kinds, row, column, 100 * weight * time_ns / run->projections.of[0].total_ns);
         if (!isnan(weight))
             pdnn_rows_add(&rows, row);
     }
     size_t more = rows.count > LISTED ? rows.count - LISTED : 0;
     rows.count -= more;
     if (run->epoch.columns == 1)
-        kinds->column[PDNN_SEQPOINT_TARGET].def.show = PDNN_SHOW_NEVER;
-    pdnn_table_show(out, kinds, &rows, NULL, 0);
+        kinds.column[PDNN_SEQPOINT_TARGET].def.show = PDNN_SHOW_NEVER;
+    pdnn_str_append(out, "\n", 1);
+    pdnn_table_show(out, &kinds, &rows, NULL, 0);
     if (more)
         pdnn_str_printf(out, "... and %zu more, in seqpoint.csv\n", more);
+    pdnn_str_append(out, "\n", 1);
     pdnn_rows_finish(&rows);
+    pdnn_table_finish(&kinds);
 }
 
 /* The methods, and then the epoch itself. */
@@ -161,35 +166,25 @@ static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_run *r
 
 static enum pdnn_status read_kinds(const char *directory, struct pdnn_table *table, struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT];
-    struct stat info;
-    if (stat(directory, &info) != 0 || !S_ISDIR(info.st_mode) ||
-        !pdnn_path_join(path, directory, "seqpoint.csv"))
+    if (!pdnn_path_has(directory, "seqpoint.csv") || !pdnn_path_join(path, directory, "seqpoint.csv"))
         return pdnn_fail(err, PDNN_INVALID, "%s: expected one model, or two result directories to compare",
                          directory);
     return pdnn_seqpoint_table_read(path, table, err);
 }
 
 static enum pdnn_status compare_two(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    struct pdnn_table table[2] = {{0}}, made = {.n_rows = 0};
+    struct pdnn_table table[2] = {{0}}, made;
     struct pdnn_str title = {0};
     const char *first = arguments->operands[0], *second = arguments->operands[1];
-    for (size_t i = 0; i < arguments->n_values; i++) {
-        const char *option = arguments->given[i]->name;
-        if (!pdnn_parts_have("format,columns", ",", option, strlen(option)))
-            return pdnn_fail(err, PDNN_INVALID, "--%s has no use between two directories", option);
-    }
-    enum pdnn_status status =
-        read_kinds(first, &table[0], err) != PDNN_OK || read_kinds(second, &table[1], err) != PDNN_OK
-            ? err->status
-            : PDNN_OK;
+    enum pdnn_status status = pdnn_arguments_only(arguments, "DIR DIR", "format,columns", err);
+    for (int i = 0; i < 2 && status == PDNN_OK; i++)
+        status = read_kinds(arguments->operands[i], &table[i], err);
     if (status == PDNN_OK && !pdnn_epoch_speedups(table, &made))
         status = pdnn_fail(err, PDNN_INVALID, "%s and %s are of different epochs", first, second);
     if (status == PDNN_OK && pdnn_wants_text(arguments))
         pdnn_str_printf(&title, "first    %s\nsecond   %s\n\n", first, second);
     pdnn_text_print(&title, false);
-    if (status == PDNN_OK)
-        status = pdnn_table_print(&made, arguments, err);
-    pdnn_table_finish(&made);
+    status = status == PDNN_OK ? pdnn_table_print(&made, arguments, err) : status;
     pdnn_table_finish(&table[0]);
     pdnn_table_finish(&table[1]);
     return status;
@@ -198,24 +193,18 @@ static enum pdnn_status compare_two(const struct pdnn_arguments *arguments, stru
 static enum pdnn_status print(const struct pdnn_arguments *arguments, const struct pdnn_seqpoint_run *run,
                               struct pdnn_err *err) {
     struct pdnn_table table;
-    enum pdnn_status status = PDNN_OK;
-    if (pdnn_wants_text(arguments)) {
-        struct pdnn_str out = {0};
-        pdnn_seqpoint_run_table(run, &table);
-        append_epoch(&out, run);
-        append_choice(&out, run);
-        pdnn_str_append(&out, "\n", 1);
-        append_points(&out, run, &table);
-        pdnn_str_append(&out, "\n", 1);
-        append_methods(&out, run);
-        append_notes(&out, run);
-        pdnn_text_print(&out, false);
-    } else {
+    struct pdnn_str out = {0};
+    if (!pdnn_wants_text(arguments)) {
         pdnn_method_estimates_table(&run->projections, &table);
-        status = pdnn_table_print(&table, arguments, err);
+        return pdnn_table_print(&table, arguments, err);
     }
-    pdnn_table_finish(&table);
-    return status;
+    append_epoch(&out, run);
+    append_choice(&out, run);
+    append_points(&out, run);
+    append_methods(&out, run);
+    append_notes(&out, run);
+    pdnn_text_print(&out, false);
+    return PDNN_OK;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {

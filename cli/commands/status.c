@@ -22,7 +22,7 @@ static const char description[] =
     "Exit status 0: every instance is done. 1: some are begun or open.";
 
 static const struct pdnn_option_def options[] = {
-    {"watch", 0, NULL, NULL, false, "print again every five seconds until the sweep is complete"},
+    {"watch", .help = "print again every five seconds until the sweep is complete"},
     PDNN_OPTIONS_TABLE,
 };
 
@@ -92,38 +92,32 @@ static void put_report(struct pdnn_table *row, const struct pdnn_status_report *
         put_leases(row, report);
 }
 
-enum { ITEM, VALUE, N_ITEM_COLUMNS };
-static const struct pdnn_column_def item_columns[N_ITEM_COLUMNS] = {
-    [ITEM] = {"item", .help = "what is told"},
-    [VALUE] = {"value", .align = PDNN_ALIGN_RIGHT, .help = "its count, time or text"},
-};
-static const struct pdnn_table_def items_def = {"status", "how far a sweep has come", item_columns,
-                                                N_ITEM_COLUMNS};
+static const struct pdnn_column_def item_columns[] = {{.name = "item"}, {"value", .align = PDNN_ALIGN_RIGHT}};
+static const struct pdnn_table_def items_def = {"status", "how far a sweep has come", item_columns, 2};
 static const struct pdnn_table_def row_def = {"status", "how far a sweep has come", NULL, 0};
 
 /* For programs the row; people get a line for each of its columns. */
 static enum pdnn_status print(const struct pdnn_status_report *report, const struct pdnn_arguments *arguments,
                               struct pdnn_err *err) {
     struct pdnn_table row, items;
-    const bool as_items = pdnn_wants_text(arguments);
     pdnn_table_init(&row, &row_def);
-    pdnn_table_init(&items, &items_def);
     pdnn_table_add_row(&row);
-    if (!as_items)
+    if (!pdnn_wants_text(arguments)) {
         put_text(&row, "directory", arguments->operands[0]);
-    put_report(&row, report, !as_items);
-    for (size_t c = 0; as_items && c < row.n_columns; c++) {
+        put_report(&row, report, true);
+        return pdnn_table_print(&row, arguments, err);
+    }
+    put_report(&row, report, false);
+    pdnn_table_init(&items, &items_def);
+    for (size_t c = 0; c < row.n_columns; c++) {
         struct pdnn_str value = {0};
         pdnn_table_append(&row, 0, c, &value);
-        size_t item = pdnn_table_add_row(&items);
-        pdnn_table_set_text(&items, item, ITEM, row.column[c].def.name);
-        pdnn_table_set_text(&items, item, VALUE, pdnn_str_text(&value));
+        const char *const texts[] = {row.column[c].def.name, pdnn_str_text(&value)};
+        pdnn_table_add_texts(&items, 2, texts);
         pdnn_str_finish(&value);
     }
-    enum pdnn_status status = pdnn_table_print(as_items ? &items : &row, arguments, err);
     pdnn_table_finish(&row);
-    pdnn_table_finish(&items);
-    return status;
+    return pdnn_table_print(&items, arguments, err);
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {

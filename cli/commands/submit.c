@@ -32,27 +32,33 @@ static const char description[] =
     "submitted for the same DIR at any time, and after a failure the same command goes on with what is missing.";
 
 static const struct pdnn_option_def options[] = {
-    {"workers", 'n', "N", NULL, false, "the number of workers, each on nodes of its own (required)"},
-    {"nodes", 0, "N", NULL, false,
-     "with Slurm: the nodes of each worker, over which mpirun spreads the ranks of an instance (default: 1)"},
-    {"output", 'o', "DIR", NULL, false,
-     "the directory that the workers join (default: NAME.results in the current directory, with the spec's "
-     "name; required for an ID)"},
+    {"workers", 'n', "N", .kind = PDNN_OPTION_WHOLE, .least = 1, .most = PDNN_SHARDS_MAX,
+     .help = "the number of workers, each on nodes of its own (required)"},
+    {"nodes", 0, "N", .kind = PDNN_OPTION_WHOLE, .least = 1, .most = PDNN_SHARDS_MAX,
+     .help =
+         "with Slurm: the nodes of each worker, over which mpirun spreads the ranks of an instance (default: 1)"},
+    {"output", 'o', "DIR",
+     .help =
+         "the directory that the workers join (default: NAME.results in the current directory, with the spec's "
+         "name; required for an ID)"},
     PDNN_OPTION_SET,
-    {"scheduler", 0, "KIND", pdnn_schedulers, false, "slurm (the default), or none for ssh or this machine"},
-    {"time", 0, "TIME", NULL, false,
-     "the time limit of each worker's job, such as 4h (default: the scheduler's); outside of Slurm, which is "
-     "asked, the workers know theirs only from this"},
-    {"grace", 0, "TIME", NULL, false,
-     "how long a worker's current visit may go on after a signal (default: 30s)"},
-    {"lease-expiry", 0, "TIME", NULL, false,
-     "when a worker that gives no sign of life is taken to be dead (default: 2m)"},
-    {"program", 0, "COMMAND", NULL, false,
-     "the command that runs paradnn on a node, as a shell reads it, for example in a container (default: the "
-     "path of this program)"},
+    {"scheduler", 0, "KIND", .choices = pdnn_schedulers,
+     .help = "slurm (the default), or none for ssh or this machine"},
+    {"time", 0, "TIME", .kind = PDNN_OPTION_TIME,
+     .help =
+         "the time limit of each worker's job, such as 4h (default: the scheduler's); outside of Slurm, which is "
+         "asked, the workers know theirs only from this"},
+    {"grace", 0, "TIME", .kind = PDNN_OPTION_TIME,
+     .help = "how long a worker's current visit may go on after a signal (default: 30s)"},
+    {"lease-expiry", 0, "TIME", .kind = PDNN_OPTION_TIME,
+     .help = "when a worker that gives no sign of life is taken to be dead (default: 2m)"},
+    {"program", 0, "COMMAND",
+     .help =
+         "the command that runs paradnn on a node, as a shell reads it, for example in a container (default: the "
+         "path of this program)"},
     PDNN_OPTION_SLOW,
     PDNN_OPTION_NO_CACHE,
-    {"dry-run", 0, NULL, NULL, false, "print the scripts and the commands, and write and submit nothing"},
+    {"dry-run", .help = "print the scripts and the commands, and write and submit nothing"},
 };
 
 static const struct pdnn_help_row examples[] = {
@@ -64,23 +70,8 @@ static const struct pdnn_help_row examples[] = {
 
 static const uint64_t second_ns = UINT64_C(1000000000);
 
-/* What a job is made of, and the memory behind it. */
-struct texts {
-    struct pdnn_str name, directory, program, options;
-};
-
-static enum pdnn_status parse_counts(const struct pdnn_arguments *arguments, struct pdnn_job *job,
-                                     struct pdnn_err *err) {
-    int64_t workers, nodes = 1;
-    if (!pdnn_argument(arguments, "workers"))
-        return pdnn_fail(err, PDNN_INVALID, "submit: --workers is missing");
-    if (pdnn_argument_number(arguments, "workers", 1, PDNN_SHARDS_MAX, &workers, err) != PDNN_OK ||
-        pdnn_argument_number(arguments, "nodes", 1, PDNN_SHARDS_MAX, &nodes, err) != PDNN_OK)
-        return err->status;
-    job->workers = (size_t)workers;
-    job->nodes = (size_t)nodes;
-    return PDNN_OK;
-}
+/* What a job is made of. */
+enum { NAME, DIRECTORY, PROGRAM, OPTIONS, TEXTS };
 
 /* Nodes that no instance has a rank for would be idle. */
 static enum pdnn_status check_nodes(const struct pdnn_spec *spec, size_t nodes, struct pdnn_err *err) {
@@ -135,23 +126,17 @@ static enum pdnn_status name_program(const struct pdnn_arguments *arguments, str
 
 /* Slurm says how much time a job has left; elsewhere the workers are told. The reserve is for what a
  * scheduler does before the script starts. */
-static enum pdnn_status put_options(const struct pdnn_arguments *arguments,
-                                    const struct pdnn_submit_request *request, struct pdnn_str *out,
-                                    struct pdnn_err *err) {
-    static const char *const same[] = {"allow-slow", "no-cache"};
-    const uint64_t limit_ns = request->job.limit_ns, reserve_ns = 30 * second_ns;
-    uint64_t expiry_ns = 0;
-    if (pdnn_argument_time(arguments, "lease-expiry", &expiry_ns, err) != PDNN_OK)
-        return err->status;
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        if (pdnn_argument(arguments, same[i]))
-            pdnn_str_printf(out, " --%s", same[i]);
+static void put_options(const struct pdnn_arguments *arguments, const struct pdnn_submit_request *request,
+                        struct pdnn_str *out) {
+    const uint64_t limit_ns = request->job.limit_ns, reserve_ns = 30 * second_ns,
+                   expiry_ns = pdnn_argument_time(arguments, "lease-expiry", 0);
+    pdnn_str_printf(out, "%s%s", pdnn_argument(arguments, "allow-slow") ? " --allow-slow" : "",
+                    pdnn_argument(arguments, "no-cache") ? " --no-cache" : "");
     if (expiry_ns)
         pdnn_str_printf(out, " --lease-expiry %" PRIu64 "ms", expiry_ns / 1000000);
     if (limit_ns && request->scheduler != PDNN_SCHEDULER_SLURM)
         pdnn_str_printf(out, " --time-left %" PRIu64 "s",
                         (limit_ns > 2 * reserve_ns ? limit_ns - reserve_ns : limit_ns / 2) / second_ns);
-    return PDNN_OK;
 }
 
 /* Late enough to lose little, and so early that the signal comes before a worker stops of its own because no
@@ -209,28 +194,27 @@ static enum pdnn_status submit(const struct pdnn_submit_request *request, struct
 }
 
 static enum pdnn_status prepare(const struct pdnn_arguments *arguments, struct pdnn_submit_request *request,
-                                struct pdnn_spec *spec, struct texts *texts, struct pdnn_err *err) {
+                                struct pdnn_spec *spec, struct pdnn_str text[TEXTS], struct pdnn_err *err) {
     struct pdnn_job *job = &request->job;
     size_t n_sets;
     const char *const *sets = pdnn_argument_all(arguments, "set", &n_sets);
-    if (parse_counts(arguments, job, err) != PDNN_OK ||
-        pdnn_argument_time(arguments, "grace", &job->grace_ns, err) != PDNN_OK ||
-        pdnn_argument_time(arguments, "time", &job->limit_ns, err) != PDNN_OK ||
-        name_program(arguments, &texts->program, err) != PDNN_OK ||
+    if (!job->workers)
+        return pdnn_fail(err, PDNN_INVALID, "submit: --workers is missing");
+    if (name_program(arguments, &text[PROGRAM], err) != PDNN_OK ||
         pdnn_spec_load(arguments->operands, arguments->n_operands, sets, n_sets, spec, err) != PDNN_OK)
         return err->status;
     pdnn_tell_spec(spec);
-    if (name_directory(arguments, spec->name, &texts->directory, err) != PDNN_OK ||
-        put_options(arguments, request, &texts->options, err) != PDNN_OK ||
+    put_options(arguments, request, &text[OPTIONS]);
+    if (name_directory(arguments, spec->name, &text[DIRECTORY], err) != PDNN_OK ||
         pdnn_submit_check(request, err) != PDNN_OK || check_nodes(spec, job->nodes, err) != PDNN_OK ||
         predict(spec, job, err) != PDNN_OK)
         return err->status;
-    pdnn_str_printf(&texts->name, "paradnn%s%s", spec->name ? "-" : "", spec->name ? spec->name : "");
+    pdnn_str_printf(&text[NAME], "paradnn%s%s", spec->name ? "-" : "", spec->name ? spec->name : "");
     job->warning_ns = warning_of(job, spec->limits.time_ns);
-    job->name = pdnn_str_text(&texts->name);
-    job->directory = pdnn_str_text(&texts->directory);
-    job->program = pdnn_str_text(&texts->program);
-    job->options = pdnn_str_text(&texts->options);
+    job->name = pdnn_str_text(&text[NAME]);
+    job->directory = pdnn_str_text(&text[DIRECTORY]);
+    job->program = pdnn_str_text(&text[PROGRAM]);
+    job->options = pdnn_str_text(&text[OPTIONS]);
     request->spec_text = spec->text;
     return PDNN_OK;
 }
@@ -239,17 +223,20 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     struct pdnn_submit_request request = {
         .scheduler = (enum pdnn_scheduler)pdnn_argument_choice(arguments, "scheduler", PDNN_SCHEDULER_SLURM),
         .dry = pdnn_argument(arguments, "dry-run"),
-        .job = {.passed = arguments->rest, .n_passed = arguments->n_rest, .grace_ns = 30 * second_ns}};
+        .job = {.workers = (size_t)pdnn_argument_whole(arguments, "workers", 0),
+                .nodes = (size_t)pdnn_argument_whole(arguments, "nodes", 1),
+                .passed = arguments->rest,
+                .n_passed = arguments->n_rest,
+                .limit_ns = pdnn_argument_time(arguments, "time", 0),
+                .grace_ns = pdnn_argument_time(arguments, "grace", 30 * second_ns)}};
     struct pdnn_spec spec = {0};
-    struct texts texts = {0};
-    enum pdnn_status status = prepare(arguments, &request, &spec, &texts, err);
+    struct pdnn_str text[TEXTS] = {{0}};
+    enum pdnn_status status = prepare(arguments, &request, &spec, text, err);
     if (status == PDNN_OK)
         status = submit(&request, err);
     pdnn_spec_finish(&spec);
-    pdnn_str_finish(&texts.name);
-    pdnn_str_finish(&texts.directory);
-    pdnn_str_finish(&texts.program);
-    pdnn_str_finish(&texts.options);
+    for (size_t i = 0; i < TEXTS; i++)
+        pdnn_str_finish(&text[i]);
     return status;
 }
 

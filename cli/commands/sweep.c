@@ -39,29 +39,33 @@ static const char description[] =
     "them.";
 
 static const struct pdnn_option_def options[] = {
-    {"output", 'o', "DIR", NULL, false,
-     "the result directory (default: NAME.results in the current directory, with the spec's name, or "
-     "NAME.I-of-N.results for a shard; required for an ID)"},
+    {"output", 'o', "DIR",
+     .help = "the result directory (default: NAME.results in the current directory, with the spec's name, or "
+             "NAME.I-of-N.results for a shard; required for an ID)"},
     PDNN_OPTIONS_SHARD,
     PDNN_OPTIONS_MEASURE,
-    {"retry", 0, NULL, NULL, false, "visit instances again that failed in an earlier run"},
-    {"join", 0, NULL, NULL, false,
-     "work on DIR together with any number of other processes, here or on other hosts, that run the same "
-     "command; paradnn merge makes the tables"},
-    {"lease-expiry", 0, "TIME", NULL, false,
-     "with --join: after how long without a sign of life a process on another host counts as dead; the same for "
-     "all that join (default: 2m)"},
-    {"dry-run", 0, NULL, NULL, false,
-     "say how many instances a sweep from the start would run, how long that takes on this machine, and what a "
-     "budget reaches; read no earlier results, run and write nothing, but measure the roofs for two seconds if "
-     "none are kept"},
-    {"grace", 0, "TIME", NULL, false,
-     "how long the current visit may go on after a signal, such as 30s; a visit that would take longer is "
-     "dropped at once (default: 1s)"},
-    {"time-left", 0, "TIME", NULL, false,
-     "end within this time and start no visit that would not (default: what Slurm says in a job of it)"},
-    {"quiet", 'q', NULL, NULL, false,
-     "print nothing but warnings and errors: no progress, no findings at the end"},
+    {"retry", .help = "visit instances again that failed in an earlier run"},
+    {"join",
+     .help =
+         "work on DIR together with any number of other processes, here or on other hosts, that run the same "
+         "command; paradnn merge makes the tables"},
+    {"lease-expiry", 0, "TIME", .kind = PDNN_OPTION_TIME,
+     .help =
+         "with --join: after how long without a sign of life a process on another host counts as dead; the same for "
+         "all that join (default: 2m)"},
+    {"dry-run",
+     .help =
+         "say how many instances a sweep from the start would run, how long that takes on this machine, and what a "
+         "budget reaches; read no earlier results, run and write nothing, but measure the roofs for two seconds if "
+         "none are kept"},
+    {"grace", 0, "TIME", .kind = PDNN_OPTION_TIME,
+     .help =
+         "how long the current visit may go on after a signal, such as 30s; a visit that would take longer is "
+         "dropped at once (default: 1s)"},
+    {"time-left", 0, "TIME", .kind = PDNN_OPTION_TIME,
+     .help =
+         "end within this time and start no visit that would not (default: what Slurm says in a job of it)"},
+    {"quiet", 'q', .help = "print nothing but warnings and errors: no progress, no findings at the end"},
 };
 
 static const struct pdnn_option_rule option_rules[] = {
@@ -288,11 +292,10 @@ static void append_all(struct pdnn_str *out, const struct pdnn_join_request *req
 
 /* The same together with others. */
 static enum pdnn_status join_others(struct pdnn_cli_job *job, struct pdnn_err *err) {
-    struct pdnn_join_request request = {.expiry_ns = 0};
+    struct pdnn_join_request request = {.expiry_ns = pdnn_argument_time(job->arguments, "lease-expiry", 0)};
     struct pdnn_join_result result = {.part = ""};
     struct pdnn_str text = {0};
-    if (pdnn_cli_job_direct(job, ".results", err) != PDNN_OK ||
-        pdnn_argument_time(job->arguments, "lease-expiry", &request.expiry_ns, err) != PDNN_OK)
+    if (pdnn_cli_job_direct(job, ".results", err) != PDNN_OK)
         return err->status;
     request.sweep = job->request;
     enum pdnn_status status = pdnn_join_run(&request, &result, err);
@@ -385,15 +388,14 @@ static enum pdnn_status dry_run(struct pdnn_cli_job *job, struct pdnn_err *err) 
 }
 
 /* The time left is --time-left, or what the batch system says. If it does not, that is a warning. */
-static enum pdnn_status set_times(const struct pdnn_arguments *arguments, struct pdnn_session *session,
-                                  struct pdnn_err *err) {
-    struct pdnn_time_left left = {.known = pdnn_argument(arguments, "time-left"), .source = "--time-left"};
+static void set_times(const struct pdnn_arguments *arguments, struct pdnn_session *session) {
+    struct pdnn_time_left left = {.known = pdnn_argument(arguments, "time-left"),
+                                  .source = "--time-left",
+                                  .ns = pdnn_argument_time(arguments, "time-left", 0)};
     struct pdnn_err cause = {0};
     char duration[PDNN_DURATION_TEXT], note[PDNN_DURATION_TEXT + 64];
     uint64_t now_ns = pdnn_clock_ns();
-    if (pdnn_argument_time(arguments, "grace", &session->grace_ns, err) != PDNN_OK ||
-        pdnn_argument_time(arguments, "time-left", &left.ns, err) != PDNN_OK)
-        return err->status;
+    session->grace_ns = pdnn_argument_time(arguments, "grace", 0);
     if (!left.known && pdnn_time_left(&left, &cause) != PDNN_OK)
         pdnn_session_warn(session, "the time left is not known: %s; give --time-left", cause.text);
     if (left.known) {
@@ -402,14 +404,15 @@ static enum pdnn_status set_times(const struct pdnn_arguments *arguments, struct
                  pdnn_duration_format(duration, (double)left.ns * 1e-9), left.source);
         session->hooks->note(session->hooks->user, note);
     }
-    return PDNN_OK;
 }
 
 static enum pdnn_status run_job(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments,
                                 struct pdnn_err *err) {
     bool is_left = false;
-    if (pdnn_cli_job_begin(job, arguments, err) != PDNN_OK ||
-        set_times(arguments, &job->session, err) != PDNN_OK || pdnn_cli_job_open(job, err) != PDNN_OK)
+    if (pdnn_cli_job_begin(job, arguments, err) != PDNN_OK)
+        return err->status;
+    set_times(arguments, &job->session);
+    if (pdnn_cli_job_open(job, err) != PDNN_OK)
         return err->status;
     if (pdnn_argument(arguments, "dry-run"))
         return dry_run(job, err);

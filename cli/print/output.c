@@ -47,14 +47,15 @@ void pdnn_table_print_end(struct pdnn_table_writer *printer) {
     pdnn_text_print(&out, printer->format != PDNN_FORMAT_TEXT);
 }
 
-static enum pdnn_status print(struct pdnn_table_writer *printer, const struct pdnn_table *table,
+static enum pdnn_status print(struct pdnn_table_writer *printer, struct pdnn_table *table,
                               struct pdnn_err *err) {
     enum pdnn_status status = pdnn_table_print_rows(printer, table, NULL, err);
     pdnn_table_print_end(printer);
+    pdnn_table_finish(table);
     return status;
 }
 
-enum pdnn_status pdnn_table_print(const struct pdnn_table *table, const struct pdnn_arguments *arguments,
+enum pdnn_status pdnn_table_print(struct pdnn_table *table, const struct pdnn_arguments *arguments,
                                   struct pdnn_err *err) {
     struct pdnn_table_writer printer = pdnn_table_printer(arguments);
     return print(&printer, table, err);
@@ -70,8 +71,8 @@ enum pdnn_status pdnn_table_check_columns(const struct pdnn_table_def *def,
     return status;
 }
 
-enum pdnn_status pdnn_table_print_prose(const struct pdnn_table *table,
-                                        const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+enum pdnn_status pdnn_table_print_prose(struct pdnn_table *table, const struct pdnn_arguments *arguments,
+                                        struct pdnn_err *err) {
     struct pdnn_table_writer printer = pdnn_table_printer(arguments);
     struct stat file;
     if (!printer.width && fstat(STDOUT_FILENO, &file) == 0 && S_ISFIFO(file.st_mode))

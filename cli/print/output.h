@@ -18,9 +18,9 @@ bool pdnn_wants_text(const struct pdnn_arguments *arguments);
  * another name by now. */
 void pdnn_tell_spec(const struct pdnn_spec *spec);
 
-/* Prints the table to stdout as --format and --columns say (PDNN_OPTIONS_TABLE). PDNN_INVALID if it has no
- * such column; nothing was printed then. */
-enum pdnn_status pdnn_table_print(const struct pdnn_table *table, const struct pdnn_arguments *arguments,
+/* Prints the table to stdout as --format and --columns say (PDNN_OPTIONS_TABLE), and finishes it.
+ * PDNN_INVALID if it has no such column; nothing was printed then. */
+enum pdnn_status pdnn_table_print(struct pdnn_table *table, const struct pdnn_arguments *arguments,
                                   struct pdnn_err *err);
 
 /* Whether a table like this can be printed, for commands that measure first. */
@@ -29,8 +29,8 @@ enum pdnn_status pdnn_table_check_columns(const struct pdnn_table_def *def,
 
 /* As pdnn_table_print, of a table that is for reading: as text it also fits the screen that a pager shows it
  * on. */
-enum pdnn_status pdnn_table_print_prose(const struct pdnn_table *table,
-                                        const struct pdnn_arguments *arguments, struct pdnn_err *err);
+enum pdnn_status pdnn_table_print_prose(struct pdnn_table *table, const struct pdnn_arguments *arguments,
+                                        struct pdnn_err *err);
 
 /* Appends the table as people see it on stdout, or these of its rows and columns (NULL: all). */
 void pdnn_table_show(struct pdnn_str *out, const struct pdnn_table *table, const struct pdnn_row_list *rows,

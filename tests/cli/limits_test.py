@@ -119,7 +119,7 @@ class Limits(Case):
         for command in (["ceilings"], ["check", "small.yaml"]):
             for text in ("0s", "-1s", "soon"):
                 errors = self.paradnn(*command, "--time=" + text, expect=2).stderr
-                self.assertEqual(errors, f"paradnn: --time is '{text}', expected a time such as 90s or 10m\n")
+                self.assertEqual(errors, f"paradnn: {command[0]}: --time is '{text}', expected a time such as 90s or 10m\n")
 
 
 class Signals(Case):

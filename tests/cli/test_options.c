@@ -11,11 +11,14 @@ static const char *const colors[] = {"red", "green", NULL};
 static const char description[] = "Paints what it is given.\n\nOr not.";
 
 static const struct pdnn_option_def options[] = {
-    {"output", 'o', "FILE", NULL, false, "write to FILE"},
-    {"set", 0, "KEY=VALUE", NULL, true, "override a key"},
-    {"color", 'c', "COLOR", colors, false, "paint in COLOR"},
-    {"dry", 'n', NULL, NULL, false, "only say what would be done"},
-    {"gloss", 'g', NULL, NULL, false, "let it shine"},
+    {"output", 'o', "FILE", .help = "write to FILE"},
+    {"set", 0, "KEY=VALUE", .repeats = true, .help = "override a key"},
+    {"color", 'c', "COLOR", .choices = colors, .help = "paint in COLOR"},
+    {"dry", 'n', .help = "only say what would be done"},
+    {"gloss", 'g', .help = "let it shine"},
+    {"coats", 0, "N", .kind = PDNN_OPTION_WHOLE, .least = 1, .most = 9, .help = "how many"},
+    {"share", 0, "X", .kind = PDNN_OPTION_NUMBER, .most = 0.5, .help = "of water"},
+    {"wait", 0, "TIME", .kind = PDNN_OPTION_TIME, .help = "between two"},
 };
 
 static const struct pdnn_option_rule rules[] = {{"gloss", "color", "set,output"}, {NULL}};
@@ -79,6 +82,12 @@ static const struct row wrong[] = {
     {{"wall", "-g"}, "paint: --gloss needs --color"},
     {{"wall", "-g", "-c", "red", "-o", "x"}, "paint: --gloss and --output cannot be combined"},
     {{"wall", "-nx"}, "paint: --dry takes no value"},
+    {{"wall", "--coats", "1x"}, "paint: --coats is '1x', expected a whole number from 1 to 9"},
+    {{"wall", "--coats", "10"}, "paint: --coats is '10', expected a whole number from 1 to 9"},
+    {{"wall", "--share", "nan"}, "paint: --share is 'nan', expected a number from 0 to 0.5"},
+    {{"wall", "--share", "1"}, "paint: --share is '1', expected a number from 0 to 0.5"},
+    {{"wall", "--wait", "5"}, "paint: --wait is '5', expected a time such as 90s or 10m"},
+    {{"wall", "--wait", "0s"}, "paint: --wait is '0s', expected a time such as 90s or 10m"},
     {{"wall", "-c", "gren"}, "paint: --color cannot be 'gren', did you mean 'green'?"},
     {{"wall", "-c", "chartreuse"}, "paint: --color cannot be 'chartreuse', expected one of: red, green"},
 };
@@ -130,13 +139,13 @@ static void test_arguments_parse_wrong(void **state) {
 
 static void test_argument_values(void **state) {
     (void)state;
-    char wall[] = "wall", set[] = "--set", first[] = "a=1", second[] = "b=2", dry[] = "--dry";
-    char *words[] = {wall, set, first, dry, set, second};
+    char wall[] = "wall", set[] = "--set", first[] = "a=1", second[] = "b=2", dry[] = "--dry",
+         coats[] = "--coats=3", share[] = "--share=.25", wait[] = "--wait=2ms";
+    char *words[] = {wall, set, first, dry, set, second, coats, share, wait};
     struct pdnn_arguments arguments;
     struct pdnn_err err = {0};
     const char *const *texts;
     size_t count;
-    int64_t number = 7;
     assert_int_equal(pdnn_arguments_parse(paint, 6, words, &arguments, &err), PDNN_OK);
     assert_null(pdnn_argument(&arguments, "output"));
     assert_string_equal(pdnn_argument(&arguments, "dry"), "");
@@ -147,10 +156,17 @@ static void test_argument_values(void **state) {
     assert_string_equal(texts[1], "b=2");
     pdnn_argument_all(&arguments, "color", &count);
     assert_int_equal(count, 0);
-    assert_int_equal(pdnn_argument_number(&arguments, "output", 1, 9, &number, &err), PDNN_OK);
-    assert_int_equal(number, 7);
-    assert_int_equal(pdnn_argument_number(&arguments, "set", 1, 9, &number, &err), PDNN_INVALID);
-    assert_string_equal(err.text, "--set is 'b=2', expected a whole number from 1 to 9");
+    assert_int_equal(pdnn_argument_whole(&arguments, "coats", 7), 7);
+    assert_true(pdnn_argument_number(&arguments, "share", 7) == 7 &&
+                pdnn_argument_time(&arguments, "wait", 7) == 7);
+    pdnn_arguments_finish(&arguments);
+    assert_int_equal(pdnn_arguments_parse(paint, 9, words, &arguments, &err), PDNN_OK);
+    assert_int_equal(pdnn_argument_whole(&arguments, "coats", 7), 3);
+    assert_true(pdnn_argument_number(&arguments, "share", 7) == 0.25 &&
+                pdnn_argument_time(&arguments, "wait", 7) == 2000000);
+    assert_int_equal(pdnn_arguments_only(&arguments, "WALL", "set,dry,coats,share,wait", &err), PDNN_OK);
+    assert_int_equal(pdnn_arguments_only(&arguments, "WALL", "set,dry,wait", &err), PDNN_INVALID);
+    assert_string_equal(err.text, "paint WALL has no option --coats; it takes --set, --dry and --wait");
     pdnn_arguments_finish(&arguments);
 }
 
@@ -171,6 +187,9 @@ static void test_command_help_says_every_row(void **state) {
                                               "  -c, --color COLOR     paint in COLOR\n"
                                               "  -n, --dry             only say what would be done\n"
                                               "  -g, --gloss           let it shine\n"
+                                              "  --coats N             how many\n"
+                                              "  --share X             of water\n"
+                                              "  --wait TIME           between two\n"
                                               "  -h, --help            show this help and exit\n"
                                               "\n"
                                               "Examples:\n"

@@ -175,7 +175,7 @@ def check_bad_input():
             (["two.yaml", "--points", "small.results"], "another epoch"),
             (["small.yaml", "--points", "small.results", "--set", "seed=9", "-o", "x"], "another epoch"),
             (["small.results", "two.results"], "different epochs"),
-            (["small.results", "small.results", "--dry-run"], "--dry-run has no use between two directories"),
+            (["small.results", "small.results", "--dry-run"], "seqpoint DIR DIR has no option --dry-run; it takes --format and --columns"),
             (["small.yaml", "two.yaml"], "two result directories")]:
         done = paradnn("seqpoint", *arguments, expect=2)
         lines = [line for line in done.stderr.splitlines() if "library variables" not in line]
