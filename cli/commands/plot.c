@@ -68,9 +68,9 @@ static void report(const struct pdnn_plot_def *plot, struct pdnn_plot_result *re
     for (int i = 0; i < result->n_paths; i++)
         pdnn_str_printf(&result->data, "%s\n", result->path[i]);
     pdnn_text_print(&result->data, true);
-    fprintf(stderr, "%d %s", result->drawn, plot->drawn);
+    fprintf(stderr, "%zu %s", result->drawn, plot->drawn);
     if (result->left_out)
-        fprintf(stderr, ", %d %s left out", result->left_out, plot->left_out_as);
+        fprintf(stderr, ", %zu %s left out", result->left_out, plot->left_out_as);
     fputc('\n', stderr);
 }
 

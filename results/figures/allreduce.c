@@ -37,8 +37,8 @@ static enum pdnn_status draw(struct pdnn_picture *p, struct pdnn_err *err) {
     add_links(p, ceilings);
     p->left_out = p->selection.left_out;
     for (size_t i = 0; i < p->selection.count; i++) {
-        const struct pdnn_spot spot = {pdnn_picture_number(p, i, p->column[BYTES]),
-                                       pdnn_picture_number(p, i, p->column[BUS])};
+        const struct pdnn_spot spot = {pdnn_selection_number(&p->selection, i, p->column[BYTES]),
+                                       pdnn_selection_number(&p->selection, i, p->column[BUS])};
         if (spot.x > 0 && spot.y > 0)
             pdnn_picture_point(p, pdnn_picture_place(p, i, spot, p->column[COLOR]), pdnn_picture_id(p, i),
                                spot.x, spot.y);

@@ -189,7 +189,7 @@ static void draw_bars(struct picture *p) {
                                pdnn_arena_printf(&p->in->arena, "%.1f", pct));
             low += pct;
             pdnn_table_set_text(&p->in->data, pdnn_table_add_row(&p->in->data), 0,
-                                pdnn_picture_cell(p->in, at, p->in->selection.results.results));
+                                pdnn_selection_get(&p->in->selection, at, p->in->selection.results.results));
             pdnn_picture_fill(p->in, p->in->request->n_directories > 1, pdnn_picture_id(p->in, at),
                               p->bars.bar[b].set + 1, pdnn_selection_step_ns(&p->in->selection, at),
                               p->part[r].name, pct);

@@ -1,10 +1,12 @@
 #include "results/figures/color.h"
-#include "base/memory.h"
+#include "base/stats.h"
 #include "base/texts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { VALUES_MOST = 9 };
 
 /* The Okabe-Ito palette, which is safe for color-blind readers, and a few more; light colors last. */
 const int pdnn_plot_distinct_color[PDNN_PLOT_COLORS] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00,
@@ -12,50 +14,28 @@ const int pdnn_plot_distinct_color[PDNN_PLOT_COLORS] = {0x0072b2, 0xd55e00, 0x00
 
 const struct pdnn_look pdnn_plot_unknown = {PDNN_INK_OTHERS, PDNN_CIRCLE};
 
-/* Whether every cell that is not empty has one. */
-static bool all_numbers(const struct pdnn_color_cell *cells, size_t n) {
-    bool any = false;
-    for (size_t i = 0; i < n; i++) {
-        if (*cells[i].text && isnan(cells[i].number))
-            return false;
-        any = any || *cells[i].text;
-    }
-    return any;
-}
-
-/* The distinct values if they are few: a tick at batch size 91 would mean nothing. */
-static void list_values(const struct pdnn_color_cell *cells, size_t n, struct pdnn_color_key *key) {
-    for (size_t i = 0; i < n; i++) {
-        size_t at = key->n_values;
-        while (at && key->value[at - 1] > cells[i].number)
-            at--;
-        if (isnan(cells[i].number) || (at && key->value[at - 1] == cells[i].number))
-            continue;
-        if (key->n_values == PDNN_KEY_VALUES) {
-            key->n_values = 0;
-            return;
-        }
-        memmove(key->value + at + 1, key->value + at, (key->n_values++ - at) * sizeof *key->value);
-        key->value[at] = cells[i].number;
-    }
-}
-
-static void color_by_number(const struct pdnn_color_cell *cells, size_t n, struct pdnn_look *looks,
-                            struct pdnn_color_key *key) {
+/* The legend has the distinct values if they are few: a tick at batch size 91 would mean nothing. */
+static void color_by_number(const struct pdnn_color_cell *cells, size_t n, struct pdnn_arena *arena,
+                            struct pdnn_look *looks, struct pdnn_color_key *key) {
     enum { SHADES = 32 }; /* so that points of a shade are one series */
-    double least = INFINITY, greatest = -INFINITY;
-    for (size_t i = 0; i < n; i++) {
-        least = fmin(least, cells[i].number);
-        greatest = fmax(greatest, cells[i].number);
-    }
+    double *value = pdnn_arena_alloc(arena, n, sizeof *value);
+    size_t count = 0, distinct = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(cells[i].number))
+            value[count++] = cells[i].number;
+    pdnn_sort(value, count);
     key->is_scale = true;
-    key->scale = pdnn_scale_of(least, greatest);
+    key->scale = pdnn_scale_of(value[0], value[count - 1]);
     for (size_t i = 0; i < n; i++) {
         double part = round(pdnn_scale_at(&key->scale, cells[i].number) * SHADES) / SHADES;
         if (!isnan(part))
             looks[i] = (struct pdnn_look){pdnn_palette(pdnn_sequential, part), PDNN_CIRCLE};
     }
-    list_values(cells, n, key);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || value[i] != value[i - 1])
+            value[distinct++] = value[i];
+    key->value = value;
+    key->n_values = distinct <= VALUES_MOST ? distinct : 0;
 }
 
 /* By its number in the order in which words come, which breaks ties in the legend. */
@@ -102,14 +82,14 @@ static void list_words(const struct pdnn_texts *texts, const struct word *words,
 static void color_by_word(const struct pdnn_color_cell *cells, size_t n, struct pdnn_arena *arena,
                           struct pdnn_look *looks, struct pdnn_color_key *key) {
     struct pdnn_texts texts = {0};
-    size_t *of = pdnn_alloc(n + 1, sizeof *of), *rank = pdnn_alloc(n + 1, sizeof *rank);
-    struct word *words = pdnn_alloc(n + 1, sizeof *words);
+    struct word *words = pdnn_arena_alloc(arena, n, sizeof *words);
+    size_t *rank = pdnn_arena_alloc(arena, n, sizeof *rank);
     for (size_t i = 0; i < n; i++) {
         if (!*cells[i].text)
             continue;
-        of[i] = pdnn_texts_add(&texts, cells[i].text);
-        words[of[i]].number = of[i];
-        words[of[i]].count++;
+        const size_t number = pdnn_texts_add(&texts, cells[i].text);
+        words[number].number = number;
+        words[number].count++;
     }
     qsort(words, texts.count, sizeof *words, compare_words);
     list_words(&texts, words, arena, key);
@@ -117,22 +97,25 @@ static void color_by_word(const struct pdnn_color_cell *cells, size_t n, struct 
         rank[words[k].number] = k < key->n_words ? k : key->n_words - 1;
     for (size_t i = 0; i < n; i++)
         if (*cells[i].text)
-            looks[i] = key->word[rank[of[i]]].look;
+            looks[i] = key->word[rank[pdnn_texts_find(&texts, cells[i].text)]].look;
     pdnn_texts_finish(&texts);
-    free(words);
-    free(rank);
-    free(of);
 }
 
 void pdnn_plot_color(const struct pdnn_color_cell *cells, size_t n, struct pdnn_arena *arena,
                      struct pdnn_look *looks, struct pdnn_color_key *key) {
+    bool has_number = false, has_word = false;
     *key = (struct pdnn_color_key){0};
     for (size_t i = 0; i < n; i++) {
         looks[i] = pdnn_plot_unknown;
-        key->has_unknown = key->has_unknown || !*cells[i].text;
+        if (!*cells[i].text)
+            key->has_unknown = true;
+        else if (isnan(cells[i].number))
+            has_word = true;
+        else
+            has_number = true;
     }
-    if (all_numbers(cells, n))
-        color_by_number(cells, n, looks, key);
+    if (has_number && !has_word)
+        color_by_number(cells, n, arena, looks, key);
     else
         color_by_word(cells, n, arena, looks, key);
 }

@@ -25,8 +25,6 @@ struct pdnn_look {
     enum pdnn_symbol symbol;
 };
 
-enum { PDNN_KEY_VALUES = 9 };
-
 /* Of a cell that is empty. */
 extern const struct pdnn_look pdnn_plot_unknown;
 
@@ -38,8 +36,8 @@ struct pdnn_color_key {
         const char *text;
         struct pdnn_look look;
     } word[PDNN_PLOT_COLORS];
-    struct pdnn_scale scale;       /* without its place */
-    double value[PDNN_KEY_VALUES]; /* all the numbers there are, ascending, unless they are more */
+    struct pdnn_scale scale; /* without its place */
+    const double *value;     /* all the numbers there are, ascending, if they are few */
     size_t n_values;
 };
 

@@ -79,8 +79,9 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_selection *selection = &p->in->selection;
     const struct pdnn_plot_request *request = p->in->request;
     if (find_axes(p, err) != PDNN_OK ||
-        pdnn_picture_column(p->in, request->value, pdnn_selection_utilization(selection), &p->value, err) !=
-            PDNN_OK ||
+        pdnn_results_ask(&selection->results,
+                         request->value ? request->value : pdnn_selection_utilization(selection), &p->value,
+                         err) != PDNN_OK ||
         (request->by && pdnn_axes_parse(selection, request->by, &p->keys, err) != PDNN_OK) ||
         find_ratios(p, err) != PDNN_OK)
         return err->status;

@@ -17,8 +17,8 @@ static enum pdnn_status draw(struct pdnn_picture *p, struct pdnn_err *err) {
     pdnn_picture_table(p, pdnn_arena_printf(&p->arena, "id #infeed_pct #%s color",
                                             pdnn_results_name(results, p->column[VALUE])));
     for (size_t i = 0; i < p->selection.count; i++) {
-        const double waits = pdnn_picture_number(p, i, p->column[WAITS]),
-                     value = pdnn_picture_number(p, i, p->column[VALUE]);
+        const double waits = pdnn_selection_number(&p->selection, i, p->column[WAITS]),
+                     value = pdnn_selection_number(&p->selection, i, p->column[VALUE]);
         if (isnan(waits) || !(value > 0))
             continue;
         const struct pdnn_spot spot = {fmax(waits, least_pct), value};

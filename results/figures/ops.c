@@ -31,9 +31,10 @@ static void add_op(struct picture *p, size_t at, const struct pdnn_family_def *f
     point.panel = p->roofs.panel_of[at];
     pdnn_chart_add_point(&p->in->chart, point);
     const struct pdnn_roof_panel *panel = &p->roofs.panel[point.panel];
-    pdnn_picture_row(p->in, "op", op->op, spot.x, spot.y, NAN, pdnn_picture_id(p->in, at), op->layer,
-                     op->pass, share, pdnn_bound_name(op->place.bound), point.color.text, panel->name,
-                     panel->threads);
+    pdnn_table_add_row(&p->in->data);
+    pdnn_picture_fill(p->in, 0, "op", op->op, spot.x, spot.y, NAN, pdnn_picture_id(p->in, at), op->layer,
+                      op->pass, share, pdnn_bound_name(op->place.bound), point.color.text, panel->name,
+                      panel->threads);
 }
 
 static void describe(struct picture *p) {

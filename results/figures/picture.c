@@ -22,11 +22,10 @@ const struct pdnn_plot_def *const pdnn_plots[] = {PDNN_PLOTS(ROW) NULL};
 const char *const pdnn_plot_formats[] = {"svg", "png", "pdf", "tex", "csv", NULL};
 
 const struct pdnn_plot_def *pdnn_plot_find(const char *name) {
-    for (const struct pdnn_plot_def *const *plot = pdnn_plots; *plot; plot++) {
-        if (strcmp((*plot)->name, name) == 0)
-            return *plot;
-    }
-    return NULL;
+    const struct pdnn_plot_def *const *plot = pdnn_plots;
+    while (*plot && strcmp((*plot)->name, name) != 0)
+        plot++;
+    return *plot;
 }
 
 enum pdnn_status pdnn_picture_select(struct pdnn_picture *picture, struct pdnn_err *err) {
@@ -68,11 +67,6 @@ static const struct pdnn_selection *source_of(const struct pdnn_picture *picture
     return side ? NULL : &picture->selection;
 }
 
-enum pdnn_status pdnn_picture_column(const struct pdnn_picture *picture, const char *name, const char *usual,
-                                     int *column, struct pdnn_err *err) {
-    return pdnn_results_ask(&picture->selection.results, name ? name : usual, column, err);
-}
-
 void pdnn_picture_table(struct pdnn_picture *picture, const char *names) {
     pdnn_table_init(&picture->data, &(struct pdnn_table_def){.name = "plot", .help = "what is drawn"});
     for (const char *name = names; *name; name += strcspn(name, " "), name += *name == ' ') {
@@ -100,14 +94,6 @@ static void fill_row(struct pdnn_table *data, size_t first, size_t end, va_list 
     }
 }
 
-void pdnn_picture_row(struct pdnn_picture *picture, ...) {
-    va_list cells;
-    pdnn_table_add_row(&picture->data);
-    va_start(cells, picture);
-    fill_row(&picture->data, 0, picture->data.n_columns, cells);
-    va_end(cells);
-}
-
 void pdnn_picture_fill(struct pdnn_picture *picture, size_t first, ...) {
     va_list cells;
     va_start(cells, first);
@@ -125,24 +111,16 @@ void pdnn_picture_point(struct pdnn_picture *picture, struct pdnn_chart_point po
     pdnn_chart_add_point(&picture->chart, point);
 }
 
-const char *pdnn_picture_cell(const struct pdnn_picture *picture, size_t at, int column) {
-    return pdnn_selection_get(&picture->selection, at, column);
-}
-
-double pdnn_picture_number(const struct pdnn_picture *picture, size_t at, int column) {
-    return pdnn_selection_number(&picture->selection, at, column);
-}
-
 const char *pdnn_picture_id(const struct pdnn_picture *picture, size_t at) {
-    return pdnn_picture_cell(picture, at, picture->selection.id);
+    return pdnn_selection_get(&picture->selection, at, picture->selection.id);
 }
 
 struct pdnn_chart_point pdnn_picture_place(const struct pdnn_picture *picture, size_t at,
                                            struct pdnn_spot spot, int color) {
-    return (struct pdnn_chart_point){
-        .spot = spot,
-        .doubtful = pdnn_plot_notes(&picture->selection, at) & PDNN_NOTES_DOUBT,
-        .color = {pdnn_picture_cell(picture, at, color), pdnn_picture_number(picture, at, color)}};
+    return (struct pdnn_chart_point){.spot = spot,
+                                     .doubtful = pdnn_plot_notes(&picture->selection, at) & PDNN_NOTES_DOUBT,
+                                     .color = {pdnn_selection_get(&picture->selection, at, color),
+                                               pdnn_selection_number(&picture->selection, at, color)}};
 }
 
 /* "85mm", "8.5cm", "3.3in" or "240pt" in pixels of CSS. */
@@ -205,22 +183,19 @@ static enum pdnn_plot_format format_of(const char *path, size_t *length) {
 
 /* A path that the user named may be a link; a link in a result directory may come from somebody else and is
  * replaced. */
-static enum pdnn_status open_target(const struct pdnn_plot_request *request, const char *kind,
-                                    const char *extension, struct pdnn_target *target, struct pdnn_err *err) {
-    char path[PDNN_PLOT_PATH];
+static enum pdnn_status open_target(struct pdnn_picture *picture, const char *kind, const char *extension,
+                                    struct pdnn_target *target, struct pdnn_err *err) {
+    const char *output = picture->request->output;
     size_t length;
-    int written;
-    if (request->output && pdnn_target_is_stream(request->output))
-        return pdnn_target_open(target, request->output, err);
-    if (request->output) {
-        format_of(request->output, &length);
-        written = snprintf(path, PDNN_PLOT_PATH, "%.*s.%s", (int)length, request->output, extension);
-    } else {
-        written = snprintf(path, PDNN_PLOT_PATH, "%s/%s.%s", request->directory[0], kind, extension);
-    }
-    if (written < 0 || written >= PDNN_PLOT_PATH)
-        return pdnn_fail(err, PDNN_INVALID, "the path of the picture is too long");
-    return request->output ? pdnn_target_open(target, path, err) : pdnn_target_open_own(target, path, err);
+    if (!output)
+        return pdnn_target_open_own(
+            target,
+            pdnn_arena_printf(&picture->arena, "%s/%s.%s", picture->request->directory[0], kind, extension),
+            err);
+    format_of(output, &length);
+    if (!pdnn_target_is_stream(output))
+        output = pdnn_arena_printf(&picture->arena, "%.*s.%s", (int)length, output, extension);
+    return pdnn_target_open(target, output, err);
 }
 
 static enum pdnn_status format_picture(const struct pdnn_picture *picture, enum pdnn_plot_format format,
@@ -241,7 +216,7 @@ static enum pdnn_status format_picture(const struct pdnn_picture *picture, enum 
 }
 
 /* Every format is drawn before the first file is replaced. */
-static enum pdnn_status write_files(const struct pdnn_picture *picture, const char *kind,
+static enum pdnn_status write_files(struct pdnn_picture *picture, const char *kind,
                                     struct pdnn_plot_result *result, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = picture->request;
     const bool is_stream = request->output && pdnn_target_is_stream(request->output);
@@ -259,7 +234,7 @@ static enum pdnn_status write_files(const struct pdnn_picture *picture, const ch
     struct pdnn_str text[2] = {{0}, {0}};
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < 2 && wanted[i] && status == PDNN_OK; i++) {
-        status = open_target(request, kind, pdnn_plot_formats[wanted[i] - 1], &target[i], err);
+        status = open_target(picture, kind, pdnn_plot_formats[wanted[i] - 1], &target[i], err);
         if (status == PDNN_OK)
             status = format_picture(picture, wanted[i], &text[i], err);
     }
@@ -310,8 +285,9 @@ static enum pdnn_status open_source(struct pdnn_picture *picture, const struct p
                                   : PDNN_OK;
     for (size_t i = 0; i < PDNN_PLOT_COLUMNS_MAX && def->column[i].usual && status == PDNN_OK; i++) {
         const char *option = def->column[i].option;
-        status = pdnn_picture_column(picture, named(picture->request, option), def->column[i].usual,
-                                     &picture->column[i], err);
+        const char *name = named(picture->request, option);
+        status = pdnn_results_ask(&picture->selection.results, name ? name : def->column[i].usual,
+                                  &picture->column[i], err);
         if (status == PDNN_OK && option && strcmp(option, "color") == 0)
             picture->chart.color_title = pdnn_results_name(&picture->selection.results, picture->column[i]);
     }
@@ -359,12 +335,10 @@ enum pdnn_status pdnn_picture_make(const struct pdnn_plot_def *def, const struct
     enum pdnn_status status = pdnn_picture_draw(&picture, def, request, err);
     if (status == PDNN_OK)
         status = write_files(&picture, def->name, &made, err);
-    made.drawn = (int)picture.drawn;
-    made.left_out = (int)picture.left_out;
-    pdnn_picture_finish(&picture);
+    made.drawn = picture.drawn;
+    made.left_out = picture.left_out;
     if (status == PDNN_OK)
         *result = made;
-    else
-        pdnn_str_finish(&made.data);
+    pdnn_picture_finish(&picture);
     return status;
 }

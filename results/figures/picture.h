@@ -36,11 +36,6 @@ enum pdnn_status pdnn_picture_compare(struct pdnn_picture *picture, size_t other
 /* Where side B of a pair stands among the rows of the selection's results. */
 size_t pdnn_picture_pair_row(const struct pdnn_picture *picture, size_t other, size_t pair);
 
-/* The index of the column of results.csv with that name, or with the usual one for NULL. PDNN_INVALID names
- * the nearest one. */
-enum pdnn_status pdnn_picture_column(const struct pdnn_picture *picture, const char *name, const char *usual,
-                                     int *column, struct pdnn_err *err);
-
 /* Starts the table of what is shown. `names` are those of its columns, with a '#' before one of numbers
  * and a '+' before one of counts: "id #bytes #bus_gbs color". */
 void pdnn_picture_table(struct pdnn_picture *picture, const char *names);
@@ -49,19 +44,14 @@ void pdnn_picture_table(struct pdnn_picture *picture, const char *names);
 struct pdnn_chart_point pdnn_picture_place(const struct pdnn_picture *picture, size_t at,
                                            struct pdnn_spot spot, int color);
 
-/* Adds a row to that table with its cells in their order, each by its column's kind: a const char *, a double
- * or a size_t. */
-void pdnn_picture_row(struct pdnn_picture *picture, ...);
-
-/* The same of a point, which is added to the chart; its color is the last cell and not named. */
-void pdnn_picture_point(struct pdnn_picture *picture, struct pdnn_chart_point point, ...);
-
-/* Fills the last row's cells from column `first` on. */
+/* Fills the last row's cells from column `first` on, each by its column's kind: a const char *, a double or a
+ * size_t. */
 void pdnn_picture_fill(struct pdnn_picture *picture, size_t first, ...);
 
-/* The chosen instance's cell, its number or NaN, and its id. */
-const char *pdnn_picture_cell(const struct pdnn_picture *picture, size_t at, int column);
-double pdnn_picture_number(const struct pdnn_picture *picture, size_t at, int column);
+/* Adds a point to the chart, and a row with these cells; its color is the last cell and not named. */
+void pdnn_picture_point(struct pdnn_picture *picture, struct pdnn_chart_point point, ...);
+
+/* The chosen instance's id. */
 const char *pdnn_picture_id(const struct pdnn_picture *picture, size_t at);
 
 /* Draws a picture, which is {0} before; it is to be finished, also after a failure. */

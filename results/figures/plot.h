@@ -44,13 +44,11 @@ struct pdnn_plot_request {
     enum pdnn_plot_format format;
 };
 
-enum { PDNN_PLOT_PATH = PDNN_TARGET_TEXT };
-
 struct pdnn_plot_result {
-    char path[2][PDNN_PLOT_PATH]; /* the files that were written; not a device or pipe */
+    char path[2][PDNN_TARGET_TEXT]; /* the files that were written; not a device or pipe */
     int n_paths;
-    struct pdnn_str data; /* PDNN_PLOT_CSV without an output: the table, which the caller finishes */
-    int drawn, left_out;  /* rows drawn; rows that could not be (not ok, or lacking a plotted value) */
+    struct pdnn_str data;   /* PDNN_PLOT_CSV without an output: the table, which the caller finishes */
+    size_t drawn, left_out; /* rows drawn; rows that could not be (not ok, or lacking a plotted value) */
 };
 
 struct pdnn_picture;

@@ -39,7 +39,7 @@ static void collect_points(struct picture *p) {
     pdnn_picture_table(p->in, "id method #x #speedup #moved_pct color");
     for (size_t i = 0, model = 0; i < p->in->selection.count && model < models->n_rows; i++) {
         const char *id = pdnn_picture_id(p->in, i);
-        const double x = pdnn_picture_number(p->in, i, p->in->column[X]);
+        const double x = pdnn_selection_number(&p->in->selection, i, p->in->column[X]);
         if (strcmp(pdnn_table_text(models, model, PDNN_PROJECTED_ID), id) != 0)
             continue; /* could not be projected: models are in the selection's order */
         if (x > 0)

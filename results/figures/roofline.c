@@ -13,8 +13,8 @@ static enum pdnn_status draw(struct pdnn_picture *p, struct pdnn_err *err) {
     bool *is_drawn = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *is_drawn);
     p->left_out = p->selection.left_out;
     for (size_t at = 0; at < p->selection.count; at++) {
-        const struct pdnn_spot spot = {pdnn_picture_number(p, at, p->column[INTENSITY]),
-                                       pdnn_picture_number(p, at, p->column[GFLOPS])};
+        const struct pdnn_spot spot = {pdnn_selection_number(&p->selection, at, p->column[INTENSITY]),
+                                       pdnn_selection_number(&p->selection, at, p->column[GFLOPS])};
         if (!(spot.x > 0 && spot.y > 0)) {
             p->left_out++;
             continue;
@@ -22,7 +22,7 @@ static enum pdnn_status draw(struct pdnn_picture *p, struct pdnn_err *err) {
         is_drawn[at] = true;
         drawn[chart->n_points] = at;
         struct pdnn_chart_point point = pdnn_picture_place(p, at, spot, p->column[COLOR]);
-        point.dotted = strcmp(pdnn_picture_cell(p, at, p->column[MODE]), "train") == 0;
+        point.dotted = strcmp(pdnn_selection_get(&p->selection, at, p->column[MODE]), "train") == 0;
         pdnn_chart_add_point(chart, point);
     }
     if (pdnn_roof_panels_find(&roofs, p, is_drawn, "run_mode color", err) != PDNN_OK)
@@ -32,9 +32,10 @@ static enum pdnn_status draw(struct pdnn_picture *p, struct pdnn_err *err) {
         struct pdnn_chart_point *point = &chart->point[i];
         point->panel = roofs.panel_of[drawn[i]];
         const struct pdnn_roof_panel *panel = &roofs.panel[point->panel];
-        pdnn_picture_row(p, "model", pdnn_picture_id(p, drawn[i]), point->spot.x, point->spot.y, NAN,
-                         pdnn_picture_cell(p, drawn[i], p->column[MODE]), point->color.text, panel->name,
-                         panel->threads);
+        pdnn_table_add_row(&p->data);
+        pdnn_picture_fill(p, 0, "model", pdnn_picture_id(p, drawn[i]), point->spot.x, point->spot.y, NAN,
+                          pdnn_selection_get(&p->selection, drawn[i], p->column[MODE]), point->color.text,
+                          panel->name, panel->threads);
     }
     chart->dot = "train";
     chart->no_dot = "infer";

@@ -25,7 +25,7 @@ struct picture {
 enum { THREADS = 2, FRACTION = 6, EFFICIENCY = 9 };
 
 static double threads_of(const struct picture *p, size_t at) {
-    return pdnn_picture_number(p->in, at, p->threads);
+    return pdnn_selection_number(&p->in->selection, at, p->threads);
 }
 
 static double batch_of(const struct picture *p, size_t at) {
@@ -48,7 +48,8 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     const size_t length = strlen(name);
     p->one = pdnn_arena_printf(&p->in->arena, "%.*s", (int)(length - (length > 1 && name[length - 1] == 's')),
                                name);
-    return pdnn_picture_column(p->in, request->color, name, &p->color, err);
+    return pdnn_results_ask(&p->in->selection.results, request->color ? request->color : name, &p->color,
+                            err);
 }
 
 static double half_width(const struct picture *p, size_t at) {
@@ -59,8 +60,8 @@ static double half_width(const struct picture *p, size_t at) {
 /* Ranks that average in other ways are no pair; one that is alone has no way. */
 static bool same_exchange(const struct picture *p, size_t alone, size_t among) {
     for (size_t k = 1; k < p->keys.count; k++) {
-        const char *of = pdnn_picture_cell(p->in, alone, p->keys.column[k]);
-        if (*of && strcmp(of, pdnn_picture_cell(p->in, among, p->keys.column[k])) != 0)
+        const char *of = pdnn_selection_get(&p->in->selection, alone, p->keys.column[k]);
+        if (*of && strcmp(of, pdnn_selection_get(&p->in->selection, among, p->keys.column[k])) != 0)
             return false;
     }
     return true;
@@ -71,7 +72,7 @@ static bool same_exchange(const struct picture *p, size_t alone, size_t among) {
 static void add_pair(struct picture *p, size_t alone, size_t among, bool is_weak) {
     const struct pdnn_selection *selection = &p->in->selection;
     double few = threads_of(p, alone), many = threads_of(p, among), ratio = many / few;
-    double x = pdnn_picture_number(p->in, alone, p->in->column[0]);
+    double x = pdnn_selection_number(&p->in->selection, alone, p->in->column[0]);
     double gain = pdnn_selection_step_ns(selection, alone) / pdnn_selection_step_ns(selection, among);
     double speedup = is_weak ? gain * ratio : gain; /* of examples per second */
     if (!(x > 0) || !(ratio > 1) || !(speedup > 0) || p->in->chart.n_points == p->room ||
@@ -90,9 +91,10 @@ static void add_pair(struct picture *p, size_t alone, size_t among, bool is_weak
     p->used[alone] = p->used[among] = true;
     p->among[p->in->chart.n_points] = among;
     pdnn_chart_add_point(&p->in->chart, point);
-    pdnn_picture_row(p->in, pdnn_picture_id(p->in, among), few, many, x, x * efficiency, speedup,
-                     pdnn_amdahl_fraction(efficiency, ratio), point.color.text, is_weak ? "weak" : "strong",
-                     efficiency, efficiency * exp(-half), efficiency * exp(half));
+    pdnn_table_add_row(&p->in->data);
+    pdnn_picture_fill(p->in, 0, pdnn_picture_id(p->in, among), few, many, x, x * efficiency, speedup,
+                      pdnn_amdahl_fraction(efficiency, ratio), point.color.text, is_weak ? "weak" : "strong",
+                      efficiency, efficiency * exp(-half), efficiency * exp(half));
 }
 
 /* A point for each member of the series but those with the fewest threads: with the same minibatch, or, in a
@@ -175,7 +177,8 @@ static double quantile_of(const struct picture *p, struct part part, size_t colu
     for (size_t i = 0; i < p->in->chart.n_points; i++)
         if (p->in->chart.point[i].dotted == part.is_weak &&
             (!part.family ||
-             strcmp(pdnn_picture_cell(p->in, p->among[i], p->in->selection.family), part.family) == 0) &&
+             strcmp(pdnn_selection_get(&p->in->selection, p->among[i], p->in->selection.family),
+                    part.family) == 0) &&
             (isnan(part.threads) || pdnn_table_number(&p->in->data, i, THREADS) == part.threads) &&
             (isnan(part.batch) || batch_of(p, p->among[i]) == part.batch))
             number[count++] = pdnn_table_number(&p->in->data, i, column);
@@ -203,7 +206,8 @@ static void note_families(struct picture *p) {
     enum { FAMILIES_MAX = 8 };
     struct pdnn_texts families = {0};
     for (size_t i = 0; i < p->in->chart.n_points; i++)
-        pdnn_texts_add(&families, pdnn_picture_cell(p->in, p->among[i], p->in->selection.family));
+        pdnn_texts_add(&families,
+                       pdnn_selection_get(&p->in->selection, p->among[i], p->in->selection.family));
     pdnn_chart_note(&p->in->chart, "parallel efficiency, median:");
     for (size_t i = 0; i < families.count && families.count > 1 && i < FAMILIES_MAX; i++)
         note_family(p, families.text[i]);
