@@ -295,7 +295,7 @@ static void append_series(struct breakdown *b, const struct pdnn_axes *axes,
     const struct pdnn_share_matrix matrix =
         pdnn_share_matrix(&b->selection, b->ops, &b->by, series, &b->arena);
     append_directory(&head, &b->selection, series->at[0], axes);
-    pdnn_selection_pattern(&b->selection, series->at[0], axes, &head);
+    pdnn_selection_pattern(&b->selection, series->at[0], axes, true, &head);
     pdnn_str_printf(&head, ": parts in %% of the step");
     pdnn_line_append(&b->out, &head, 2, SIZE_MAX);
     pdnn_str_append(&b->out, "\n", 1);

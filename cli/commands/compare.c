@@ -90,8 +90,9 @@ static void append_pairs(struct pdnn_str *out, struct pdnn_comparison *compariso
     for (size_t pair = 0; pair < n; pair++)
         if (pdnn_instance_parse(pdnn_table_text(pairs, pair, PDNN_PAIR_A_ID), &instance, NULL) == PDNN_OK)
             pdnn_varying_add(&varying, &instance);
-    for (size_t k = 0; k < comparison->n_across; k++)
-        pdnn_varying_leave_out(&varying, comparison->across[k].name);
+    for (size_t k = 0; k < comparison->across.count; k++)
+        pdnn_varying_leave_out(
+            &varying, pdnn_results_name(&comparison->selection.results, comparison->across.column[k]));
     pdnn_varying_common(&varying, &common);
     if (common.length)
         pdnn_common_append(out, pdnn_str_text(&common));
@@ -242,14 +243,12 @@ static void append_overview(struct pdnn_str *out, struct compared *c) {
 /* Fills the tables, that of ops only where it is shown. */
 static enum pdnn_status analyse(struct compared *c, size_t view, struct pdnn_err *err) {
     const char *const *directory = c->comparison.directory;
-    const size_t last = c->comparison.n_directories - 1;
-    struct pdnn_ops_reader *const readers[PDNN_SIDES] = {&c->reader[0], &c->reader[last]};
-    for (size_t t = 0; t <= last; t++)
+    for (size_t t = 0; t < c->comparison.selection.results.n_directories; t++)
         if ((view == OPS || (view == OVERVIEW && pdnn_path_has(directory[t], "ops.csv"))) &&
-            pdnn_ops_reader_open(readers[t], directory[t], err) != PDNN_OK)
+            pdnn_ops_reader_open(&c->reader[t], directory[t], err) != PDNN_OK)
             return err->status;
     pdnn_compare_sums(&c->comparison, &c->groups, &c->axes);
-    c->n_op_pairs = pdnn_compare_ops(&c->comparison, readers, &c->by, &c->ops, &c->others);
+    c->n_op_pairs = pdnn_compare_ops(&c->comparison, c->reader, &c->by, &c->ops, &c->others);
     return PDNN_OK;
 }
 

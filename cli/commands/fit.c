@@ -75,7 +75,7 @@ static enum pdnn_status fit(struct command *c, const struct pdnn_arguments *argu
         return pdnn_fail(err, PDNN_INVALID, "a ratio is fitted, so --value cannot be given");
     if (is_ratio && pdnn_comparison_open(&c->comparison, &two, err) == PDNN_OK) {
         request.comparison = &c->comparison;
-        request.selection = pdnn_comparison_side(&c->comparison, PDNN_SIDE_A);
+        request.selection = &c->comparison.selection;
     } else if (!is_ratio && pdnn_cli_select(arguments, 1, &c->own, NULL, err) == PDNN_OK) {
         request.selection = &c->own;
     } else {
@@ -194,7 +194,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         status = pdnn_table_print(residuals ? &c.residuals : &c.terms, arguments, err);
     else if (status == PDNN_OK)
         print_fits(&c);
-    if (status == PDNN_OK && c.comparison.n_directories)
+    if (status == PDNN_OK && c.comparison.pairs.n_rows)
         fprintf(stderr, "ratios of %s over %s: %zu; %zu instances have none\n",
                 pdnn_visible(shown[PDNN_SIDE_A], c.comparison.label[PDNN_SIDE_A]),
                 pdnn_visible(shown[PDNN_SIDE_B], c.comparison.label[PDNN_SIDE_B]), c.comparison.pairs.n_rows,

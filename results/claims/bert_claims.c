@@ -307,7 +307,7 @@ static void check_set(struct pdnn_question *q, struct pdnn_claim_set *set) {
         const size_t row = pdnn_claim_say(q, verdict, "%s", pdnn_str_text(&numbers));
         append_compared(set, &text[PDNN_CLAIM_COMPARED]);
         pdnn_selection_where(set->rows, set->series.at[0], &set->axes, &text[PDNN_CLAIM_WHERE]);
-        pdnn_selection_pattern(set->rows, set->series.at[0], &set->axes, &text[PDNN_CLAIM_ID]);
+        pdnn_selection_pattern(set->rows, set->series.at[0], &set->axes, true, &text[PDNN_CLAIM_ID]);
         for (size_t column = PDNN_CLAIM_COMPARED; column < PDNN_CLAIM_COLUMNS; column++) {
             pdnn_table_set_text(q->table, row, column, pdnn_str_text(&text[column]));
             pdnn_str_finish(&text[column]);

@@ -33,7 +33,6 @@ struct pdnn_claim_data {
     struct pdnn_ops_reader *readers;     /* by directory of the rows; {0} where there is no ops.csv */
     const struct pdnn_comparison *pairs; /* NULL: no two platforms ran the same models */
     const char *name[PDNN_SIDES];        /* of the pairs' sides */
-    struct pdnn_ops_reader *reader[PDNN_SIDES];
 };
 
 /* The row's family; NULL: unknown to this version. */

@@ -55,7 +55,9 @@ static bool is_same_machine(const struct pdnn_comparison *pairs) {
 
 bool pdnn_claim_differ_only_in(const struct pdnn_question *q, const char *key) {
     const struct pdnn_comparison *pairs = q->data->pairs;
-    return pairs && pairs->n_across == 1 && strcmp(pairs->across[0].name, key) == 0 && is_same_machine(pairs);
+    return pairs && pairs->across.count == 1 &&
+           strcmp(pdnn_results_name(&pairs->selection.results, pairs->across.column[0]), key) == 0 &&
+           is_same_machine(pairs);
 }
 
 /* Adds the smallest and the largest third of the models of a family. Equal sizes stay together, so both parts
@@ -64,12 +66,13 @@ static void add_thirds(struct pdnn_question *q, const struct pdnn_family_def *fa
                        double *sorted, struct pdnn_mean part[2]) {
     const struct pdnn_comparison *pairs = q->data->pairs;
     const char *key = q->claim->size ? q->claim->size : family->params[family->minibatch_param].name;
-    const int column = pdnn_results_named(&pdnn_comparison_side(pairs, PDNN_SIDE_A)->results, key);
+    const int column = pdnn_results_named(&pairs->selection.results, key);
     size_t n = 0;
     for (size_t pair = 0; pair < pairs->pairs.n_rows; pair++) {
         const bool is_here =
             strcmp(pdnn_table_text(&pairs->pairs, pair, PDNN_PAIR_FAMILY), family->name) == 0;
-        size[pair] = is_here ? pdnn_comparison_number(pairs, pair, PDNN_SIDE_A, column) : NAN;
+        size[pair] =
+            is_here ? pdnn_selection_number(&pairs->selection, pairs->at[pair][PDNN_SIDE_A], column) : NAN;
         if (!isnan(size[pair]))
             sorted[n++] = size[pair];
     }
@@ -129,8 +132,7 @@ static struct pdnn_mean utilization(struct pdnn_question *q) {
     for (size_t i = 0; i < pairs->pairs.n_rows; i++) {
         double peak[PDNN_SIDES];
         for (int side = 0; side < PDNN_SIDES; side++)
-            peak[side] = pdnn_selection_value(pdnn_comparison_side(pairs, side), pairs->at[i][side],
-                                              PDNN_RESULT_PCT_OF_PEAK);
+            peak[side] = pdnn_selection_value(&pairs->selection, pairs->at[i][side], PDNN_RESULT_PCT_OF_PEAK);
         if (is_of(pairs, i, q->claim->network) && peak[PDNN_SIDE_A] > 0 && peak[PDNN_SIDE_B] > 0)
             pdnn_mean_add(&mean, log(peak[PDNN_SIDE_B] / peak[PDNN_SIDE_A]), pdnn_pair_half(pairs, i));
     }
@@ -159,7 +161,7 @@ static void read_op_kinds(const struct pdnn_question *q, struct pdnn_mean kinds[
     for (size_t pair = 0; pair < pairs->pairs.n_rows; pair++) {
         struct pdnn_mean own[OP_KINDS] = {{.n = 0}};
         pdnn_arena_reset(&arena);
-        const struct pdnn_pair_ops ops = pdnn_pair_ops(pairs, pair, q->data->reader, &arena);
+        const struct pdnn_pair_ops ops = pdnn_pair_ops(pairs, pair, q->data->readers, &arena);
         for (size_t i = 0; i < ops.side[PDNN_SIDE_A].count; i++) {
             const struct pdnn_op_record *a = &ops.side[PDNN_SIDE_A].op[i], *b = ops.other[i];
             const size_t kind = op_kind_of(a);
@@ -222,7 +224,7 @@ static int newer_side(struct pdnn_question *q, const char *names[2]) {
     const int order = strverscmp(b, a), newer = (order > 0) - (order < 0);
     names[newer > 0] = b;
     names[newer <= 0] = a;
-    if (pairs->n_across)
+    if (pairs->across.count)
         pdnn_claim_say(q, PDNN_CANNOT_BE_TOLD, "The two differ in their settings.");
     else if (!*a || !*b)
         pdnn_claim_say(q, PDNN_CANNOT_BE_TOLD, "The version of a library is not known.");

@@ -55,22 +55,16 @@ static const struct pdnn_column_def unpaired_columns[PDNN_UNPAIRED_COLUMNS] = {
 const struct pdnn_table_def pdnn_unpaired_def = {"compare-unpaired", "instances without a ratio",
                                                  unpaired_columns, PDNN_UNPAIRED_COLUMNS};
 
-static int column_of(const struct pdnn_comparison *comparison, int side, const char *name) {
-    return pdnn_results_named(&pdnn_comparison_side(comparison, side)->results, name);
-}
-
-const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, size_t pair, int side, int column) {
-    return pdnn_selection_get(pdnn_comparison_side(comparison, side), comparison->at[pair][side], column);
-}
-
-double pdnn_comparison_number(const struct pdnn_comparison *comparison, size_t pair, int side, int column) {
-    return pdnn_selection_number(pdnn_comparison_side(comparison, side), comparison->at[pair][side], column);
+size_t pdnn_comparison_at(const struct pdnn_comparison *comparison, size_t pair, int column) {
+    const size_t *at = comparison->at[pair];
+    return at[*pdnn_selection_get(&comparison->selection, at[PDNN_SIDE_A], column) ? PDNN_SIDE_A
+                                                                                   : PDNN_SIDE_B];
 }
 
 const char *pdnn_comparison_setting(const struct pdnn_comparison *comparison, size_t pair, int side,
                                     enum pdnn_setting setting) {
-    const struct pdnn_results *results = &pdnn_comparison_side(comparison, side)->results;
-    return pdnn_comparison_get(comparison, pair, side, pdnn_results_setting(results, setting));
+    return pdnn_selection_get(&comparison->selection, comparison->at[pair][side],
+                              pdnn_results_setting(&comparison->selection.results, setting));
 }
 
 double pdnn_pair_ratio(const struct pdnn_comparison *comparison, size_t pair) {
@@ -78,7 +72,7 @@ double pdnn_pair_ratio(const struct pdnn_comparison *comparison, size_t pair) {
 }
 
 double pdnn_pair_ns(const struct pdnn_comparison *comparison, size_t pair, int side) {
-    return pdnn_table_number(&comparison->pairs, pair, side == PDNN_SIDE_A ? PDNN_PAIR_A_NS : PDNN_PAIR_B_NS);
+    return pdnn_selection_step_ns(&comparison->selection, comparison->at[pair][side]);
 }
 
 double pdnn_pair_half(const struct pdnn_comparison *comparison, size_t pair) {
@@ -86,73 +80,47 @@ double pdnn_pair_half(const struct pdnn_comparison *comparison, size_t pair) {
                          pdnn_table_number(&comparison->pairs, pair, PDNN_PAIR_HIGH));
 }
 
-/* The keys of A's table in its order, then those that only B's has. */
-static void find_keys(struct pdnn_comparison *comparison) {
-    for (size_t t = 0; t < comparison->n_directories; t++) {
-        const struct pdnn_results *results = &comparison->table[t].results;
-        for (int column = results->first_key; column < results->end_key; column++)
-            pdnn_texts_add(&comparison->keys, pdnn_results_name(results, column));
-    }
-    const size_t count = comparison->keys.count;
-    comparison->across = pdnn_arena_alloc(&comparison->arena, count + 1, sizeof *comparison->across);
-    for (size_t t = 0; t < PDNN_SIDES; t++)
-        comparison->values[t] = pdnn_arena_alloc(&comparison->arena, count, sizeof **comparison->values);
+static bool has_two(const struct pdnn_comparison *comparison) {
+    return comparison->selection.results.n_directories > 1;
 }
 
-/* Whether the key, a name of that length, is one that differs. */
-static bool is_across(const struct pdnn_comparison *comparison, const char *name, size_t length) {
-    for (size_t k = 0; k < comparison->n_across; k++)
-        if (strlen(comparison->across[k].name) == length &&
-            memcmp(comparison->across[k].name, name, length) == 0)
-            return true;
-    return false;
+/* How many rows there are, those that failed too. */
+static size_t n_rows(const struct pdnn_comparison *comparison) {
+    return comparison->selection.count + comparison->selection.left_out;
 }
 
-/* The id of a row without the keys that differ. After the family, an id is KEY=VALUE joined by commas,
- * without settings at their defaults, so it is the same whether such a key had its default or not. */
-static void strip(const struct pdnn_comparison *comparison, const struct pdnn_selection *table, size_t row,
-                  struct pdnn_str *id) {
-    const char *text = pdnn_results_text(&table->results, row, table->id), *between = "", *part;
-    size_t length = strcspn(text, "/:");
-    length += text[length] ? 1 : 0;
-    pdnn_str_clear(id);
-    pdnn_str_append(id, text, length);
-    for (text += length; (part = pdnn_part_next(&text, ",", &length));) {
-        if (is_across(comparison, part, strcspn(part, "=,")))
-            continue;
-        pdnn_str_printf(id, "%s%.*s", between, (int)length, part);
-        between = ",";
-    }
+static const char *name_of(const struct pdnn_comparison *comparison, int column) {
+    return pdnn_results_name(&comparison->selection.results, column);
 }
 
-/* The values of a key on a side, those of failed rows too; they live as long as the comparison. */
-static const struct pdnn_texts *values_of(const struct pdnn_comparison *comparison, int side,
-                                          const char *key) {
-    const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
-    struct pdnn_texts *values =
-        &comparison->values[table - comparison->table][pdnn_texts_find(&comparison->keys, key)];
-    int column = pdnn_results_named(&table->results, key);
-    const bool is_known = values->count > 0;
-    for (size_t at = 0; !is_known && at < table->count + table->left_out; at++)
-        pdnn_texts_add(values, pdnn_selection_get(table, at, column));
-    return values;
+/* Whether the row is in the side's directory. */
+static bool is_there(const struct pdnn_comparison *comparison, int side, size_t at) {
+    return !has_two(comparison) || pdnn_selection_source(&comparison->selection, at) == (size_t)side;
 }
 
 /* Whether the row has its side's values of the keys that differ. */
-static bool belongs(const struct pdnn_comparison *comparison, int side, size_t row) {
-    const struct pdnn_results *results = &pdnn_comparison_side(comparison, side)->results;
-    for (size_t k = 0; k < comparison->n_across; k++) {
-        const struct pdnn_across_key *key = &comparison->across[k];
-        if (key->value[side] &&
-            strcmp(pdnn_results_text(results, row, pdnn_results_named(results, key->name)),
-                   key->value[side]) != 0)
+static bool belongs(const struct pdnn_comparison *comparison, int side, size_t at) {
+    for (size_t k = 0; k < comparison->across.count; k++) {
+        const char *value = comparison->value[k][side];
+        if (value &&
+            strcmp(pdnn_selection_get(&comparison->selection, at, comparison->across.column[k]), value) != 0)
             return false;
     }
-    return true;
+    return is_there(comparison, side, at);
+}
+
+/* The values of a key on a side, those of failed rows too; they live as long as the comparison. */
+static const struct pdnn_texts *values_of(const struct pdnn_comparison *comparison, int side, int column) {
+    struct pdnn_texts *values = &comparison->values[side][column];
+    const bool is_known = values->count > 0;
+    for (size_t at = 0; !is_known && at < n_rows(comparison); at++)
+        if (is_there(comparison, side, at))
+            pdnn_texts_add(values, pdnn_selection_get(&comparison->selection, at, column));
+    return values;
 }
 
 /* "1, 2, 4": the first of them. */
-static const char *list_values(struct pdnn_comparison *comparison, int side, const char *key) {
+static const char *list_values(struct pdnn_comparison *comparison, int side, int key) {
     enum { SHOWN = 8 };
     const struct pdnn_texts *values = values_of(comparison, side, key);
     const char *list = "";
@@ -164,57 +132,55 @@ static const char *list_values(struct pdnn_comparison *comparison, int side, con
     return list;
 }
 
-/* The two values of a key in one directory: numbers ascending, words in the order of the table. */
-static enum pdnn_status take_values(struct pdnn_comparison *comparison, struct pdnn_across_key *key,
-                                    struct pdnn_err *err) {
-    const struct pdnn_texts *values = values_of(comparison, PDNN_SIDE_A, key->name);
-    const char *list = list_values(comparison, PDNN_SIDE_A, key->name);
+/* The two values of the last key, in one directory: numbers ascending, words in the order of the table. */
+static enum pdnn_status take_values(struct pdnn_comparison *comparison, struct pdnn_err *err) {
+    const size_t k = comparison->across.count - 1;
+    const int column = comparison->across.column[k];
+    const char *key = name_of(comparison, column), *list = list_values(comparison, PDNN_SIDE_A, column);
+    const struct pdnn_texts *values = values_of(comparison, PDNN_SIDE_A, column);
     double a, b;
     if (values->count > PDNN_SIDES)
         return pdnn_fail(err, PDNN_INVALID, "%s has the values %s: name two of them, as in --across %s=%s:%s",
-                         key->name, list, key->name, values->text[0], values->text[1]);
+                         key, list, key, values->text[0], values->text[1]);
     if (values->count < PDNN_SIDES)
-        return pdnn_fail(err, PDNN_INVALID, "%s: %s has only the value %s", comparison->directory[0],
-                         key->name, list);
+        return pdnn_fail(err, PDNN_INVALID, "%s: %s has only the value %s", comparison->directory[0], key,
+                         list);
     bool falls = pdnn_parse_double(values->text[0], &a) && pdnn_parse_double(values->text[1], &b) && b < a;
     for (int side = 0; side < PDNN_SIDES; side++)
-        key->value[side] = values->text[falls ? 1 - side : side];
+        comparison->value[k][side] = values->text[falls ? 1 - side : side];
     return PDNN_OK;
 }
 
 /* KEY or KEY=A:B; a value that the user named must be there. */
 static enum pdnn_status parse_key(struct pdnn_comparison *comparison, char *text, struct pdnn_err *err) {
-    struct pdnn_across_key *key = &comparison->across[comparison->n_across];
+    struct pdnn_axes *across = &comparison->across;
     char *equals = strchr(text, '='), *colon = equals ? strchr(equals, ':') : NULL;
+    int column;
     if (equals && !colon)
         return pdnn_fail(err, PDNN_INVALID, "'%.64s' is not KEY or KEY=A:B, with A's and B's value", text);
     if (equals)
         *equals = *colon = 0;
-    if (strcmp(text, "host") == 0 && comparison->n_directories > 1 && !equals)
+    if (strcmp(text, "host") == 0 && has_two(comparison) && !equals)
         return PDNN_OK;
-    /* Either table may lack the key: it has families of its own. */
-    const struct pdnn_results *results = &comparison->table[comparison->n_directories - 1].results;
-    int column;
-    if (pdnn_results_ask_key(results, text, &column, &(struct pdnn_err){0}) != PDNN_OK)
-        results = &comparison->table[0].results;
-    if (pdnn_results_ask_key(results, text, &column, err) != PDNN_OK)
+    if (pdnn_results_ask_key(&comparison->selection.results, text, &column, err) != PDNN_OK)
         return err->status;
-    const char *name = pdnn_results_name(results, column);
-    if (is_across(comparison, name, strlen(name)))
-        return pdnn_fail(err, PDNN_INVALID, "--across names %.64s twice", name);
-    *key = (struct pdnn_across_key){.name = name};
-    comparison->n_across++;
+    if (pdnn_axes_have(across, column))
+        return pdnn_fail(err, PDNN_INVALID, "--across names %.64s twice", name_of(comparison, column));
+    if (across->count == PDNN_SELECTION_AXES_MAX)
+        return pdnn_fail(err, PDNN_INVALID, "--across names more than %d keys", PDNN_SELECTION_AXES_MAX);
+    const char **value = comparison->value[across->count];
+    across->column[across->count++] = column;
     if (!equals)
-        return comparison->n_directories > 1 ? PDNN_OK : take_values(comparison, key, err);
-    key->value[PDNN_SIDE_A] = equals + 1;
-    key->value[PDNN_SIDE_B] = colon + 1;
-    if (comparison->n_directories == 1 && strcmp(key->value[PDNN_SIDE_A], key->value[PDNN_SIDE_B]) == 0)
-        return pdnn_fail(err, PDNN_INVALID, "both sides have %.64s=%.64s", text, key->value[PDNN_SIDE_A]);
+        return has_two(comparison) ? PDNN_OK : take_values(comparison, err);
+    value[PDNN_SIDE_A] = equals + 1;
+    value[PDNN_SIDE_B] = colon + 1;
+    if (!has_two(comparison) && strcmp(equals + 1, colon + 1) == 0)
+        return pdnn_fail(err, PDNN_INVALID, "both sides have %.64s=%.64s", text, equals + 1);
     for (int side = 0; side < PDNN_SIDES; side++)
-        if (pdnn_texts_find(values_of(comparison, side, name), key->value[side]) == SIZE_MAX)
+        if (pdnn_texts_find(values_of(comparison, side, column), value[side]) == SIZE_MAX)
             return pdnn_fail(err, PDNN_INVALID, "%s: no instance has %s=%.64s, the values are %s",
-                             comparison->directory[side], name, key->value[side],
-                             list_values(comparison, side, name));
+                             comparison->directory[side], name_of(comparison, column), value[side],
+                             list_values(comparison, side, column));
     return PDNN_OK;
 }
 
@@ -227,42 +193,49 @@ static enum pdnn_status parse(struct pdnn_comparison *comparison, const char *te
     return PDNN_OK;
 }
 
-/* Whether some row of the last table is like one of A's, or in one directory any other, without the keys. */
-static bool has_alike(const struct pdnn_comparison *comparison) {
-    struct pdnn_texts texts = {0};
+/* The number of the row's id without the keys that differ. Settings at their defaults are not in ids, so it
+ * is the same whether such a key had its default or not. */
+static size_t number_row(const struct pdnn_comparison *comparison, size_t at, struct pdnn_texts *ids) {
     struct pdnn_str id = {0};
-    size_t last = comparison->n_directories - 1;
-    bool alike = false;
-    for (size_t t = 0; t <= last && !alike; t++) {
-        const struct pdnn_selection *table = &comparison->table[t];
-        for (size_t at = 0; at < table->count + table->left_out && !alike; at++) {
-            size_t known = texts.count;
-            strip(comparison, table, table->row[at], &id);
-            size_t number = t && t == last ? pdnn_texts_find(&texts, pdnn_str_text(&id))
-                                           : pdnn_texts_add(&texts, pdnn_str_text(&id));
-            alike = number < known && t == last;
-        }
-    }
+    pdnn_selection_pattern(&comparison->selection, at, &comparison->across, false, &id);
+    const size_t number = pdnn_texts_add(ids, pdnn_str_text(&id));
     pdnn_str_finish(&id);
-    pdnn_texts_finish(&texts);
+    return number;
+}
+
+/* Whether some row of B's directory is like one of A's, or in one directory any other, without the keys. */
+static bool has_alike(const struct pdnn_comparison *comparison) {
+    struct pdnn_texts ids = {0};
+    size_t n_first = SIZE_MAX;
+    bool alike = false;
+    for (size_t at = 0; has_two(comparison) && at < n_rows(comparison); at++)
+        if (is_there(comparison, PDNN_SIDE_A, at))
+            number_row(comparison, at, &ids);
+    if (has_two(comparison))
+        n_first = ids.count;
+    for (size_t at = 0; at < n_rows(comparison) && !alike; at++) {
+        const size_t known = ids.count < n_first ? ids.count : n_first;
+        alike = is_there(comparison, PDNN_SIDE_B, at) && number_row(comparison, at, &ids) < known;
+    }
+    pdnn_texts_finish(&ids);
     return alike;
 }
 
 /* The list, and "backend (onednn, openblas)" for one directory, "backend (onednn | openblas)" for two. */
-static const char *describe(struct pdnn_comparison *comparison, const char *list, const char *key) {
-    const bool two = comparison->n_directories > 1;
-    return pdnn_arena_printf(&comparison->arena, "%s%s%s (%s%s%s)", list, *list ? ", " : "", key,
-                             list_values(comparison, PDNN_SIDE_A, key), two ? " | " : "",
-                             two ? list_values(comparison, PDNN_SIDE_B, key) : "");
+static const char *describe(struct pdnn_comparison *comparison, const char *list, int key) {
+    const bool two = has_two(comparison);
+    return pdnn_arena_printf(&comparison->arena, "%s%s%s (%s%s%s)", list, *list ? ", " : "",
+                             name_of(comparison, key), list_values(comparison, PDNN_SIDE_A, key),
+                             two ? " | " : "", two ? list_values(comparison, PDNN_SIDE_B, key) : "");
 }
 
 /* How the values of a key differ: between two tables, or, overlapping at most, within one. */
 enum variation { SAME, OVERLAPPING, DISJOINT };
-static enum variation variation_of(const struct pdnn_comparison *comparison, const char *key) {
+static enum variation variation_of(const struct pdnn_comparison *comparison, int key) {
     const struct pdnn_texts *a = values_of(comparison, PDNN_SIDE_A, key),
                             *b = values_of(comparison, PDNN_SIDE_B, key);
     size_t common = 0;
-    if (comparison->n_directories == 1)
+    if (!has_two(comparison))
         return a->count > 1 ? OVERLAPPING : SAME;
     for (size_t i = 0; i < b->count; i++)
         common += pdnn_texts_find(a, b->text[i]) != SIZE_MAX;
@@ -271,25 +244,27 @@ static enum variation variation_of(const struct pdnn_comparison *comparison, con
 
 /* Within one directory, candidates are the run settings that say how a step runs. Hyper-parameters, the mode
  * and what belongs to training say what a step does, which a sweep varies anyway. */
-static bool may_differ(const struct pdnn_comparison *comparison, const char *key) {
-    int setting = pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, key);
-    return comparison->n_directories > 1 ||
-           (setting >= 0 && setting != PDNN_SETTING_MODE && setting != PDNN_SETTING_OPTIMIZER &&
-            setting != PDNN_SETTING_ACCUMULATE);
+static bool may_differ(const struct pdnn_comparison *comparison, int key) {
+    int setting = pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, name_of(comparison, key));
+    if (has_two(comparison))
+        return key != comparison->selection.results.results;
+    return setting >= 0 && setting != PDNN_SETTING_MODE && setting != PDNN_SETTING_OPTIMIZER &&
+           setting != PDNN_SETTING_ACCUMULATE;
 }
 
 /* The only key whose change pairs instances, unless two directories have some in common. */
 static enum pdnn_status find(struct pdnn_comparison *comparison, struct pdnn_err *err) {
-    const bool two = comparison->n_directories > 1;
-    const char *found = NULL, *candidates = "", *disjoint = "";
+    const struct pdnn_results *results = &comparison->selection.results;
+    const bool two = has_two(comparison);
+    const char *candidates = "", *disjoint = "";
     size_t n_found = 0;
+    int found = -1;
     if (two && has_alike(comparison))
         return PDNN_OK;
-    comparison->n_across = 1;
-    for (size_t k = 0; k < comparison->keys.count; k++) {
-        const char *key = comparison->keys.text[k];
+    comparison->across.count = 1;
+    for (int key = results->first_key; key < results->end_key; key++) {
         const enum variation variation = may_differ(comparison, key) ? variation_of(comparison, key) : SAME;
-        comparison->across[0] = (struct pdnn_across_key){.name = key};
+        comparison->across.column[0] = key;
         if (variation != SAME && has_alike(comparison)) {
             found = key;
             n_found++;
@@ -298,9 +273,9 @@ static enum pdnn_status find(struct pdnn_comparison *comparison, struct pdnn_err
         if (variation == DISJOINT)
             disjoint = describe(comparison, disjoint, key);
     }
-    comparison->across[0] = (struct pdnn_across_key){.name = found};
+    comparison->across.column[0] = found;
     if (n_found == 1)
-        return two ? PDNN_OK : take_values(comparison, comparison->across, err);
+        return two ? PDNN_OK : take_values(comparison, err);
     if (n_found)
         return pdnn_fail(err, PDNN_INVALID,
                          "more than one key could be the one to differ, name it with --across: %.700s",
@@ -325,14 +300,15 @@ static enum pdnn_status find_across(struct pdnn_comparison *comparison, const ch
         return err->status;
     for (int side = 0; side < PDNN_SIDES; side++) {
         const char *label = "";
-        for (size_t k = 0; k < comparison->n_across; k++) {
-            struct pdnn_across_key *key = &comparison->across[k];
-            const struct pdnn_texts *values = values_of(comparison, side, key->name);
-            if (!key->value[side] && values->count == 1)
-                key->value[side] = values->text[0];
-            if (key->value[side])
+        for (size_t k = 0; k < comparison->across.count; k++) {
+            const int column = comparison->across.column[k];
+            const struct pdnn_texts *values = values_of(comparison, side, column);
+            const char **value = &comparison->value[k][side];
+            if (!*value && values->count == 1)
+                *value = values->text[0];
+            if (*value)
                 label = pdnn_arena_printf(&comparison->arena, "%s%s%s=%s", label, *label ? "," : "",
-                                          key->name, key->value[side]);
+                                          name_of(comparison, column), *value);
         }
         comparison->label[side] = *label ? label : comparison->directory[side];
     }
@@ -342,26 +318,23 @@ static enum pdnn_status find_across(struct pdnn_comparison *comparison, const ch
 /* A column for each key that does not differ, unless the file calls it as another column is called: A's
  * values, or B's where A has none. */
 static void add_keys(struct pdnn_comparison *comparison) {
+    const struct pdnn_results *results = &comparison->selection.results;
     struct pdnn_table *pairs = &comparison->pairs;
-    for (size_t k = 0; k < comparison->keys.count && pairs->n_columns < PDNN_TABLE_COLUMNS_MAX; k++) {
-        const char *key = comparison->keys.text[k];
-        struct pdnn_column_def def = {.name = pdnn_key_column(key), .title = key};
-        int of_side[PDNN_SIDES];
-        if (is_across(comparison, key, strlen(key)) || pdnn_table_find(pairs, def.name) != SIZE_MAX)
+    for (int key = results->first_key; key < results->end_key && pairs->n_columns < PDNN_TABLE_COLUMNS_MAX;
+         key++) {
+        const char *name = name_of(comparison, key);
+        const bool is_whole = results->table.column[key].def.kind == PDNN_KIND_WHOLE;
+        const struct pdnn_column_def def = {.name = pdnn_key_column(name),
+                                            .title = name,
+                                            .kind = is_whole ? PDNN_KIND_WHOLE : PDNN_KIND_TEXT};
+        if (key == results->results || pdnn_axes_have(&comparison->across, key) ||
+            pdnn_table_find(pairs, def.name) != SIZE_MAX)
             continue;
-        for (int side = 0; side < PDNN_SIDES; side++) {
-            const struct pdnn_results *results = &pdnn_comparison_side(comparison, side)->results;
-            of_side[side] = column_of(comparison, side, key);
-            if (of_side[side] >= 0 && results->table.column[of_side[side]].def.kind == PDNN_KIND_WHOLE)
-                def.kind = PDNN_KIND_WHOLE;
-        }
         size_t column = pdnn_table_add_column(pairs, &def);
-        for (size_t pair = 0; pair < pairs->n_rows; pair++) {
-            const char *a = pdnn_comparison_get(comparison, pair, PDNN_SIDE_A, of_side[PDNN_SIDE_A]);
-            pdnn_table_parse(pairs, pair, column,
-                             *a ? a
-                                : pdnn_comparison_get(comparison, pair, PDNN_SIDE_B, of_side[PDNN_SIDE_B]));
-        }
+        for (size_t pair = 0; pair < pairs->n_rows; pair++)
+            pdnn_table_parse(
+                pairs, pair, column,
+                pdnn_selection_get(&comparison->selection, pdnn_comparison_at(comparison, pair, key), key));
     }
 }
 
@@ -369,48 +342,42 @@ static void add_keys(struct pdnn_comparison *comparison) {
  * + 1; 0: none. Chosen rows and those that did not end ok are merged in the table's order. */
 static enum pdnn_status add_side(struct pdnn_comparison *comparison, size_t (*by_id)[PDNN_SIDES], int side,
                                  struct pdnn_err *err) {
-    const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
-    const size_t n_ok = table->count, all = n_ok + table->left_out;
-    enum pdnn_status status = PDNN_OK;
-    struct pdnn_str id = {0};
-    for (size_t i = 0, k = n_ok; status == PDNN_OK && (i < n_ok || k < all);) {
-        const bool is_ok = k == all || (i < n_ok && table->row[i] < table->row[k]);
-        const size_t at = is_ok ? i++ : k++, row = table->row[at];
-        if (!belongs(comparison, side, row))
+    const struct pdnn_selection *rows = &comparison->selection;
+    const size_t n_ok = rows->count, all = n_rows(comparison);
+    for (size_t i = 0, k = n_ok; i < n_ok || k < all;) {
+        const bool is_ok = k == all || (i < n_ok && rows->row[i] < rows->row[k]);
+        const size_t at = is_ok ? i++ : k++;
+        if (!belongs(comparison, side, at))
             continue;
-        strip(comparison, table, row, &id);
-        size_t *known = &by_id[pdnn_texts_add(&comparison->ids, pdnn_str_text(&id))][side];
+        size_t *known = &by_id[number_row(comparison, at, &comparison->ids)][side];
         if (*known)
-            status = pdnn_fail(
-                err, PDNN_INVALID,
-                "%s: lines %zu and %zu are one instance%s; name the values of both sides, as in "
-                "--across threads=1:2, or more keys",
-                comparison->directory[side], pdnn_results_line(&table->results, table->row[*known - 1]),
-                pdnn_results_line(&table->results, row),
-                comparison->n_across ? " but for what is to differ" : "");
+            return pdnn_fail(err, PDNN_INVALID,
+                             "%s: lines %zu and %zu are one instance%s; name the values of both sides, as in "
+                             "--across threads=1:2, or more keys",
+                             comparison->directory[side],
+                             pdnn_results_line(&rows->results, rows->row[*known - 1]),
+                             pdnn_results_line(&rows->results, rows->row[at]),
+                             comparison->across.count ? " but for what is to differ" : "");
         *known = at + 1;
     }
-    pdnn_str_finish(&id);
-    return status;
+    return PDNN_OK;
 }
 
 /* That of A's time over B's, if the instance ended ok on both sides; NaN if there is none. */
-static double ratio_of(const struct pdnn_comparison *comparison, const size_t at[PDNN_SIDES]) {
+static double ratio_of(const struct pdnn_selection *rows, const size_t at[PDNN_SIDES]) {
     double ns[PDNN_SIDES];
-    for (int side = 0; side < PDNN_SIDES; side++) {
-        const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
-        ns[side] = at[side] && at[side] <= table->count ? pdnn_selection_step_ns(table, at[side] - 1) : NAN;
-    }
+    for (int side = 0; side < PDNN_SIDES; side++)
+        ns[side] = at[side] && at[side] <= rows->count ? pdnn_selection_step_ns(rows, at[side] - 1) : NAN;
     double ratio = ns[PDNN_SIDE_A] / ns[PDNN_SIDE_B];
     return isfinite(ratio) && ratio > 0 ? ratio : NAN;
 }
 
 static void add_pair(struct pdnn_comparison *comparison, const char *id, const size_t *at, double ratio) {
+    const struct pdnn_selection *table = &comparison->selection;
     struct pdnn_table *pairs = &comparison->pairs;
     double half[PDNN_SIDES], probe[PDNN_SIDES];
     const size_t pair = pdnn_table_add_texts(pairs, 1, &id);
     for (size_t side = 0; side < PDNN_SIDES; side++) {
-        const struct pdnn_selection *table = pdnn_comparison_side(comparison, (int)side);
         size_t row = comparison->at[pair][side] = at[side] - 1;
         half[side] = pdnn_log_half(pdnn_selection_value(table, row, PDNN_RESULT_CI_LOW_NS),
                                    pdnn_selection_value(table, row, PDNN_RESULT_CI_HIGH_NS));
@@ -434,9 +401,9 @@ static void add_pair(struct pdnn_comparison *comparison, const char *id, const s
 }
 
 static void add_unpaired(struct pdnn_comparison *comparison, const char *id, const size_t *at) {
+    const struct pdnn_selection *table = &comparison->selection;
     const char *texts[PDNN_UNPAIRED_COLUMNS] = {id};
     for (size_t side = 0; side < PDNN_SIDES; side++) {
-        const struct pdnn_selection *table = pdnn_comparison_side(comparison, (int)side);
         if (!at[side])
             continue;
         const size_t row = at[side] - 1;
@@ -451,16 +418,14 @@ static void add_unpaired(struct pdnn_comparison *comparison, const char *id, con
 }
 
 static enum pdnn_status join_sides(struct pdnn_comparison *comparison, struct pdnn_err *err) {
-    size_t rows = 0;
-    for (size_t t = 0; t < comparison->n_directories; t++)
-        rows += comparison->table[t].count + comparison->table[t].left_out;
+    const size_t rows = n_rows(comparison);
     size_t(*by_id)[PDNN_SIDES] = pdnn_arena_alloc(&comparison->arena, rows, sizeof *by_id);
     comparison->at = pdnn_arena_alloc(&comparison->arena, rows, sizeof *comparison->at);
     for (int side = 0; side < PDNN_SIDES; side++)
         if (add_side(comparison, by_id, side, err) != PDNN_OK)
             return err->status;
     for (size_t i = 0; i < comparison->ids.count; i++) {
-        double ratio = ratio_of(comparison, by_id[i]);
+        double ratio = ratio_of(&comparison->selection, by_id[i]);
         if (isnan(ratio))
             add_unpaired(comparison, comparison->ids.text[i], by_id[i]);
         else
@@ -475,12 +440,12 @@ static enum pdnn_status join_sides(struct pdnn_comparison *comparison, struct pd
 
 static bool has_state(const struct pdnn_comparison *comparison) {
     static const char *const columns[] = {"host", "threads", "isa"};
+    const struct pdnn_selection *rows = &comparison->selection;
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
-        int a = column_of(comparison, PDNN_SIDE_A, columns[k]),
-            b = column_of(comparison, PDNN_SIDE_B, columns[k]);
+        const int column = pdnn_results_named(&rows->results, columns[k]);
         for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
-            if (strcmp(pdnn_comparison_get(comparison, pair, PDNN_SIDE_A, a),
-                       pdnn_comparison_get(comparison, pair, PDNN_SIDE_B, b)) != 0)
+            if (strcmp(pdnn_selection_get(rows, comparison->at[pair][PDNN_SIDE_A], column),
+                       pdnn_selection_get(rows, comparison->at[pair][PDNN_SIDE_B], column)) != 0)
                 return false;
     }
     return true;
@@ -489,8 +454,8 @@ static bool has_state(const struct pdnn_comparison *comparison) {
 static bool is_unusable(const struct pdnn_comparison *comparison, size_t pair) {
     unsigned flags = 0;
     for (int side = 0; side < PDNN_SIDES; side++)
-        flags |= pdnn_flags_parse(pdnn_selection_word(pdnn_comparison_side(comparison, side),
-                                                      comparison->at[pair][side], PDNN_RESULT_ROW_FLAGS));
+        flags |= pdnn_flags_parse(
+            pdnn_selection_word(&comparison->selection, comparison->at[pair][side], PDNN_RESULT_ROW_FLAGS));
     return flags & PDNN_FLAG_UNUSABLE;
 }
 
@@ -521,32 +486,21 @@ bool pdnn_comparison_doubt(const struct pdnn_comparison *comparison, struct pdnn
     return is_doubtful || unusable;
 }
 
-static enum pdnn_status read_tables(struct pdnn_comparison *comparison,
-                                    const struct pdnn_compare_request *request, struct pdnn_err *err) {
-    const char *a = request->directory[PDNN_SIDE_A], *b = request->directory[PDNN_SIDE_B];
-    const size_t given = b ? PDNN_SIDES : 1;
-    comparison->directory[PDNN_SIDE_A] = pdnn_arena_strdup(&comparison->arena, a);
-    comparison->directory[PDNN_SIDE_B] = pdnn_arena_strdup(&comparison->arena, b ? b : a);
-    if (b && pdnn_same_directory(a, b))
-        return pdnn_fail(err, PDNN_INVALID,
-                         "%s: both sides are the same directory; to compare within it, name it once", a);
-    for (size_t t = 0; t < given; t++) {
-        if (pdnn_selection_open_all(&comparison->table[t], &request->directory[t], 1, request->only,
-                                    request->n_only, err) != PDNN_OK)
-            return err->status;
-        comparison->n_directories++;
-    }
-    find_keys(comparison);
-    return PDNN_OK;
-}
-
 enum pdnn_status pdnn_comparison_open(struct pdnn_comparison *comparison,
                                       const struct pdnn_compare_request *request, struct pdnn_err *err) {
-    struct pdnn_comparison made = {.n_directories = 0};
+    struct pdnn_comparison made = {.across = {.count = 0}};
+    const size_t n = request->directory[PDNN_SIDE_B] ? PDNN_SIDES : 1;
+    if (pdnn_selection_open_all(&made.selection, request->directory, n, request->only, request->n_only,
+                                err) != PDNN_OK)
+        return err->status;
     pdnn_table_init(&made.pairs, &pdnn_pairs_def);
     pdnn_table_init(&made.unpaired, &pdnn_unpaired_def);
-    if (read_tables(&made, request, err) != PDNN_OK || find_across(&made, request->across, err) != PDNN_OK ||
-        join_sides(&made, err) != PDNN_OK) {
+    for (size_t side = 0; side < PDNN_SIDES; side++) {
+        made.directory[side] = made.selection.results.directory[side % n];
+        made.values[side] =
+            pdnn_arena_alloc(&made.arena, (size_t)made.selection.results.end_name, sizeof **made.values);
+    }
+    if (find_across(&made, request->across, err) != PDNN_OK || join_sides(&made, err) != PDNN_OK) {
         pdnn_comparison_close(&made);
         return err->status;
     }
@@ -556,15 +510,13 @@ enum pdnn_status pdnn_comparison_open(struct pdnn_comparison *comparison,
 }
 
 void pdnn_comparison_close(struct pdnn_comparison *comparison) {
-    for (int side = 0; side < PDNN_SIDES; side++)
-        pdnn_selection_close(&comparison->table[side]);
+    for (size_t side = 0; side < PDNN_SIDES; side++)
+        for (int c = 0; comparison->values[side] && c < comparison->selection.results.end_name; c++)
+            pdnn_texts_finish(&comparison->values[side][c]);
+    pdnn_selection_close(&comparison->selection);
     pdnn_table_finish(&comparison->pairs);
     pdnn_table_finish(&comparison->unpaired);
-    for (size_t t = 0; t < PDNN_SIDES; t++)
-        for (size_t k = 0; comparison->values[t] && k < comparison->keys.count; k++)
-            pdnn_texts_finish(&comparison->values[t][k]);
-    pdnn_texts_finish(&comparison->keys);
     pdnn_texts_finish(&comparison->ids);
     pdnn_arena_finish(&comparison->arena);
-    *comparison = (struct pdnn_comparison){.n_directories = 0};
+    *comparison = (struct pdnn_comparison){.across = {.count = 0}};
 }

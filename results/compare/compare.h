@@ -19,32 +19,18 @@
 
 enum { PDNN_SIDE_A, PDNN_SIDE_B, PDNN_SIDES };
 
-/* One key that differs. */
-struct pdnn_across_key {
-    const char *name;
-    const char *value[PDNN_SIDES]; /* NULL: any, between two directories */
-};
-
 struct pdnn_comparison {
-    struct pdnn_selection table[PDNN_SIDES]; /* the second one only if there are two directories */
-    const char *directory[PDNN_SIDES];       /* equal if there is only one */
-    size_t n_directories;
-    struct pdnn_across_key *across;        /* room for all keys */
-    size_t n_across;                       /* 0: only the directories differ */
+    struct pdnn_selection selection;   /* of one or two directories, with the rows of both sides */
+    const char *directory[PDNN_SIDES]; /* equal if there is only one */
+    struct pdnn_axes across;           /* the keys that differ; none: only the directories do */
+    const char *value[PDNN_SELECTION_AXES_MAX][PDNN_SIDES]; /* of these; NULL: any, between directories */
     const char *label[PDNN_SIDES];         /* "backend=onednn", or the directory where no key differs */
-    struct pdnn_texts keys;                /* hyper-parameters and run settings of either side */
-    struct pdnn_texts *values[PDNN_SIDES]; /* by table and key, as far as they were asked for */
+    struct pdnn_texts *values[PDNN_SIDES]; /* by column of a key, as far as they were asked for */
     struct pdnn_texts ids;                 /* of instances, without the keys that differ */
     struct pdnn_table pairs, unpaired;
-    size_t (*at)[PDNN_SIDES]; /* of each pair: its place among the chosen rows of either selection */
+    size_t (*at)[PDNN_SIDES]; /* of each pair: the places of its rows among the chosen ones */
     struct pdnn_arena arena;
 };
-
-/* The table that has the rows of this side. */
-static inline const struct pdnn_selection *pdnn_comparison_side(const struct pdnn_comparison *comparison,
-                                                                int side) {
-    return &comparison->table[comparison->n_directories > 1 ? side : 0];
-}
 
 struct pdnn_compare_request {
     const char *directory[PDNN_SIDES]; /* B may be NULL: both sides are in A's */
@@ -94,9 +80,9 @@ extern const struct pdnn_table_def pdnn_unpaired_def;
 /* How far probe_ratio may be from 1, as a factor, in the same state of one machine. */
 #define PDNN_SAME_STATE 1.15
 
-/* Reads both tables and joins them. PDNN_INVALID if it cannot be told which keys are to differ (the message
- * names the candidates), if two rows of one side are alike without them, or if no instance ran on both sides.
- * Release *comparison with pdnn_comparison_close after a success. */
+/* Reads the tables and joins their rows. PDNN_INVALID if it cannot be told which keys are to differ (the
+ * message names the candidates), if two rows of one side are alike without them, or if no instance ran on
+ * both sides. Release *comparison with pdnn_comparison_close after a success. */
 enum pdnn_status pdnn_comparison_open(struct pdnn_comparison *comparison,
                                       const struct pdnn_compare_request *request, struct pdnn_err *err);
 void pdnn_comparison_close(struct pdnn_comparison *comparison);
@@ -112,9 +98,8 @@ double pdnn_pair_ratio(const struct pdnn_comparison *comparison, size_t pair);
 double pdnn_pair_ns(const struct pdnn_comparison *comparison, size_t pair, int side);
 double pdnn_pair_half(const struct pdnn_comparison *comparison, size_t pair);
 
-/* The cell of a pair's row in a column of one side's results.csv, as in pdnn_selection_get and _number. */
-const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, size_t pair, int side, int column);
-double pdnn_comparison_number(const struct pdnn_comparison *comparison, size_t pair, int side, int column);
+/* The place of the pair's row that has a cell in the column: A's, or B's where that is empty. */
+size_t pdnn_comparison_at(const struct pdnn_comparison *comparison, size_t pair, int column);
 
 /* The value of a run setting of a pair on one side. */
 const char *pdnn_comparison_setting(const struct pdnn_comparison *comparison, size_t pair, int side,

@@ -132,13 +132,11 @@ static const struct pdnn_op_record *const *match(const struct pdnn_op_rows side[
 }
 
 struct pdnn_pair_ops pdnn_pair_ops(const struct pdnn_comparison *comparison, size_t pair,
-                                   struct pdnn_ops_reader *const readers[PDNN_SIDES],
-                                   struct pdnn_arena *arena) {
+                                   struct pdnn_ops_reader *readers, struct pdnn_arena *arena) {
     struct pdnn_pair_ops found;
     for (int side = 0; side < PDNN_SIDES; side++) {
         struct pdnn_op_rows *rows = &found.side[side];
-        *rows = pdnn_selection_rows(pdnn_comparison_side(comparison, side), comparison->at[pair][side],
-                                    readers[side]);
+        *rows = pdnn_selection_rows(&comparison->selection, comparison->at[pair][side], readers);
         struct pdnn_op_record *kept = pdnn_arena_alloc(arena, rows->count + 1, sizeof *kept);
         for (size_t i = 0; i < rows->count; i++) /* the reader forgets them */
             kept[i] = rows->op[i];
@@ -163,7 +161,7 @@ static void find_other(struct work *work, size_t pair, const struct pdnn_pair_op
     }
 }
 
-static void add_pair(struct work *work, struct pdnn_ops_reader *const readers[PDNN_SIDES], size_t pair,
+static void add_pair(struct work *work, struct pdnn_ops_reader *readers, size_t pair,
                      struct pdnn_arena *arena) {
     const struct pdnn_comparison *comparison = work->comparison;
     const struct pdnn_pair_ops ops = pdnn_pair_ops(comparison, pair, readers, arena);
@@ -230,9 +228,8 @@ static void put_rows(struct work *work, struct pdnn_table *ops) {
         ops->column[PDNN_COMPARE_OPS_KEYS + work->by->by[k]].def.show = PDNN_SHOW_PLAIN;
 }
 
-size_t pdnn_compare_ops(const struct pdnn_comparison *comparison,
-                        struct pdnn_ops_reader *const readers[PDNN_SIDES], const struct pdnn_by_list *by,
-                        struct pdnn_table *ops, struct pdnn_str *others) {
+size_t pdnn_compare_ops(const struct pdnn_comparison *comparison, struct pdnn_ops_reader *readers,
+                        const struct pdnn_by_list *by, struct pdnn_table *ops, struct pdnn_str *others) {
     struct work work = {.comparison = comparison, .by = by};
     struct pdnn_arena arena = {0};
     pdnn_table_init(ops, &pdnn_compare_ops_def);

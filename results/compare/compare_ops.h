@@ -34,15 +34,13 @@ struct pdnn_pair_ops {
     const struct pdnn_op_record *const *other;
 };
 
-/* In the arena. readers: that of each side's directory, which may be one. */
+/* In the arena. readers: by directory of the selection. */
 struct pdnn_pair_ops pdnn_pair_ops(const struct pdnn_comparison *comparison, size_t pair,
-                                   struct pdnn_ops_reader *const readers[PDNN_SIDES],
-                                   struct pdnn_arena *arena);
+                                   struct pdnn_ops_reader *readers, struct pdnn_arena *arena);
 
 /* Makes the table of the pairs that have rows in ops.csv on both sides, and returns how many these are.
  * Appends to `others` how many of them ran an op in two implementations, with an example; or nothing. */
-size_t pdnn_compare_ops(const struct pdnn_comparison *comparison,
-                        struct pdnn_ops_reader *const readers[PDNN_SIDES], const struct pdnn_by_list *by,
-                        struct pdnn_table *ops, struct pdnn_str *others);
+size_t pdnn_compare_ops(const struct pdnn_comparison *comparison, struct pdnn_ops_reader *readers,
+                        const struct pdnn_by_list *by, struct pdnn_table *ops, struct pdnn_str *others);
 
 #endif

@@ -302,7 +302,7 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     if (pdnn_by_parse(request->by ? request->by : "group", &p.by, err) != PDNN_OK ||
         find_sets(&p, request->across, err) != PDNN_OK)
         return err->status;
-    p.matrix = pdnn_share_matrix(&picture->selection, picture->ops[0], &p.by, &p.all, &picture->arena);
+    p.matrix = pdnn_share_matrix(&picture->selection, picture->ops, &p.by, &p.all, &picture->arena);
     describe(&p);
     picture->drawn = p.all.count;
     picture->left_out = picture->selection.left_out;

@@ -96,7 +96,7 @@ unsigned pdnn_plot_notes(const struct pdnn_selection *selection, size_t at) {
 unsigned pdnn_plot_pair_notes(const struct pdnn_comparison *comparison, size_t pair) {
     unsigned found = 0;
     for (int side = 0; side < PDNN_SIDES; side++)
-        found |= pdnn_plot_notes(pdnn_comparison_side(comparison, side), comparison->at[pair][side]);
+        found |= pdnn_plot_notes(&comparison->selection, comparison->at[pair][side]);
     return found;
 }
 
@@ -112,25 +112,23 @@ void pdnn_plot_tally_put(const struct pdnn_plot_tally *tally, struct pdnn_str *o
             pdnn_str_printf(out, ", %zu of %zu %s", tally->noted[i], tally->rows, notes[i].said);
 }
 
-/* The processor, the columns in which all chosen rows, or both sides of all pairs, have the same value, and
+/* The processor, the columns in which all chosen rows, or those of all pairs, have the same value, and
  * the tally. Of several directories also rows that did not end ok count: one of them may have no others. */
 static const char *subtitle_of(struct pdnn_arena *arena, const struct pdnn_selection *rows,
                                const struct pdnn_comparison *pairs, const struct pdnn_plot_tally *tally) {
     static const char *const common[] = {"family",  "mode", "optimizer", "dtype",
                                          "backend", "fuse", "threads"};
     struct pdnn_str text = {0};
-    pdnn_plot_put_cpu(pairs ? pairs->directory : rows->results.directory,
-                      pairs ? pairs->n_directories : rows->results.n_directories, &text);
+    pdnn_plot_put_cpu(rows->results.directory, rows->results.n_directories, &text);
     for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
         const char *value = NULL;
         bool same = true;
         for (int side = 0; side < (pairs ? PDNN_SIDES : 1); side++) {
-            const struct pdnn_selection *of = pairs ? pdnn_comparison_side(pairs, side) : rows;
-            const int column = pdnn_results_named(&of->results, common[i]);
-            const size_t failed = of->results.n_directories > 1 ? of->left_out : 0,
-                         n = pairs ? pairs->pairs.n_rows : of->count + failed;
+            const int column = pdnn_results_named(&rows->results, common[i]);
+            const size_t failed = rows->results.n_directories > 1 ? rows->left_out : 0,
+                         n = pairs ? pairs->pairs.n_rows : rows->count + failed;
             for (size_t k = 0; k < n && same; k++) {
-                const char *here = pdnn_selection_get(of, pairs ? pairs->at[k][side] : k, column);
+                const char *here = pdnn_selection_get(rows, pairs ? pairs->at[k][side] : k, column);
                 value = value ? value : here;
                 same = strcmp(value, here) == 0;
             }
@@ -172,13 +170,14 @@ struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char
     const char *title = pdnn_arena_printf(arena, "%s of %s over %s", what,
                                           pdnn_plot_side(arena, comparison, PDNN_SIDE_B),
                                           pdnn_plot_side(arena, comparison, PDNN_SIDE_A)),
-               *longer = pdnn_arena_printf(
-                   arena, "%s in %s", title,
-                   pdnn_plot_directories(arena, comparison->directory, comparison->n_directories));
+               *longer =
+                   pdnn_arena_printf(arena, "%s in %s", title,
+                                     pdnn_plot_directories(arena, comparison->selection.results.directory,
+                                                           comparison->selection.results.n_directories));
     for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
         pdnn_plot_tally_add(&all, pdnn_plot_pair_notes(comparison, pair));
-    return (struct pdnn_titles){comparison->n_across && strlen(longer) <= TITLE_MOST ? longer : title,
-                                subtitle_of(arena, NULL, comparison, &all)};
+    return (struct pdnn_titles){comparison->across.count && strlen(longer) <= TITLE_MOST ? longer : title,
+                                subtitle_of(arena, &comparison->selection, comparison, &all)};
 }
 
 /* What people call the columns that pictures are mostly of. */

@@ -69,9 +69,9 @@ static enum pdnn_status find_ratios(struct picture *p, struct pdnn_err *err) {
     for (size_t pair = 0; pair < c->pairs.n_rows; pair++)
         ratio[pdnn_picture_pair_row(p->in, other, pair)] = pdnn_pair_ratio(c, pair);
     p->ratio = ratio;
-    for (size_t k = 0; k < c->n_across && results->n_directories == 1; k++)
+    for (size_t k = 0; k < c->across.count && results->n_directories == 1; k++)
         if (p->keys.count < PDNN_SELECTION_AXES_MAX)
-            p->keys.column[p->keys.count++] = pdnn_results_named(results, c->across[k].name);
+            p->keys.column[p->keys.count++] = c->across.column[k];
     return PDNN_OK;
 }
 
@@ -102,11 +102,7 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
 
 /* Whether the sides of a comparison differ in the column. */
 static bool is_side(const struct picture *p, int column) {
-    const struct pdnn_comparison *c = &p->in->comparison;
-    bool found = column == p->in->selection.results.results;
-    for (size_t k = 0; k < c->n_across; k++)
-        found = found || column == pdnn_results_named(&p->in->selection.results, c->across[k].name);
-    return found;
+    return column == p->in->selection.results.results || pdnn_axes_have(&p->in->comparison.across, column);
 }
 
 /* "fc, mode=infer"; empty for a single panel without keys. */

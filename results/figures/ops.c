@@ -61,7 +61,7 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
                       pdnn_roof_panels_find(&p.roofs, picture, all, "id layer op_pass #share_pct bound color",
                                             err) == PDNN_OK;
     for (size_t at = 0; done && at < count; at++) {
-        const struct pdnn_op_rows rows = pdnn_selection_rows(&picture->selection, at, picture->ops[0]);
+        const struct pdnn_op_rows rows = pdnn_selection_rows(&picture->selection, at, picture->ops);
         const struct pdnn_family_def *family = pdnn_family_find(rows.family);
         for (size_t i = 0; i < rows.count; i++)
             add_op(&p, at, family, &rows.op[i]);

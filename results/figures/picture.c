@@ -55,16 +55,16 @@ enum pdnn_status pdnn_picture_compare(struct pdnn_picture *picture, size_t other
 }
 
 size_t pdnn_picture_pair_row(const struct pdnn_picture *picture, size_t other, size_t pair) {
-    const struct pdnn_comparison *c = &picture->comparison;
+    const struct pdnn_selection *pairs = &picture->comparison.selection;
     return picture->selection.results.first_row[other] +
-           pdnn_comparison_side(c, PDNN_SIDE_B)->row[c->at[pair][PDNN_SIDE_B]];
+           pairs->row[picture->comparison.at[pair][PDNN_SIDE_B]] -
+           pairs->results.first_row[pairs->results.n_directories - 1];
 }
 
-/* What the ops are of: a side that has a directory of its own, or the selection. */
-static const struct pdnn_selection *source_of(const struct pdnn_picture *picture, size_t side) {
-    if (picture->comparison.n_directories)
-        return pdnn_comparison_side(&picture->comparison, (int)side);
-    return side ? NULL : &picture->selection;
+/* What the ops are of. */
+static const struct pdnn_selection *source_of(const struct pdnn_picture *picture) {
+    const struct pdnn_selection *pairs = &picture->comparison.selection;
+    return pairs->results.n_directories ? pairs : &picture->selection;
 }
 
 void pdnn_picture_table(struct pdnn_picture *picture, const char *names) {
@@ -291,10 +291,9 @@ static enum pdnn_status open_source(struct pdnn_picture *picture, const struct p
         if (status == PDNN_OK && option && strcmp(option, "color") == 0)
             picture->chart.color_title = pdnn_results_name(&picture->selection.results, picture->column[i]);
     }
-    picture->ops[0] = def->reads_ops ? picture->request->ops : NULL;
-    for (size_t side = 0; def->reads_ops && side < PDNN_SIDES && status == PDNN_OK; side++)
-        if (!picture->request->ops && source_of(picture, side))
-            status = pdnn_selection_ops_open(source_of(picture, side), &picture->ops[side], err);
+    picture->ops = picture->request->ops;
+    if (def->reads_ops && !picture->ops && status == PDNN_OK)
+        status = pdnn_selection_ops_open(source_of(picture), &picture->ops, err);
     return status;
 }
 
@@ -319,8 +318,8 @@ enum pdnn_status pdnn_picture_draw(struct pdnn_picture *picture, const struct pd
 
 void pdnn_picture_finish(struct pdnn_picture *picture) {
     pdnn_arena_finish(&picture->canvas.arena);
-    for (size_t side = 0; side < PDNN_SIDES && picture->ops[side] && !picture->request->ops; side++)
-        pdnn_selection_ops_close(source_of(picture, side), picture->ops[side]);
+    if (!picture->request->ops)
+        pdnn_selection_ops_close(source_of(picture), picture->ops);
     pdnn_selection_close(&picture->selection);
     if (!picture->request->comparison)
         pdnn_comparison_close(&picture->comparison);

@@ -15,8 +15,8 @@ struct pdnn_picture {
     struct pdnn_arena arena;
     struct pdnn_selection selection;
     struct pdnn_comparison comparison;
-    struct pdnn_ops_reader *ops[PDNN_SIDES]; /* of the selection, or of the sides */
-    int column[PDNN_PLOT_COLUMNS_MAX];       /* those that the kind of picture names, in its order */
+    struct pdnn_ops_reader *ops;       /* of the selection, or of the comparison's */
+    int column[PDNN_PLOT_COLUMNS_MAX]; /* those that the kind of picture names, in its order */
     struct pdnn_canvas canvas;
     struct pdnn_entries legend; /* of a picture that is no chart, which draws it */
     struct pdnn_chart chart;    /* drawn on the canvas afterwards, where it has points */

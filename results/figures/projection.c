@@ -95,8 +95,8 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     if (pdnn_hardware_parse(&p.hardware, &request->hardware, &picture->arena, err) != PDNN_OK ||
         pdnn_ceilings_read_in(request->directory[0], ceilings, err) != PDNN_OK)
         return err->status;
-    const struct pdnn_projection_request wanted = {&picture->selection, picture->ops[0], ceilings,
-                                                   &p.hardware, NULL};
+    const struct pdnn_projection_request wanted = {&picture->selection, picture->ops, ceilings, &p.hardware,
+                                                   NULL};
     const enum pdnn_status status = pdnn_project(&wanted, &p.made, err);
     if (status == PDNN_OK) {
         collect_points(&p);

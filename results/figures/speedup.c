@@ -5,26 +5,12 @@
 
 #include <string.h>
 
-/* A column of results.csv and which side's table has it: A's, or B's if only that has. */
-struct column {
-    const char *name;
-    int side, at;
-};
-
 struct picture {
     struct pdnn_picture *in;
     struct pdnn_table groups, axes;
-    struct column x, color;
+    int x, color;   /* columns */
     size_t without; /* points without an interval */
 };
-
-static enum pdnn_status find_column(const struct picture *p, struct column *column, struct pdnn_err *err) {
-    const struct pdnn_results *a = &pdnn_comparison_side(&p->in->comparison, PDNN_SIDE_A)->results,
-                              *b = &pdnn_comparison_side(&p->in->comparison, PDNN_SIDE_B)->results;
-    const bool only_b = pdnn_results_named(a, column->name) < 0 && pdnn_results_named(b, column->name) >= 0;
-    column->side = only_b ? PDNN_SIDE_B : PDNN_SIDE_A;
-    return pdnn_results_ask(only_b ? b : a, column->name, &column->at, err);
-}
 
 static bool has_clear(const struct picture *p) {
     return pdnn_table_number(&p->groups, 0, PDNN_GROUP_FASTER) +
@@ -34,15 +20,17 @@ static bool has_clear(const struct picture *p) {
 
 static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = p->in->request;
+    const struct pdnn_results *results = &p->in->comparison.selection.results;
     /* A key explains nothing where no ratio is clear. */
     const size_t best = has_clear(p) ? pdnn_compare_best_axis(&p->axes, "") : SIZE_MAX;
-    p->x.name = request->x ? request->x : "params";
-    p->color.name =
+    p->in->chart.color_title =
         request->color ? request->color
         : best != SIZE_MAX
             ? pdnn_arena_strdup(&p->in->arena, pdnn_table_text(&p->axes, best, PDNN_COMPARE_AXIS_KEY))
             : "family";
-    return find_column(p, &p->x, err) == PDNN_OK ? find_column(p, &p->color, err) : err->status;
+    return pdnn_results_ask(results, request->x ? request->x : "params", &p->x, err) == PDNN_OK
+               ? pdnn_results_ask(results, p->in->chart.color_title, &p->color, err)
+               : err->status;
 }
 
 static void collect_points(struct picture *p) {
@@ -51,7 +39,8 @@ static void collect_points(struct picture *p) {
     p->in->left_out = c->unpaired.n_rows;
     pdnn_picture_table(p->in, "id family x #speedup #low #high decision color");
     for (size_t pair = 0; pair < pairs->n_rows; pair++) {
-        double x = pdnn_comparison_number(c, pair, p->x.side, p->x.at);
+        const size_t at = pdnn_comparison_at(c, pair, p->x), painted = pdnn_comparison_at(c, pair, p->color);
+        const double x = pdnn_selection_number(&c->selection, at, p->x);
         if (!(x > 0)) {
             p->in->left_out++;
             continue;
@@ -64,10 +53,10 @@ static void collect_points(struct picture *p) {
             (struct pdnn_chart_point){.spot = {x, pdnn_pair_ratio(c, pair)},
                                       .doubtful = pdnn_plot_pair_notes(c, pair) & PDNN_NOTES_DOUBT,
                                       .dotted = has_interval && strcmp(decision, pdnn_undecided) == 0,
-                                      .color = {pdnn_comparison_get(c, pair, p->color.side, p->color.at),
-                                                pdnn_comparison_number(c, pair, p->color.side, p->color.at)}},
+                                      .color = {pdnn_selection_get(&c->selection, painted, p->color),
+                                                pdnn_selection_number(&c->selection, painted, p->color)}},
             pdnn_table_text(pairs, pair, PDNN_PAIR_ID), pdnn_table_text(pairs, pair, PDNN_PAIR_FAMILY),
-            pdnn_comparison_get(c, pair, p->x.side, p->x.at), pdnn_table_number(pairs, pair, PDNN_PAIR_RATIO),
+            pdnn_selection_get(&c->selection, at, p->x), pdnn_table_number(pairs, pair, PDNN_PAIR_RATIO),
             pdnn_table_number(pairs, pair, PDNN_PAIR_LOW), pdnn_table_number(pairs, pair, PDNN_PAIR_HIGH),
             decision);
     }
@@ -84,9 +73,8 @@ static void describe(struct picture *p) {
     for (size_t k = 0; k < 3; k++)
         number[k] = pdnn_plot_ratio(&p->in->arena, pdnn_table_number(groups, 0, PDNN_GROUP_MEAN + k));
     chart->titles[0] = pdnn_plot_compare_titles(&p->in->arena, "Speed-up", c);
-    chart->x_title = pdnn_plot_axis(&p->in->arena, &pdnn_comparison_side(c, p->x.side)->results, p->x.at);
+    chart->x_title = pdnn_plot_axis(&p->in->arena, &c->selection.results, p->x);
     chart->y_title = pdnn_plot_ratio_axis(&p->in->arena, "step time", c);
-    chart->color_title = p->color.name;
     chart->caption = "Each point is one model that both ran. Above the line the second platform is faster. "
                      "Intervals: 95 %.";
     chart->dot = has_clear(p) || p->without ? "the interval contains 1" : "every interval contains 1";

@@ -26,7 +26,7 @@ struct line {
 
 struct picture {
     struct pdnn_picture *in;
-    const struct pdnn_selection *selection; /* the picture's own, or, for a ratio, that of side A */
+    const struct pdnn_selection *selection; /* the picture's own, or, for a ratio, the comparison's */
     const char *value;                      /* NULL: a ratio */
     struct pdnn_table residuals;
     struct line *line; /* from the top down */
@@ -191,7 +191,7 @@ static enum pdnn_status choose_value(struct picture *p, struct pdnn_err *err) {
         return pdnn_fail(err, PDNN_INVALID, "a ratio is fitted, so --value cannot be given");
     if (pdnn_picture_compare(p->in, request->n_directories > 1, err) != PDNN_OK)
         return err->status;
-    p->selection = pdnn_comparison_side(&p->in->comparison, PDNN_SIDE_A);
+    p->selection = &p->in->comparison.selection;
     p->in->left_out = p->in->comparison.unpaired.n_rows;
     return PDNN_OK;
 }

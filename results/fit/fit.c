@@ -117,7 +117,8 @@ static enum pdnn_status find_sources(struct work *w, struct pdnn_err *err) {
     const char *rest = w->request->on, *at;
     w->source = pdnn_arena_alloc(&w->arena, results->table.n_columns + 1, sizeof *w->source);
     for (int column = results->first_key; !rest && column < results->end_key; column++)
-        w->source[w->n_sources++].column = column;
+        if (!w->request->comparison || column != results->results)
+            w->source[w->n_sources++].column = column;
     for (size_t length; (at = pdnn_part_next(&rest, ",", &length));) {
         const char *name = pdnn_arena_printf(&w->arena, "%.*s", (int)length, at);
         int column;

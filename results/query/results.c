@@ -122,7 +122,7 @@ static void fill_origin(struct pdnn_results *results, size_t number) {
 enum section { BEFORE_KEYS, KEYS, AFTER_KEYS, SECTIONS };
 
 static enum section section_of(const struct pdnn_table *part, size_t column) {
-    return column <= pdnn_table_find(part, "family")  ? BEFORE_KEYS
+    return column < pdnn_table_find(part, "family")   ? BEFORE_KEYS
            : column < pdnn_table_find(part, "status") ? KEYS
                                                       : AFTER_KEYS;
 }

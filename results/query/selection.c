@@ -83,7 +83,7 @@ const char *pdnn_selection_utilization(const struct pdnn_selection *selection) {
     return has_rate && !has_pct ? "gflops" : "pct_of_peak";
 }
 
-static bool is_axis(const struct pdnn_axes *axes, int column) {
+bool pdnn_axes_have(const struct pdnn_axes *axes, int column) {
     size_t k = 0;
     while (k < axes->count && axes->column[k] != column)
         k++;
@@ -107,7 +107,7 @@ void pdnn_axes_add_minibatch(const struct pdnn_selection *selection, struct pdnn
     for (size_t at = 0; at < selection->count && axes->count < PDNN_SELECTION_AXES_MAX; at++) {
         const char *family = pdnn_selection_get(selection, at, selection->family);
         const int column = family == before ? -1 : minibatch_of(selection, at);
-        if (column >= 0 && !is_axis(axes, column))
+        if (column >= 0 && !pdnn_axes_have(axes, column))
             axes->column[axes->count++] = column;
         before = family;
     }
@@ -262,12 +262,12 @@ enum pdnn_status pdnn_axes_parse(const struct pdnn_selection *selection, const c
  * decides where it is an axis. */
 static size_t common_columns(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                              int *columns) {
-    bool across = selection->results.results >= 0 && is_axis(axes, selection->results.results);
+    bool across = selection->results.results >= 0 && pdnn_axes_have(axes, selection->results.results);
     size_t count = 0;
     for (int column = selection->family; column < selection->results.end_key; column++) {
         const struct pdnn_selection_key *key = pdnn_selection_key(selection, column);
         bool follows = across && column > selection->family && key->follows;
-        if (!is_axis(axes, column) && !follows && key->varies)
+        if (!pdnn_axes_have(axes, column) && !follows && key->varies)
             columns[count++] = column;
     }
     return count;
@@ -351,24 +351,27 @@ void pdnn_selection_series(const struct pdnn_selection *selection, const struct 
 
 /* After the family, an id is KEY=VALUE joined by commas; settings at their defaults are not written. */
 void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
-                            struct pdnn_str *out) {
+                            bool starred, struct pdnn_str *out) {
     const char *id = pdnn_selection_get(selection, at, selection->id), *part, *separator = "";
     size_t length = strcspn(id, "/:");
     bool found[PDNN_SELECTION_AXES_MAX] = {false};
     length += id[length] ? 1 : 0;
     pdnn_str_append(out, id, length);
-    for (const char *rest = id + length; (part = pdnn_part_next(&rest, ",", &length)); separator = ",") {
+    for (const char *rest = id + length; (part = pdnn_part_next(&rest, ",", &length));) {
         const size_t name = strcspn(part, "=,");
-        bool starred = false;
+        bool is_axis = false;
         for (size_t k = 0; k < axes->count && name < length; k++) {
             const char *key = pdnn_results_name(&selection->results, axes->column[k]);
             if (strlen(key) == name && memcmp(key, part, name) == 0)
-                starred = found[k] = true;
+                is_axis = found[k] = true;
         }
-        pdnn_str_printf(out, "%s%.*s%s", separator, (int)(starred ? name + 1 : length), part,
-                        starred ? "*" : "");
+        if (is_axis && !starred)
+            continue;
+        pdnn_str_printf(out, "%s%.*s%s", separator, (int)(is_axis ? name + 1 : length), part,
+                        is_axis ? "*" : "");
+        separator = ",";
     }
-    for (size_t k = 0; k < axes->count; k++) {
+    for (size_t k = 0; starred && k < axes->count; k++) {
         if (!found[k] && *pdnn_selection_get(selection, at, axes->column[k]))
             pdnn_str_printf(out, ",%s=*", pdnn_results_name(&selection->results, axes->column[k]));
     }
@@ -393,7 +396,7 @@ void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, con
     for (int column = selection->family; column < selection->results.end_key; column++) {
         const struct pdnn_selection_key *key = pdnn_selection_key(selection, column);
         const char *value = at == SIZE_MAX ? key->usual : pdnn_selection_get(selection, at, column);
-        if (is_axis(axes, column) || !key->varies || key->follows || !value || !*value)
+        if (pdnn_axes_have(axes, column) || !key->varies || key->follows || !value || !*value)
             continue;
         if (at == SIZE_MAX || !key->usual || strcmp(key->usual, value) != 0)
             pdnn_str_printf(out, "%s%s=%s", out->length ? ", " : "",

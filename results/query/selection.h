@@ -97,6 +97,8 @@ struct pdnn_axes {
 enum pdnn_status pdnn_axes_parse(const struct pdnn_selection *selection, const char *text,
                                  struct pdnn_axes *axes, struct pdnn_err *err);
 
+bool pdnn_axes_have(const struct pdnn_axes *axes, int column);
+
 /* Adds the minibatch of each family of the chosen rows, as far as there is room. */
 void pdnn_axes_add_minibatch(const struct pdnn_selection *selection, struct pdnn_axes *axes);
 
@@ -111,9 +113,10 @@ struct pdnn_series {
 void pdnn_selection_series(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                            struct pdnn_arena *arena, struct pdnn_series **series, size_t *n_series);
 
-/* Appends the id with a star for the value of each axis: "fc/layers=4,batch=*,mode=train". */
+/* Appends the id of a row, chosen or not, with a star for the value of each axis, "fc/layers=4,batch=*", or
+ * without the axes. */
 void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
-                            struct pdnn_str *out);
+                            bool starred, struct pdnn_str *out);
 
 /* Appends the row's values of the axes: "128", or "128, 32" for two; of SIZE_MAX, their names. */
 void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,

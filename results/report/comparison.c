@@ -154,10 +154,8 @@ enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, stru
         snprintf(page->why_no_pairs, sizeof page->why_no_pairs, "%s", err->text);
     if (status == PDNN_OK) {
         page->data.pairs = &page->comparison;
-        for (size_t side = 0; side < PDNN_SIDES; side++) {
+        for (size_t side = 0; side < PDNN_SIDES; side++)
             page->data.name[side] = two ? page->source[side].name : page->comparison.label[side];
-            page->data.reader[side] = &page->data.readers[two ? side : 0];
-        }
     }
     return status == PDNN_INVALID ? PDNN_OK : status;
 }
@@ -172,8 +170,8 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     if (!pairs)
         return;
     pdnn_compare_sums(pairs, &c.groups, &c.axes);
-    c.n_with_ops = pdnn_compare_ops(pairs, page->data.reader, &(struct pdnn_by_list){{PDNN_BY_OP}, 1}, &c.ops,
-                                    &c.others);
+    c.n_with_ops = pdnn_compare_ops(pairs, page->data.readers, &(struct pdnn_by_list){{PDNN_BY_OP}, 1},
+                                    &c.ops, &c.others);
     put_headline(out, &c);
     request.across = page->across;
     request.comparison = pairs;

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 void pdnn_rows_finish(struct pdnn_row_list *rows) {
     free(rows->at);
@@ -123,12 +124,17 @@ static void copy_cell(struct pdnn_table *to, size_t to_row, size_t to_column, co
         target->count[to_row] = cells->count[row]; /* all of these kinds have 64 bits */
 }
 
+/* Mostly the columns of both have the same order. */
 size_t pdnn_table_copy_row(struct pdnn_table *to, const struct pdnn_table *from, size_t row) {
-    size_t made = pdnn_table_add_row(to);
+    size_t made = pdnn_table_add_row(to), next = 0;
     for (size_t i = 0; i < to->n_columns; i++) {
-        size_t column = pdnn_table_find(from, to->column[i].def.name);
-        if (column != SIZE_MAX)
-            copy_cell(to, made, i, from, row, column);
+        const char *name = to->column[i].def.name;
+        const bool is_next = next < from->n_columns && strcmp(from->column[next].def.name, name) == 0;
+        const size_t column = is_next ? next : pdnn_table_find(from, name);
+        if (column == SIZE_MAX)
+            continue;
+        copy_cell(to, made, i, from, row, column);
+        next = column + 1;
     }
     return made;
 }

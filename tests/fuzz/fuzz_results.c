@@ -29,7 +29,7 @@ static void check_selection(const char *const *only, size_t n_only) {
         for (size_t at = 0; at < selection.count; at++) {
             pdnn_selection_step_ns(&selection, at);
             pdnn_selection_extrapolated(&selection, at);
-            pdnn_selection_pattern(&selection, at, &axes, &out);
+            pdnn_selection_pattern(&selection, at, &axes, true, &out);
             pdnn_selection_values(&selection, at, &axes, &out);
             pdnn_selection_where(&selection, at, &axes, &out);
         }

@@ -172,7 +172,7 @@ class Compare(Tables):
         c = self.results("c", [["net/1", "net", "infer", "crash", "", "", ""]])
         d = self.results("d", [["net/1", "net", "infer", "ok", 0, 0, 0]])
         e = self.table("e", "results.csv", ["id", "status"], [["net/1", "ok"]])
-        for arguments, message in (((a, b), "no instance is in both"), ((a, a), "both sides are the same directory"),
+        for arguments, message in (((a, b), "no instance is in both"), ((a, a), "named twice"),
                                    ((a, c), "no instance ended ok on both sides"), ((a, d), "no instance ended ok on both sides"),
                                    ((a, e), "there is no column 'family'"), ((a, os.path.join(a, "b")), "No such file"),
                                    ((a,), "no two instances differ only in how they run"), ((a, b, "--across", "mod"), "'mode'?"),

@@ -90,7 +90,7 @@ static void test_comparison_open_joins_directories(void **state) {
                                   NET("16", "16", "", "2", ",onednn,2,ok,,200,5,,"));
     struct pdnn_comparison c;
     open_comparison(&c, 2, NULL);
-    assert_int_equal(c.n_across, 0);
+    assert_int_equal(c.across.count, 0);
     assert_string_equal(c.label[PDNN_SIDE_A], directory[0]);
     assert_int_equal(c.pairs.n_rows, 2);
     assert_true(fabs(pdnn_pair_ratio(&c, 0) - 1.1) < 1e-12);
@@ -106,11 +106,10 @@ static void test_comparison_open_joins_directories(void **state) {
     assert_true(pdnn_table_is_empty(&c.pairs, 1, PDNN_PAIR_CLEAR));
     assert_string_equal(pdnn_table_text(&c.pairs, 1, PDNN_PAIR_DECISION), pdnn_undecided);
     assert_string_equal(pdnn_table_text(&c.pairs, 1, PDNN_PAIR_ID), "net/nodes=8,batch=16,threads=2");
-    const int params = pdnn_comparison_side(&c, PDNN_SIDE_B)->results.at[PDNN_RESULT_PARAMS];
-    assert_string_equal(pdnn_comparison_get(&c, 1, PDNN_SIDE_B, params), "100");
-    assert_true(pdnn_comparison_number(&c, 1, PDNN_SIDE_B, params) == 100);
-    assert_string_equal(pdnn_comparison_get(&c, 1, PDNN_SIDE_B, -1), "");
-    assert_true(isnan(pdnn_comparison_number(&c, 1, PDNN_SIDE_B, -1)));
+    const int low = c.selection.results.at[PDNN_RESULT_CI_LOW_NS];
+    assert_int_equal(pdnn_comparison_at(&c, 0, low), c.at[0][PDNN_SIDE_A]);
+    assert_string_equal(pdnn_selection_get(&c.selection, pdnn_comparison_at(&c, 1, low), low), "3600");
+    assert_string_equal(pdnn_selection_get(&c.selection, pdnn_comparison_at(&c, 1, -1), -1), "");
     assert_string_equal(pdnn_table_text(&c.pairs, 1, PDNN_PAIR_FAMILY), "net");
     assert_int_equal(c.pairs.n_columns, PDNN_PAIR_KEYS + 4);
     assert_string_equal(c.pairs.column[PDNN_PAIR_KEYS + 1].def.name, "batch");
@@ -137,7 +136,7 @@ static void test_comparison_open_finds_what_differs(void **state) {
     struct pdnn_comparison c;
     write_side(0, threads);
     open_comparison(&c, 1, NULL);
-    assert_int_equal(c.n_across, 1);
+    assert_int_equal(c.across.count, 1);
     assert_string_equal(c.label[PDNN_SIDE_A], "threads=1"); /* numbers ascend, whatever comes first */
     assert_string_equal(c.label[PDNN_SIDE_B], "threads=2");
     assert_int_equal(c.pairs.n_rows, 2);
@@ -208,7 +207,7 @@ static void test_comparison_open_names_candidates(void **state) {
                       NET("8", "4", "", "1", ",onednn,1,ok,,1,5,,"));
     assert_refuses(2, NULL, "lines 2 and 3 are one instance");
     strcpy(directory[1], directory[0]);
-    assert_refuses(2, NULL, "both sides are the same directory");
+    assert_refuses(2, NULL, "named twice");
     write_side(1, HEADER);
 }
 
@@ -337,7 +336,6 @@ static void test_pair_ops_matches(void **state) {
         OP("b", "dense", "20") OP("a", "relu", "10") OP("b", "dense", "30") OP("d", "bias", "50")};
     static const double times[] = {10, 20, 30, NAN, NAN};
     struct pdnn_ops_reader reader[PDNN_SIDES];
-    struct pdnn_ops_reader *const readers[PDNN_SIDES] = {&reader[0], &reader[1]};
     struct pdnn_comparison c;
     struct pdnn_arena arena = {0};
     struct pdnn_err err = {0};
@@ -352,19 +350,19 @@ static void test_pair_ops_matches(void **state) {
         snprintf(path, sizeof path, "%s/ops.csv", directory[side]);
         assert_int_equal(pdnn_file_replace(path, text.text, text.length, &err), PDNN_OK);
         pdnn_str_finish(&text);
-        assert_int_equal(pdnn_ops_reader_open(readers[side], directory[side], &err), PDNN_OK);
+        assert_int_equal(pdnn_ops_reader_open(&reader[side], directory[side], &err), PDNN_OK);
     }
     open_comparison(&c, 2, NULL);
-    const struct pdnn_pair_ops found = pdnn_pair_ops(&c, 0, readers, &arena);
+    const struct pdnn_pair_ops found = pdnn_pair_ops(&c, 0, reader, &arena);
     assert_int_equal(found.side[PDNN_SIDE_A].count, 5);
     for (size_t i = 0; i < 5; i++)
         if (isnan(times[i]))
             assert_null(found.other[i]);
         else
             assert_true(found.other[i]->time_ns_median == times[i]);
-    assert_int_equal(pdnn_pair_ops(&c, 1, readers, &arena).side[PDNN_SIDE_A].count, 0);
+    assert_int_equal(pdnn_pair_ops(&c, 1, reader, &arena).side[PDNN_SIDE_A].count, 0);
     for (int side = 0; side < PDNN_SIDES; side++)
-        pdnn_ops_reader_close(readers[side]);
+        pdnn_ops_reader_close(&reader[side]);
     pdnn_comparison_close(&c);
     pdnn_arena_finish(&arena);
 }
@@ -388,19 +386,18 @@ static void test_compare_ops_names_implementations(void **state) {
         struct pdnn_str others = {0};
         struct pdnn_err err = {0};
         struct pdnn_ops_reader reader[PDNN_SIDES];
-        struct pdnn_ops_reader *const readers[PDNN_SIDES] = {&reader[0], &reader[1]};
         write_ops(PDNN_SIDE_A, "onednn:brgemm");
         write_ops(PDNN_SIDE_B, rows[i].implementation);
         open_comparison(&c, 2, NULL);
         for (int side = 0; side < PDNN_SIDES; side++)
-            assert_int_equal(pdnn_ops_reader_open(readers[side], directory[side], &err), PDNN_OK);
-        assert_int_equal(
-            pdnn_compare_ops(&c, readers, &(struct pdnn_by_list){{PDNN_BY_OP}, 1}, &ops, &others), 2);
+            assert_int_equal(pdnn_ops_reader_open(&reader[side], directory[side], &err), PDNN_OK);
+        assert_int_equal(pdnn_compare_ops(&c, reader, &(struct pdnn_by_list){{PDNN_BY_OP}, 1}, &ops, &others),
+                         2);
         assert_string_equal(pdnn_str_text(&others), rows[i].others);
         pdnn_str_finish(&others);
         pdnn_table_finish(&ops);
         for (int side = 0; side < PDNN_SIDES; side++)
-            pdnn_ops_reader_close(readers[side]);
+            pdnn_ops_reader_close(&reader[side]);
         pdnn_comparison_close(&c);
     }
 }

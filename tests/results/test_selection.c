@@ -126,10 +126,10 @@ static void test_selection_open_refuses(void **state) {
 }
 
 /* A second directory with columns of its own, other settings, and software in environment.yaml. */
-static const char second_text[] = "id,family,cell,batch,threads,backend,status,time_ns_median,new\n"
-                                  "a,rnn,gru,4,2,onednn,ok,50,9\n"
-                                  "b,rnn,gru,16,2,openblas,oom,,\n"
-                                  "c,rnn,lstm,4,2,reference,ok,70,8\n";
+static const char second_text[] = "id,model,family,cell,batch,threads,backend,status,time_ns_median,new\n"
+                                  "a,big,rnn,gru,4,2,onednn,ok,50,9\n"
+                                  "b,,rnn,gru,16,2,openblas,oom,,\n"
+                                  "c,small,rnn,lstm,4,2,reference,ok,70,8\n";
 
 static const char environment_text[] =
     "backend_onednn: \"oneDNN 2.6.3 (avx2)\" # identity\n"
@@ -379,7 +379,7 @@ static void test_selection_texts(void **state) {
         const char *const expected[] = {rows[i].pattern, rows[i].names, rows[i].values, rows[i].where,
                                         rows[i].usual};
         assert_int_equal(pdnn_axes_parse(&selection, rows[i].axes, &axes, &err), PDNN_OK);
-        pdnn_selection_pattern(&selection, rows[i].at, &axes, &got[0]);
+        pdnn_selection_pattern(&selection, rows[i].at, &axes, true, &got[0]);
         pdnn_selection_values(&selection, SIZE_MAX, &axes, &got[1]);
         pdnn_selection_values(&selection, rows[i].at, &axes, &got[2]);
         pdnn_selection_where(&selection, rows[i].at, &axes, &got[3]);
