@@ -99,11 +99,8 @@ enum pdnn_status pdnn_compose_measure(struct compose *compose, size_t count, siz
 /* A visit of this round to each composed model that lacks it. */
 enum pdnn_status pdnn_compose_add_up(struct compose *compose, size_t round, struct pdnn_err *err);
 
-/* The last stage: from the visits of the rounds to the times and intervals of the composed rows. Visits with
- * PDNN_FLAG_SETTLED are appended, which replace those of the rounds, unless they would repeat what is there.
- *
- * A row of operators has the median of its times over the rounds, so that what disturbed one measurement does
- * not count. The visits' sums scatter about their total as the rounds did. Their quantiles p10 and p90 are
+/* The last stage: the intervals of the composed rows. Visits with PDNN_FLAG_SETTLED are appended, which
+ * repeat the rounds and replace them, unless they would repeat what is there. Their quantiles p10 and p90 are
  * the limits of an interval by the models that calibrate (results/stats/means.h), of the same family, mode
  * and size of memory as far as there are enough; without them, the rounds' own. */
 enum pdnn_status pdnn_compose_settle(struct compose *compose, struct pdnn_err *err);

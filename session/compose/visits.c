@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Gives the visit, which owns them, the rows of these ops, without times. */
+/* Gives the visit, which owns them, the rows of these ops. */
 static void copy_ops(const struct pdnn_measured_ops *ops, struct pdnn_visit *visit) {
     visit->ops = pdnn_alloc(ops->count + 1, sizeof *visit->ops);
     visit->n_ops = ops->count;
@@ -24,6 +24,7 @@ static void copy_ops(const struct pdnn_measured_ops *ops, struct pdnn_visit *vis
         snprintf(to->implementation, sizeof to->implementation, "%s", from->implementation);
         to->count = from->count;
         to->bytes = from->bytes;
+        to->time_ns = from->time_ns;
     }
 }
 
@@ -162,71 +163,40 @@ struct settle {
     struct pdnn_texts strata;
     struct pdnn_conformal_case *cases;
     size_t n_cases;
-    double *scratch; /* as many as there are cases */
+    double *scratch; /* as many as there are cases, or visits to a model */
     int64_t started_unix_ms;
     enum pdnn_status status; /* of the commits; nothing is done any more once it is not PDNN_OK */
     struct pdnn_err *err;
 };
 
-/* The rounds of one model: visits with the same rows. */
+/* The rounds of one model: those of measured operators, or if there are none, those with predicted ones. */
 struct rounds {
     struct pdnn_instance_visits of;
-    size_t *visit; /* indices */
-    size_t count;
-    double *scratch;
+    enum pdnn_method method;
+    const struct pdnn_visit *last; /* NULL: none */
+    double median_ns, direct_ns;   /* of the model's own visits; NaN without any */
 };
 
-static bool has_same_rows(const struct pdnn_measured_ops *a, const struct pdnn_measured_ops *b) {
-    bool same = a->count == b->count;
-    for (size_t i = 0; same && i < a->count; i++)
-        same = a->op[i].key == b->op[i].key && a->op[i].implementation == b->op[i].implementation &&
-               a->op[i].layer == b->op[i].layer;
-    return same;
+static bool is_one(const struct rounds *rounds, const struct pdnn_visit *visit) {
+    return pdnn_visit_is_round(visit) && pdnn_method_of(visit->flags) == rounds->method;
 }
 
-/* The last round that was not predicted; if there is none, the last; SIZE_MAX: none. */
-static size_t find_last(const struct pdnn_instance_visits *of) {
-    size_t last = SIZE_MAX;
-    for (size_t i = of->count; i-- > 0;) {
-        if (!pdnn_visit_is_round(&of->visit[i]))
+static struct rounds find_rounds(const struct settle *settle, size_t task) {
+    const struct pdnn_instance_visits of = pdnn_sweep_directory_visits(settle->compose->sweep, task);
+    const struct pdnn_standing standing = pdnn_standing_of(of.visit, of.count);
+    struct rounds rounds = {.of = of, .method = PDNN_METHOD_PREDICTED};
+    size_t count = 0;
+    rounds.direct_ns = pdnn_visits_median_ns(of.visit, of.count, PDNN_VISITS_DIRECT, settle->scratch);
+    if (standing.rounds[PDNN_METHOD_COMPOSED])
+        rounds.method = PDNN_METHOD_COMPOSED;
+    for (size_t i = 0; i < of.count; i++) {
+        if (!is_one(&rounds, &of.visit[i]))
             continue;
-        if (!(of->visit[i].flags & PDNN_FLAG_PREDICTED))
-            return i;
-        last = last == SIZE_MAX ? i : last;
+        rounds.last = &of.visit[i];
+        settle->scratch[count++] = of.visit[i].median_ns;
     }
-    return last;
-}
-
-static void find_rounds(const struct settle *settle, size_t task, struct rounds *rounds) {
-    rounds->of = pdnn_sweep_directory_visits(settle->compose->sweep, task);
-    const struct pdnn_instance_visits *of = &rounds->of;
-    rounds->count = 0;
-    rounds->visit = pdnn_alloc(of->count + 1, sizeof *rounds->visit);
-    rounds->scratch = pdnn_alloc(of->count + 1, sizeof *rounds->scratch);
-    size_t last = find_last(of);
-    for (size_t i = of->count; i-- > 0;) {
-        if (pdnn_visit_is_round(&of->visit[i]) && of->visit[i].flags == of->visit[last].flags &&
-            has_same_rows(&of->ops[i], &of->ops[last]))
-            rounds->visit[rounds->count++] = i;
-    }
-}
-
-static double median_of_row(const struct rounds *rounds, size_t row) {
-    for (size_t i = 0; i < rounds->count; i++)
-        rounds->scratch[i] = rounds->of.ops[rounds->visit[i]].op[row].time_ns;
-    return pdnn_median(rounds->scratch, rounds->count);
-}
-
-/* The median over the model's own visits; NaN if it has none. */
-static double direct_of(const struct rounds *rounds) {
-    return pdnn_visits_median_ns(rounds->of.visit, rounds->of.count, PDNN_VISITS_DIRECT, rounds->scratch);
-}
-
-static double total_of(const struct rounds *rounds) {
-    double sum = 0;
-    for (size_t i = 0; i < rounds->of.ops[rounds->visit[0]].count; i++)
-        sum += median_of_row(rounds, i);
-    return sum;
+    rounds.median_ns = count ? pdnn_median(settle->scratch, count) : NAN;
+    return rounds;
 }
 
 /* The strata of a model, from the finest. */
@@ -251,74 +221,62 @@ static void find_strata(struct settle *settle, size_t task, uint64_t plan_bytes,
 static void add_to_calibration(struct settle *settle, size_t task, const struct rounds *rounds) {
     struct pdnn_conformal_case *one = &settle->cases[settle->n_cases];
     /* What was predicted says nothing of the method's own error. */
-    if (rounds->of.visit[rounds->visit[0]].flags & PDNN_FLAG_PREDICTED)
+    if (rounds->method == PDNN_METHOD_PREDICTED)
         return;
-    uint64_t plan_bytes = rounds->of.visit[rounds->visit[0]].plan_bytes;
-    find_strata(settle, task, plan_bytes, one->stratum);
-    one->score = fabs(direct_of(rounds) / total_of(rounds) - 1);
+    find_strata(settle, task, rounds->last->plan_bytes, one->stratum);
+    one->score = fabs(rounds->direct_ns / rounds->median_ns - 1);
     settle->n_cases++;
 }
 
 /* What was predicted has the error of its rounds beside that of the method. */
-static void set_limits(const struct settle *settle, const struct rounds *rounds,
-                       const size_t stratum[PDNN_CONFORMAL_STRATA], double total_ns,
-                       struct pdnn_visit *visit) {
-    const struct pdnn_visit *round = &rounds->of.visit[rounds->visit[0]];
+static void find_limits(struct settle *settle, size_t task, const struct rounds *rounds, double *low_ns,
+                        double *high_ns) {
+    size_t stratum[PDNN_CONFORMAL_STRATA];
+    const struct pdnn_visit *round = rounds->last;
+    find_strata(settle, task, round->plan_bytes, stratum);
     double reach = pdnn_conformal_find(settle->cases, settle->n_cases, stratum, LEVEL, settle->scratch);
     double below = 1 - round->p10_ns / round->median_ns, above = round->p90_ns / round->median_ns - 1;
     reach = isinf(reach) ? 0 : reach;
-    visit->p10_ns = total_ns * (1 - fmin(reach + below, 1));
-    visit->p90_ns = total_ns * (1 + reach + above);
+    *low_ns = rounds->median_ns * (1 - fmin(reach + below, 1));
+    *high_ns = rounds->median_ns * (1 + reach + above);
 }
 
-/* Whether the last settled visits of the model say this already. */
-static bool is_known(const struct rounds *rounds, const struct pdnn_visit *visits) {
-    const struct pdnn_standing standing = pdnn_standing_of(rounds->of.visit, rounds->of.count);
+/* Whether the visits that were settled last are of these rounds and have these limits. */
+static bool is_known(const struct rounds *rounds, double low_ns, double high_ns) {
+    const struct pdnn_instance_visits *of = &rounds->of;
+    const struct pdnn_standing standing = pdnn_standing_of(of->visit, of->count);
     size_t count = 0;
-    bool same = true;
-    for (size_t i = 0; i < rounds->of.count && same; i++) {
-        const struct pdnn_visit *old = &rounds->of.visit[i];
+    for (size_t i = 0; i < of->count; i++) {
+        const struct pdnn_visit *old = &of->visit[i];
         if (!(old->flags & PDNN_FLAG_SETTLED) || !pdnn_visit_is(old, PDNN_VISITS_COMPOSED, &standing))
             continue;
-        same = count < rounds->count &&
-               fabs(old->median_ns - visits[count].median_ns) <= 1e-6 * old->median_ns &&
-               fabs(old->p10_ns - visits[count].p10_ns) <= 1e-6 * old->median_ns &&
-               fabs(old->p90_ns - visits[count].p90_ns) <= 1e-6 * old->median_ns;
+        if (fabs(old->p10_ns - low_ns) + fabs(old->p90_ns - high_ns) > 1e-6 * rounds->median_ns)
+            return false;
         count++;
     }
-    return same && count == rounds->count;
+    return standing.settled_method == rounds->method && count == standing.rounds[rounds->method];
 }
 
-/* As many visits as rounds, whose sums scatter about the total as those did. */
+/* Each round once more, with limits. */
 static void settle_one(struct settle *settle, size_t task, const struct rounds *rounds) {
-    size_t stratum[PDNN_CONFORMAL_STRATA];
-    double total_ns = total_of(rounds);
-    struct pdnn_visit *visits = pdnn_alloc(rounds->count, sizeof *visits);
-    for (size_t i = 0; i < rounds->count; i++)
-        rounds->scratch[i] = rounds->of.visit[rounds->visit[i]].median_ns;
-    double middle_ns = pdnn_median(rounds->scratch, rounds->count);
-    find_strata(settle, task, rounds->of.visit[rounds->visit[0]].plan_bytes, stratum);
-    for (size_t i = 0; i < rounds->count; i++) {
-        struct pdnn_visit *visit = &visits[i];
-        *visit = rounds->of.visit[rounds->visit[i]];
-        double scale = visit->median_ns / middle_ns;
-        visit->flags |= PDNN_FLAG_SETTLED;
-        visit->started_unix_ms = settle->started_unix_ms;
-        visit->ops = NULL;
-        visit->median_ns = visit->min_ns = visit->mean_ns = visit->stamped_ns = total_ns * scale;
-        set_limits(settle, rounds, stratum, total_ns, visit);
-        copy_ops(&rounds->of.ops[rounds->visit[0]], visit);
-        for (size_t k = 0; k < visit->n_ops; k++)
-            visit->ops[k].time_ns = median_of_row(rounds, k) * scale;
+    double low_ns, high_ns;
+    find_limits(settle, task, rounds, &low_ns, &high_ns);
+    if (is_known(rounds, low_ns, high_ns))
+        return;
+    for (size_t i = 0; i < rounds->of.count && settle->status == PDNN_OK; i++) {
+        /* A commit may move the visits. */
+        const struct pdnn_instance_visits of = pdnn_sweep_directory_visits(settle->compose->sweep, task);
+        if (!is_one(rounds, &of.visit[i]))
+            continue;
+        struct pdnn_visit visit = of.visit[i];
+        visit.flags |= PDNN_FLAG_SETTLED;
+        visit.started_unix_ms = settle->started_unix_ms;
+        visit.p10_ns = low_ns;
+        visit.p90_ns = high_ns;
+        copy_ops(&of.ops[i], &visit);
+        settle->status = pdnn_sweep_directory_commit(settle->compose->sweep, task, &visit, settle->err);
+        pdnn_visit_finish(&visit);
     }
-    bool is_new = !is_known(rounds, visits);
-    for (size_t i = 0; i < rounds->count; i++) {
-        if (is_new && settle->status == PDNN_OK)
-            settle->status =
-                pdnn_sweep_directory_commit(settle->compose->sweep, task, &visits[i], settle->err);
-        pdnn_visit_finish(&visits[i]);
-    }
-    free(visits);
 }
 
 enum pdnn_status pdnn_compose_settle(struct compose *compose, struct pdnn_err *err) {
@@ -328,21 +286,19 @@ enum pdnn_status pdnn_compose_settle(struct compose *compose, struct pdnn_err *e
     compose->result->calibrates = calibrates;
     for (size_t i = 0; i < n_tasks; i++)
         calibrates[i] = compose->of[i].role == ROLE_CALIBRATES;
+    const size_t most = pdnn_visits_most(pdnn_journal_visits(compose->sweep->journal));
     settle.cases = pdnn_alloc(n_tasks + 1, sizeof *settle.cases);
-    settle.scratch = pdnn_alloc(n_tasks + 1, sizeof *settle.scratch);
+    settle.scratch = pdnn_alloc((n_tasks > most ? n_tasks : most) + 1, sizeof *settle.scratch);
     /* First those that calibrate and have run, then the composed ones, among which are those that were to
      * calibrate and did not run, such as in an interrupted composition. */
     for (int settles = 0; settles < 2; settles++) {
         for (size_t i = 0; i < n_tasks && settle.status == PDNN_OK; i++) {
-            struct rounds rounds = {0};
             if (!is_composed(compose->of[i].role))
                 continue;
-            find_rounds(&settle, i, &rounds);
-            bool says = calibrates[i] && !isnan(direct_of(&rounds));
-            if (rounds.count && says != settles)
+            const struct rounds rounds = find_rounds(&settle, i);
+            bool says = calibrates[i] && !isnan(rounds.direct_ns);
+            if (rounds.last && says != settles)
                 (settles ? settle_one : add_to_calibration)(&settle, i, &rounds);
-            free(rounds.visit);
-            free(rounds.scratch);
         }
     }
     compose->result->calibrated = settle.n_cases;
