@@ -62,22 +62,15 @@ static void add_tick(const struct pdnn_scale *scale, double value, const char *u
     name_tick(scale, value, unit, ticks->text[ticks->count++]);
 }
 
-/* Those of one step of a logarithmic scale, one, two or more steps apart. */
-static void add_powers(const struct pdnn_scale *scale, const double *step, size_t n_steps, int apart,
-                       const char *unit, struct ticks *ticks) {
+/* Those of one step of a logarithmic scale, one, two or more steps apart; the parts of a step end with 0. */
+static void add_powers(const struct pdnn_scale *scale, const double *parts, int apart, const char *unit,
+                       struct ticks *ticks) {
     int low = (int)floor(log(scale->low) / log(scale->base)),
         high = (int)ceil(log(scale->high) / log(scale->base));
     ticks->count = 0;
     for (int e = low - (low % apart + apart) % apart; e <= high; e += apart)
-        for (size_t i = 0; i < n_steps; i++)
-            add_tick(scale, step[i] * pow(scale->base, e), unit, ticks);
-}
-
-static void add_even(const struct pdnn_scale *scale, double step, const char *unit, struct ticks *ticks) {
-    ticks->count = 0;
-    for (double k = ceil(scale->low / step - 1e-9);
-         k * step <= scale->high + 1e-9 * step && ticks->count < TICKS_MAX; k++)
-        add_tick(scale, k * step, unit, ticks);
+        for (const double *part = parts; *part > 0; part++)
+            add_tick(scale, *part * pow(scale->base, e), unit, ticks);
 }
 
 static bool fits(const struct pdnn_scale *scale, const struct ticks *ticks, bool level, size_t most) {
@@ -97,20 +90,23 @@ static bool fits(const struct pdnn_scale *scale, const struct ticks *ticks, bool
 
 /* The densest set of round values whose names have room. */
 static void choose_ticks(const struct pdnn_scale *scale, bool level, const char *unit, struct ticks *ticks) {
-    static const double steps[][7] = {{1, 1.5, 2, 3, 4, 5, 7}, {1, 2, 5}, {1}}, even[] = {1, 2, 5};
-    static const size_t n_steps[] = {7, 3, 1};
+    static const double parts[][8] = {{1, 1.5, 2, 3, 4, 5, 7}, {1, 2, 5}, {1}};
     double span = scale->high - scale->low;
     bool found = false;
     for (int k = scale->base == 2 ? 2 : 0; k < TICKS_MAX && scale->base && !found; k++) {
         const int set = k < 2 ? k : 2, apart = k < 3 ? 1 : k - 1;
         if (scale->high <= (apart == 1 ? 2.5 : pow(scale->base, 3)) * scale->low)
             break;
-        add_powers(scale, steps[set], n_steps[set], apart, unit, ticks);
+        add_powers(scale, parts[set], apart, unit, ticks);
         found = (apart > 1 || ticks->count > 1) && fits(scale, ticks, level, TICKS_SHOWN);
     }
     double size = pow(10, floor(log10(span / TICKS_SHOWN)));
     for (size_t k = 0; k < 9 && !found; k++) {
-        add_even(scale, size * even[k % 3] * pow(10, (double)(k / 3)), unit, ticks);
+        const double step = size * parts[1][k % 3] * pow(10, (double)(k / 3));
+        ticks->count = 0;
+        for (double n = ceil(scale->low / step - 1e-9);
+             n * step <= scale->high + 1e-9 * step && ticks->count < TICKS_MAX; n++)
+            add_tick(scale, n * step, unit, ticks);
         found = fits(scale, ticks, level, TICKS_SHOWN);
     }
 }
@@ -148,14 +144,12 @@ void pdnn_draw_level(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x
 
 /* The title is beside the middle of the frame, or moved where it is longer, and cut where the picture is. */
 static void draw_upright_title(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *y, double x) {
-    double low = y->title_low + 6, high = (y->title_high > 0 ? y->title_high : canvas->height) - 6;
+    const double low = y->title_low + 6, high = (y->title_high > 0 ? y->title_high : canvas->height) - 6,
+                 half = fmin(pdnn_text_width(y->title, PDNN_FONT), high - low) / 2;
     struct pdnn_font font = pdnn_plain_middle;
-    char *cut = pdnn_arena_strdup(&canvas->arena, y->title);
     font.degrees = 90;
-    pdnn_text_cut(cut, high - low, font.size);
-    double half = pdnn_text_width(cut, font.size) / 2;
-    double middle = fmax(fmin((y->scale.from + y->scale.to) / 2, high - half), low + half);
-    pdnn_draw_text(canvas, x, middle, font, cut);
+    pdnn_draw_cut(canvas, x, fmax(fmin((y->scale.from + y->scale.to) / 2, high - half), low + half),
+                  high - low, font, y->title);
 }
 
 void pdnn_draw_frame(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x,

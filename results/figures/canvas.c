@@ -137,32 +137,23 @@ bool pdnn_text_cut(char *text, double width, double size) {
 }
 
 size_t pdnn_mark_corners(const struct pdnn_mark *mark, struct pdnn_spot corners[PDNN_CORNERS_MAX]) {
+    /* A part's corners, and how often it is there, each time turned by a right angle. */
     static const struct {
-        size_t count;
-        struct pdnn_spot corner[PDNN_CORNERS_MAX];
+        size_t count, turns;
+        struct pdnn_spot corner[5];
     } shapes[PDNN_SYMBOL_COUNT] = {
-        [PDNN_TRIANGLE] = {3, {{-1.05, -0.8}, {1.05, -0.8}, {0, 1.1}}},
-        [PDNN_SQUARE] = {4, {{-0.88, -0.88}, {0.88, -0.88}, {0.88, 0.88}, {-0.88, 0.88}}},
-        [PDNN_DIAMOND] = {4, {{-1.15, 0}, {0, -1.15}, {1.15, 0}, {0, 1.15}}},
-        [PDNN_DOWNWARD] = {3, {{-1.05, 0.8}, {1.05, 0.8}, {0, -1.1}}},
-        [PDNN_CROSS] = {12,
-                        {{-1, -1.25},
-                         {0, -0.25},
-                         {1, -1.25},
-                         {1.25, -1},
-                         {0.25, 0},
-                         {1.25, 1},
-                         {1, 1.25},
-                         {0, 0.25},
-                         {-1, 1.25},
-                         {-1.25, 1},
-                         {-0.25, 0},
-                         {-1.25, -1}}},
-        [PDNN_PENTAGON] = {5, {{-0.65, -0.89}, {0.65, -0.89}, {1.05, 0.34}, {0, 1.1}, {-1.05, 0.34}}},
+        [PDNN_TRIANGLE] = {3, 1, {{-1.05, -0.8}, {1.05, -0.8}, {0, 1.1}}},
+        [PDNN_SQUARE] = {1, 4, {{-0.88, -0.88}}},
+        [PDNN_DIAMOND] = {1, 4, {{-1.15, 0}}},
+        [PDNN_DOWNWARD] = {3, 1, {{-1.05, 0.8}, {1.05, 0.8}, {0, -1.1}}},
+        [PDNN_CROSS] = {3, 4, {{-1, -1.25}, {0, -0.25}, {1, -1.25}}},
+        [PDNN_PENTAGON] = {5, 1, {{-0.65, -0.89}, {0.65, -0.89}, {1.05, 0.34}, {0, 1.1}, {-1.05, 0.34}}},
     };
-    for (size_t i = 0; i < shapes[mark->symbol].count; i++) {
-        const struct pdnn_spot corner = shapes[mark->symbol].corner[i];
-        corners[i] = (struct pdnn_spot){corner.x * mark->radius, corner.y * mark->radius};
+    const size_t count = shapes[mark->symbol].count, all = count * shapes[mark->symbol].turns;
+    for (size_t i = 0; i < all; i++) {
+        const struct pdnn_spot corner = shapes[mark->symbol].corner[i % count];
+        corners[i] = i < count ? (struct pdnn_spot){corner.x * mark->radius, corner.y * mark->radius}
+                               : (struct pdnn_spot){0 - corners[i - count].y, corners[i - count].x};
     }
-    return shapes[mark->symbol].count;
+    return all;
 }

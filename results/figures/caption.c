@@ -24,22 +24,6 @@ const char *pdnn_plot_directories(struct pdnn_arena *arena, const char *const *d
     return shown < n ? pdnn_arena_printf(arena, "%s and %zu more", text, n - shown) : text;
 }
 
-void pdnn_plot_put_cpu(const char *const *directory, size_t n, struct pdnn_str *out) {
-    struct pdnn_str first = {0};
-    bool several = false;
-    for (size_t i = 0; i < n; i++) {
-        struct pdnn_str cpu = {0};
-        pdnn_environment_get(directory[i], "cpu", i ? &cpu : &first);
-        several = several || (i && strcmp(pdnn_str_text(&cpu), pdnn_str_text(&first)) != 0);
-        pdnn_str_finish(&cpu);
-    }
-    pdnn_str_printf(out, "%s",
-                    several        ? "several processors"
-                    : first.length ? pdnn_str_text(&first)
-                                   : "unknown machine");
-    pdnn_str_finish(&first);
-}
-
 /* Letters that a title has room for, in pictures of 1200 pixels. */
 enum { TITLE_MOST = 90 };
 
@@ -47,6 +31,19 @@ const char *pdnn_plot_keep(struct pdnn_arena *arena, struct pdnn_str *text) {
     const char *kept = pdnn_arena_strdup(arena, pdnn_str_text(text));
     pdnn_str_finish(text);
     return kept;
+}
+
+const char *pdnn_plot_cpu(struct pdnn_arena *arena, const char *const *directory, size_t n) {
+    const char *first = NULL;
+    for (size_t i = 0; i < n; i++) {
+        struct pdnn_str text = {0};
+        pdnn_environment_get(directory[i], "cpu", &text);
+        const char *cpu = pdnn_plot_keep(arena, &text);
+        if (first && strcmp(cpu, first) != 0)
+            return "several processors";
+        first = cpu;
+    }
+    return first && *first ? first : "unknown machine";
 }
 
 const char *pdnn_plot_caption(struct pdnn_arena *arena, struct pdnn_str *caption,
@@ -119,7 +116,7 @@ static const char *subtitle_of(struct pdnn_arena *arena, const struct pdnn_selec
     static const char *const common[] = {"family",  "mode", "optimizer", "dtype",
                                          "backend", "fuse", "threads"};
     struct pdnn_str text = {0};
-    pdnn_plot_put_cpu(rows->results.directory, rows->results.n_directories, &text);
+    pdnn_str_printf(&text, "%s", pdnn_plot_cpu(arena, rows->results.directory, rows->results.n_directories));
     for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
         const char *value = NULL;
         bool same = true;
@@ -191,23 +188,21 @@ static const struct words {
              {"time_ns_median", "time of a step", "ns"},
              {"params", "parameters", ""}};
 
-static const struct words *find_words(const char *column) {
-    size_t k = 0;
-    while (k < sizeof words / sizeof *words && strcmp(words[k].column, column) != 0)
-        k++;
-    return k < sizeof words / sizeof *words ? &words[k] : NULL;
+static struct words words_of(const char *column, const char *unit) {
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (strcmp(words[k].column, column) == 0)
+            return words[k];
+    return (struct words){column, column, unit ? unit : ""};
 }
 
 const char *pdnn_plot_words(const char *column) {
-    const struct words *of = find_words(column);
-    return of ? of->words : column;
+    return words_of(column, NULL).words;
 }
 
 const char *pdnn_plot_axis(struct pdnn_arena *arena, const struct pdnn_results *results, int column) {
-    const char *name = pdnn_results_name(results, column), *shown = pdnn_plot_words(name);
-    const struct words *of = find_words(name);
-    const char *unit = of ? of->unit : results->table.column[column].def.unit;
-    return unit && *unit ? pdnn_arena_printf(arena, "%s (%s)", shown, unit) : shown;
+    const struct words of =
+        words_of(pdnn_results_name(results, column), results->table.column[column].def.unit);
+    return *of.unit ? pdnn_arena_printf(arena, "%s (%s)", of.words, of.unit) : of.words;
 }
 
 const char *pdnn_plot_ratio_axis(struct pdnn_arena *arena, const char *what,

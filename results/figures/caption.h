@@ -48,8 +48,8 @@ struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char
  * that tells the two apart. Borrowed, or in the arena. */
 const char *pdnn_plot_side(struct pdnn_arena *arena, const struct pdnn_comparison *comparison, int side);
 
-/* Appends the processor of the directories, if it is one. */
-void pdnn_plot_put_cpu(const char *const *directory, size_t n, struct pdnn_str *out);
+/* The processor of the directories, if it is one, in the arena. */
+const char *pdnn_plot_cpu(struct pdnn_arena *arena, const char *const *directory, size_t n);
 
 /* The directory's name, without the rest of its path, in the arena. */
 const char *pdnn_plot_directory(struct pdnn_arena *arena, const char *directory);

@@ -1,13 +1,95 @@
-/* A picture while it is drawn. What it holds is released when its files are written. */
+/* Pictures from the tables of result directories, and the data behind each as CSV: what is asked for, the
+ * kinds there are, and a picture while it is drawn. */
 #ifndef RESULTS_FIGURES_PICTURE_H
 #define RESULTS_FIGURES_PICTURE_H
 
+#include "base/paths/target.h"
+#include "results/compare/compare.h"
 #include "results/figures/caption.h"
 #include "results/figures/chart.h"
-#include "results/figures/plot.h"
 #include "results/query/selection.h"
 #include "results/table/table.h"
+#include "results/whatif/hardware.h"
 
+enum pdnn_plot_format {
+    PDNN_PLOT_BOTH, /* svg, and png where the build has it */
+    PDNN_PLOT_SVG,
+    PDNN_PLOT_PNG,
+    PDNN_PLOT_PDF,
+    PDNN_PLOT_TEX,
+    PDNN_PLOT_CSV /* the data behind the picture */
+};
+
+/* The words of --format, from PDNN_PLOT_SVG on; NULL-terminated. */
+extern const char *const pdnn_plot_formats[];
+
+/* An option that is not given is NULL. A picture reads those that its row names, and the row's help says
+ * what they mean there. */
+struct pdnn_plot_request {
+    const char *const *directory; /* with results.csv, and what else the picture reads */
+    size_t n_directories;         /* at least 1; the pictures go to the first */
+    const char *x, *y, *value;
+    const char *color, *by, *across;       /* columns of results.csv, or lists of them */
+    struct pdnn_hardware_request hardware; /* of a projection */
+    const char *const *only;               /* which instances, as in pdnn_selection_open_all */
+    size_t n_only;
+    /* The file, or NULL: DIR/<kind>. An extension .svg, .png, .pdf, .tex or .csv is the format, unless
+     * another one is requested, which replaces it. A device, a pipe or an own descriptor takes one picture as
+     * it is, SVG unless another format is requested. */
+    const char *output;
+    const char *width, *height, *font_size; /* "85mm", "60mm", "8" (points) */
+    /* What the directories and `only` stand for, ended ok or not, where it is open; else NULL; borrowed. */
+    const struct pdnn_selection *selection;
+    const struct pdnn_comparison *comparison;
+    struct pdnn_ops_reader *ops; /* of the directories, where they are open; else NULL; borrowed */
+    enum pdnn_plot_format format;
+};
+
+struct pdnn_plot_result {
+    char path[2][PDNN_TARGET_TEXT]; /* the files that were written; not a device or pipe */
+    int n_paths;
+    struct pdnn_str data;   /* PDNN_PLOT_CSV without an output: the table, which the caller finishes */
+    size_t drawn, left_out; /* rows drawn; rows that could not be (not ok, or lacking a plotted value) */
+};
+
+struct pdnn_picture;
+
+/* What the engine opens before a picture is drawn. */
+enum pdnn_plot_source {
+    PDNN_PLOT_OWN,  /* nothing: the picture chooses */
+    PDNN_PLOT_ROWS, /* the chosen rows of all directories */
+    PDNN_PLOT_PAIRS /* the comparison */
+};
+
+/* A column of results.csv that a picture draws: what --x, --value or --color names, or else the usual one. */
+struct pdnn_plot_column {
+    const char *option, *usual;
+};
+enum { PDNN_PLOT_COLUMNS_MAX = 5 };
+
+/* A kind of picture is results/figures/<name>.c with its pdnn_plot_<name>, and one word in the root
+ * meson.build. */
+struct pdnn_plot_def {
+    const char *name, *help;
+    /* The options of `paradnn plot` that it reads besides those of all, NULL-terminated; the help names each
+     * of them. */
+    const char *const *options;
+    size_t directories_max;          /* 0: any number */
+    const char *drawn, *left_out_as; /* what a row becomes: "points"; why rows are left out */
+    enum pdnn_plot_source of;
+    bool reads_ops;
+    struct pdnn_plot_column column[PDNN_PLOT_COLUMNS_MAX]; /* of rows; those without a name end them */
+    const char *none; /* of a chart: what is said, behind the directory, where it has no points */
+    /* Reads what the request names, and fills the picture's table and canvas, or its chart. */
+    enum pdnn_status (*draw)(struct pdnn_picture *picture, struct pdnn_err *err);
+};
+
+/* The kinds that `paradnn plot KIND` takes; NULL-terminated. */
+extern const struct pdnn_plot_def *const pdnn_plots[];
+
+const struct pdnn_plot_def *pdnn_plot_find(const char *name);
+
+/* What it holds is released when its files are written. */
 struct pdnn_picture {
     const struct pdnn_plot_request *request;
     double width, height; /* of the picture, if its contents need no other */

@@ -319,7 +319,7 @@ static struct pdnn_titles titles_of(const struct pdnn_roof_panels *panels, const
     const char *first = first_start(selection, p->source),
                *title = pdnn_arena_printf(arena, "%s of %s: %zu model%s", what, p->name, p->rows.rows,
                                           p->rows.rows == 1 ? "" : "s");
-    pdnn_plot_put_cpu(&selection->results.directory[p->source], 1, &below);
+    pdnn_str_printf(&below, "%s", pdnn_plot_cpu(arena, &selection->results.directory[p->source], 1));
     if (*p->threads)
         pdnn_str_printf(&below, ", %s thread%s", p->threads, strcmp(p->threads, "1") == 0 ? "" : "s");
     for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {

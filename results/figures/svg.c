@@ -12,13 +12,11 @@ static const char family[] =
 
 /* With one digit behind the point, and none where that is 0. */
 static void put_number(struct pdnn_str *out, double value) {
-    long tenths = lround(value * 10);
-    if (tenths < 0)
-        pdnn_str_append(out, "-", 1);
-    tenths = labs(tenths);
-    pdnn_str_append_i64(out, tenths / 10);
+    const long tenths = lround(value * 10);
+    pdnn_str_append(out, "-", tenths < 0);
+    pdnn_str_append_i64(out, labs(tenths) / 10);
     if (tenths % 10)
-        pdnn_str_printf(out, ".%ld", tenths % 10);
+        pdnn_str_printf(out, ".%ld", labs(tenths) % 10);
 }
 
 static void put_attribute(struct pdnn_str *out, const char *name, double value) {
@@ -28,10 +26,7 @@ static void put_attribute(struct pdnn_str *out, const char *name, double value) 
 }
 
 static void put_ink(struct pdnn_str *out, const char *name, int ink) {
-    if (ink == PDNN_NO_INK)
-        pdnn_str_printf(out, " %s=\"none\"", name);
-    else
-        pdnn_str_printf(out, " %s=\"#%06x\"", name, (unsigned)ink);
+    pdnn_str_printf(out, ink == PDNN_NO_INK ? " %s=\"none\"" : " %s=\"#%06x\"", name, (unsigned)ink);
 }
 
 static void put_pen(struct pdnn_str *out, const struct pdnn_pen *pen) {

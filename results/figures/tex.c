@@ -45,25 +45,12 @@ static void put_corners(struct pdnn_str *out, const struct pdnn_spot *spot, size
 static void put_letters(struct pdnn_str *out, const char *text) {
     static const struct {
         const char *letter, *tex;
-    } letters[] = {{"\\", "\\textbackslash{}"},
-                   {"{", "\\{"},
-                   {"}", "\\}"},
-                   {"$", "\\$"},
-                   {"&", "\\&"},
-                   {"#", "\\#"},
-                   {"^", "\\textasciicircum{}"},
-                   {"_", "\\_"},
-                   {"~", "\\textasciitilde{}"},
-                   {"%", "\\%"},
-                   {"<", "\\textless{}"},
-                   {">", "\\textgreater{}"},
-                   {"|", "\\textbar{}"},
-                   {"\"", "\\textquotedbl{}"},
-                   {"-", "{-}"},
-                   {"`", "\\textasciigrave{}"},
-                   {"'", "\\textquotesingle{}"},
-                   {"\u00b1", "$\\pm$"},
-                   {"\u00d7", "$\\times$"},
+    } letters[] = {{"\\", "\\textbackslash{}"}, {"^", "\\textasciicircum{}"},
+                   {"~", "\\textasciitilde{}"}, {"<", "\\textless{}"},
+                   {">", "\\textgreater{}"},    {"|", "\\textbar{}"},
+                   {"\"", "\\textquotedbl{}"},  {"-", "{-}"},
+                   {"`", "\\textasciigrave{}"}, {"'", "\\textquotesingle{}"},
+                   {"\u00b1", "$\\pm$"},        {"\u00d7", "$\\times$"},
                    {"\u00b5", "$\\mu$"}};
     while (*text) {
         size_t k = 0, step = 1;
@@ -72,7 +59,9 @@ static void put_letters(struct pdnn_str *out, const char *text) {
             k++;
         while ((text[step] & 0xc0) == 0x80)
             step++;
-        if (k < sizeof letters / sizeof *letters)
+        if (strchr("{}$&#_%", *text))
+            pdnn_str_printf(out, "\\%c", *text);
+        else if (k < sizeof letters / sizeof *letters)
             pdnn_str_printf(out, "%s", letters[k].tex);
         else
             pdnn_str_append(out, (unsigned char)*text < 0x80 ? text : "?", 1);

@@ -3,7 +3,7 @@
 #ifndef RESULTS_REPORT_PAGE_H
 #define RESULTS_REPORT_PAGE_H
 
-#include "results/figures/plot.h"
+#include "results/figures/picture.h"
 #include "results/query/selection.h"
 #include "results/claims/claim.h"
 #include "results/table/escape.h"
