@@ -13,48 +13,36 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The version of the library behind the task's backend. */
-static enum pdnn_status find_software(struct compose *compose, const struct pdnn_task *task, char *software,
-                                      struct pdnn_err *err) {
-    const char *backend = pdnn_backend_names[task->instance.setting[PDNN_SETTING_BACKEND]];
-    struct pdnn_worker *worker;
-    enum pdnn_status status = pdnn_sweep_workers_get(
-        compose->workers, (enum pdnn_isa)task->instance.setting[PDNN_SETTING_ISA], &worker, err);
-    if (status != PDNN_OK)
-        return status;
-    const struct pdnn_software *rows = pdnn_worker_software(worker);
-    for (size_t i = 0; i < rows->count; i++)
-        if (strcmp(rows->row[i].backend, backend) == 0)
-            snprintf(software, PDNN_LIBRARY_NAME_TEXT, "%.*s", PDNN_LIBRARY_NAME_TEXT - 1,
-                     rows->row[i].version);
-    return PDNN_OK;
-}
-
 enum pdnn_status pdnn_compose_find_context(struct compose *compose, size_t task, size_t *number,
                                            struct pdnn_err *err) {
-    const struct pdnn_task *of = &compose->session->tasks[task];
-    const int64_t *setting = of->instance.setting;
-    struct context fresh = {.backend = setting[PDNN_SETTING_BACKEND],
-                            .threads = setting[PDNN_SETTING_THREADS],
-                            .isa = setting[PDNN_SETTING_ISA]};
+    const int64_t *setting = compose->session->tasks[task].instance.setting;
+    const enum pdnn_isa isa = (enum pdnn_isa)setting[PDNN_SETTING_ISA];
+    struct context fresh = {
+        .backend = setting[PDNN_SETTING_BACKEND], .threads = setting[PDNN_SETTING_THREADS], .isa = isa};
+    struct pdnn_worker *worker;
     for (*number = 0; *number < compose->n_contexts; ++*number) {
         const struct context *known = &compose->contexts[*number];
         if (known->backend == fresh.backend && known->threads == fresh.threads && known->isa == fresh.isa)
             return PDNN_OK;
     }
-    compose->contexts = pdnn_resize(compose->contexts, compose->n_contexts + 1, sizeof *compose->contexts);
-    if (find_software(compose, of, fresh.software, err) != PDNN_OK)
+    if (pdnn_sweep_workers_get(compose->workers, isa, &worker, err) != PDNN_OK)
         return err->status;
+    const struct pdnn_software *software = pdnn_worker_software(worker);
+    for (size_t i = 0; i < software->count; i++)
+        if (strcmp(software->row[i].backend, pdnn_backend_names[fresh.backend]) == 0)
+            snprintf(fresh.software, sizeof fresh.software, "%.*s", PDNN_LIBRARY_NAME_TEXT - 1,
+                     software->row[i].version);
     const struct pdnn_environment_key context = {.host = &compose->session->host,
                                                  .build = pdnn_build,
                                                  .library = fresh.software,
-                                                 .isa = pdnn_isa_names[fresh.isa],
+                                                 .isa = pdnn_isa_names[isa],
                                                  .threads = fresh.threads,
                                                  .variables = environ};
     struct pdnn_str text = {0};
     pdnn_environment_key_format(&context, &text);
     pdnn_library_context(pdnn_str_text(&text), fresh.text);
     pdnn_str_finish(&text);
+    compose->contexts = pdnn_resize(compose->contexts, compose->n_contexts + 1, sizeof fresh);
     compose->contexts[compose->n_contexts++] = fresh;
     return PDNN_OK;
 }

@@ -97,19 +97,9 @@ enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *e
     }
     choose->budget_seconds = pdnn_session_seconds_left(session);
     pdnn_choose(choose);
-    for (size_t i = 0; i < session->n_tasks && !isinf(choose->budget_seconds); i++) {
-        bool is_late = compose->of[i].role != ROLE_NONE && choose->models[i].fate == PDNN_FATE_LEFT;
-        result->out_of_time = result->out_of_time || is_late;
-    }
     for (size_t i = 0; i < choose->n_operators; i++)
         result->predicted += choose->operators[i].fate == PDNN_FATE_PREDICTED;
     return PDNN_OK;
-}
-
-static bool is_late(struct compose *compose) {
-    const bool late = pdnn_session_seconds_left(compose->session) <= 0;
-    compose->result->out_of_time = compose->result->out_of_time || late;
-    return late;
 }
 
 /* To be measured: of a composed model, and neither predicted nor left. */
@@ -228,7 +218,8 @@ enum pdnn_status pdnn_compose_measure(struct compose *compose, size_t count, siz
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < count; i++)
         seconds += operators[compose->order[i]].seconds;
-    for (size_t i = 0; i < count && status == PDNN_OK && !is_late(compose); i++) {
+    for (size_t i = 0; i < count && status == PDNN_OK && pdnn_session_seconds_left(compose->session) > 0;
+         i++) {
         /* The time left goes by what was guessed for the operators done and for the others. */
         double passed = (double)(pdnn_clock_ns() - began_ns) * 1e-9;
         hooks->work(hooks->user, "operators measured", i, count,
