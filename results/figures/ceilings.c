@@ -1,7 +1,6 @@
 /* `paradnn plot ceilings`: ceilings.csv as pictures. A row of two panels per directory and thread count:
  * bandwidth against working set, where each level was found to end, and the roofs taken from it; and
  * arithmetic by dtype and kernel as bars. */
-#include "base/memory.h"
 #include "base/texts.h"
 #include "base/units.h"
 #include "results/figures/picture.h"
@@ -9,7 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* To the left of the panels. */
@@ -35,52 +33,46 @@ struct machine {
 
 struct picture {
     struct pdnn_picture *in;
-    struct machine *machine; /* heap, n_machines of them */
+    struct machine *machine; /* n_machines of them */
     size_t n_machines, room;
     struct pdnn_texts dtypes, patterns, plain; /* plain: without the kind of store; each has a color */
     struct pdnn_scale x, y;                    /* of all panels of bandwidths, without their places */
 };
 
-/* The machine's next row of this kind from *at on, and moves *at behind it; NULL if there is none. */
-static const struct pdnn_ceiling *next_row(const struct machine *m, const char *kind, size_t *at) {
-    while (*at < m->of->count) {
-        const struct pdnn_ceiling *row = &m->of->row[(*at)++];
+/* The machine's next row of this kind behind this one, or for NULL its first; NULL if there is none. */
+static const struct pdnn_ceiling *next_row(const struct machine *m, const char *kind,
+                                           const struct pdnn_ceiling *row) {
+    for (row = row ? row + 1 : m->of->row; row < m->of->row + m->of->count; row++)
         if (row->threads == m->threads && strcmp(row->kind, kind) == 0)
             return row;
-    }
     return NULL;
 }
 
-/* Adds a row to the machine that it belongs to, perhaps a new one. */
-static void add_row(struct picture *p, const struct pdnn_ceilings *of, const struct pdnn_ceiling *row,
-                    const char *name) {
-    size_t m = 0;
-    while (m < p->n_machines && (p->machine[m].of != of || p->machine[m].threads != row->threads))
-        m++;
-    if (m == p->n_machines) {
-        p->machine = pdnn_grow(p->machine, &p->room, m, sizeof *p->machine);
-        p->machine[p->n_machines++] = (struct machine){.name = name, .threads = row->threads, .of = of};
-    }
-    if (strcmp(row->kind, "compute") == 0)
-        pdnn_texts_add(&p->dtypes, row->dtype);
-    pdnn_ceilings_add(row, &p->in->data);
-    pdnn_table_set_text(&p->in->data, p->in->drawn++, PDNN_CEILINGS_COLUMNS, name);
-}
-
+/* Adds the directory's rows that are drawn, each to its machine. */
 static enum pdnn_status add_directory(struct picture *p, const char *directory, struct pdnn_err *err) {
     const char *name = pdnn_plot_directory(&p->in->arena, directory);
-    const size_t drawn = p->in->drawn;
+    const size_t drawn = p->in->drawn, first = p->n_machines;
     struct pdnn_ceilings *read = pdnn_arena_alloc(&p->in->arena, 1, sizeof *read);
     if (pdnn_ceilings_read_in(directory, read, err) != PDNN_OK)
         return err->status;
-    for (size_t i = 0; i < read->count; i++) {
+    for (size_t i = 0, m = first; i < read->count; i++, m = first) {
         const struct pdnn_ceiling *row = &read->row[i];
+        const bool is_compute = strcmp(row->kind, "compute") == 0;
         if (row->threads < 0)
             return pdnn_fail(err, PDNN_INVALID, "%s/ceilings.csv: %" PRId64 " is not a number of threads",
                              directory, row->threads);
-        if (strcmp(row->kind, "compute") == 0 || strcmp(row->kind, "bandwidth") == 0 ||
-            strcmp(row->kind, "ladder") == 0)
-            add_row(p, read, row, name);
+        if (!is_compute && strcmp(row->kind, "bandwidth") != 0 && strcmp(row->kind, "ladder") != 0)
+            continue;
+        while (m < p->n_machines && p->machine[m].threads != row->threads)
+            m++;
+        if (m == p->n_machines) {
+            p->machine = pdnn_arena_grow(&p->in->arena, p->machine, &p->room, m, sizeof *p->machine);
+            p->machine[p->n_machines++] = (struct machine){.name = name, .threads = row->threads, .of = read};
+        }
+        if (is_compute)
+            pdnn_texts_add(&p->dtypes, row->dtype);
+        pdnn_ceilings_add(row, &p->in->data);
+        pdnn_table_set_text(&p->in->data, p->in->drawn++, PDNN_CEILINGS_COLUMNS, name);
     }
     p->in->left_out += read->count - (p->in->drawn - drawn);
     return p->in->drawn > drawn
@@ -107,9 +99,10 @@ static enum pdnn_status read_ceilings(struct picture *p, struct pdnn_err *err) {
     return status;
 }
 
-/* Length of the pattern's name without its kind of store. */
-static size_t plain_length(const char *pattern) {
-    return strcspn(pattern, "-");
+/* The number of the pattern without its kind of store. */
+static size_t plain_of(struct picture *p, const char *pattern) {
+    return pdnn_texts_add(&p->plain,
+                          pdnn_arena_printf(&p->in->arena, "%.*s", (int)strcspn(pattern, "-"), pattern));
 }
 
 static int ink_of(size_t number) {
@@ -118,9 +111,8 @@ static int ink_of(size_t number) {
 
 /* Lines are in the color of the pattern; those with streaming stores are dashed. */
 static struct pdnn_pen pen_of(struct picture *p, const char *pattern) {
-    const char *plain = pdnn_arena_printf(&p->in->arena, "%.*s", (int)plain_length(pattern), pattern);
-    struct pdnn_pen pen = pdnn_pen_line(ink_of(pdnn_texts_add(&p->plain, plain)), 1.8);
-    pen.dash = pattern[plain_length(pattern)] ? 4 : 0;
+    struct pdnn_pen pen = pdnn_pen_line(ink_of(plain_of(p, pattern)), 1.8);
+    pen.dash = strchr(pattern, '-') ? 4 : 0;
     return pen;
 }
 
@@ -133,10 +125,9 @@ static size_t level_of(const struct machine *m, const char *name) {
 }
 
 static void collect(struct picture *p, struct machine *m) {
-    const struct pdnn_ceiling *row;
     m->level = pdnn_arena_alloc(&p->in->arena, m->of->count, sizeof *m->level);
     m->bar = pdnn_arena_alloc(&p->in->arena, m->of->count, sizeof *m->bar);
-    for (size_t i = 0; (row = next_row(m, "bandwidth", &i));) {
+    for (const struct pdnn_ceiling *row = NULL; (row = next_row(m, "bandwidth", row));) {
         const double capacity = row->capacity_bytes ? (double)row->capacity_bytes : INFINITY,
                      reported = row->reported_bytes == PDNN_ABSENT ? 0 : (double)row->reported_bytes;
         size_t at = level_of(m, row->level);
@@ -148,7 +139,7 @@ static void collect(struct picture *p, struct machine *m) {
         m->level[at].gbs = fmax(m->level[at].gbs, row->value);
     }
     for (size_t d = 0; d < p->dtypes.count; d++)
-        for (size_t i = 0; (row = next_row(m, "compute", &i));)
+        for (const struct pdnn_ceiling *row = NULL; (row = next_row(m, "compute", row));)
             if (strcmp(row->dtype, p->dtypes.text[d]) == 0)
                 m->bar[m->n_bars++] = row;
 }
@@ -156,23 +147,20 @@ static void collect(struct picture *p, struct machine *m) {
 /* The patterns, the roofs' first, so that each has a color of its own; and the ranges of all panels. Without
  * a ladder there is room on both sides of the capacities. */
 static void collect_patterns(struct picture *p) {
-    static const char *const kinds[] = {"bandwidth", "ladder"};
     double low[2] = {INFINITY, INFINITY}, high[2] = {0, 0};
     bool has_ladder = false;
     for (int ladder = 0; ladder < 2; ladder++)
-        for (size_t m = 0; m < p->n_machines; m++) {
-            const struct pdnn_ceiling *row;
-            for (size_t i = 0; (row = next_row(&p->machine[m], kinds[ladder], &i));) {
+        for (size_t m = 0; m < p->n_machines; m++)
+            for (const struct pdnn_ceiling *row = NULL;
+                 (row = next_row(&p->machine[m], ladder ? "ladder" : "bandwidth", row));) {
                 const double number[] = {(double)row->capacity_bytes, row->value};
                 pdnn_texts_add(&p->patterns, row->pattern);
-                pen_of(p, row->pattern);
-                has_ladder = has_ladder || ladder;
+                has_ladder |= ladder;
                 for (int k = 0; k < 2; k++) {
                     low[k] = number[k] > 0 ? fmin(low[k], number[k]) : low[k];
                     high[k] = fmax(high[k], number[k]);
                 }
             }
-        }
     if (!(high[0] > 0))
         low[0] = high[0] = 1 << 20;
     if (!(high[1] > 0))
@@ -191,12 +179,10 @@ static double middle_of(const struct picture *p, const struct machine *m, size_t
 }
 
 /* Where the roof stands: at the working set that it was taken from, if the file has it. */
-static double place_of(const struct picture *p, const struct machine *m, const struct pdnn_ceiling *roof) {
-    const struct pdnn_ceiling *row;
-    for (size_t i = 0; (row = next_row(m, "ladder", &i));)
+static double place_of(struct picture *p, const struct machine *m, const struct pdnn_ceiling *roof) {
+    for (const struct pdnn_ceiling *row = NULL; (row = next_row(m, "ladder", row));)
         if (row->value == roof->value && strcmp(row->level, roof->level) == 0 &&
-            plain_length(row->pattern) == plain_length(roof->pattern) &&
-            memcmp(row->pattern, roof->pattern, plain_length(roof->pattern)) == 0)
+            plain_of(p, row->pattern) == plain_of(p, roof->pattern))
             return (double)row->capacity_bytes;
     return middle_of(p, m, level_of(m, roof->level));
 }
@@ -204,11 +190,10 @@ static double place_of(const struct picture *p, const struct machine *m, const s
 static void draw_patterns(struct picture *p, const struct machine *m) {
     struct pdnn_canvas *canvas = &p->in->canvas;
     struct pdnn_spot *spots = pdnn_arena_alloc(&p->in->arena, m->of->count, sizeof *spots);
-    const struct pdnn_ceiling *row;
     for (size_t k = 0; k < p->patterns.count; k++) {
         const struct pdnn_pen pen = pen_of(p, p->patterns.text[k]);
         size_t count = 0;
-        for (size_t i = 0; (row = next_row(m, "ladder", &i));)
+        for (const struct pdnn_ceiling *row = NULL; (row = next_row(m, "ladder", row));)
             if (strcmp(row->pattern, p->patterns.text[k]) == 0)
                 spots[count++] = (struct pdnn_spot){pdnn_scale_at(&p->x, (double)row->capacity_bytes),
                                                     pdnn_scale_at(&p->y, row->value)};
@@ -218,7 +203,7 @@ static void draw_patterns(struct picture *p, const struct machine *m) {
         pdnn_draw_points(canvas, spots, NULL, count,
                          (struct pdnn_mark){PDNN_CIRCLE, 2, pdnn_pen_fill(pen.line), false});
     }
-    for (size_t i = 0; (row = next_row(m, "bandwidth", &i));)
+    for (const struct pdnn_ceiling *row = NULL; (row = next_row(m, "bandwidth", row));)
         pdnn_draw_point(
             canvas, pdnn_scale_at(&p->x, place_of(p, m, row)), pdnn_scale_at(&p->y, row->value),
             (struct pdnn_mark){PDNN_CIRCLE, 6, pdnn_pen_line(pen_of(p, row->pattern).line, 2), false});
@@ -238,27 +223,25 @@ static void draw_ends(struct picture *p, const struct machine *m) {
     }
 }
 
-/* The level and its best roof, what it was found to hold, what the host reports; short: its name and the roof
- * alone. */
 enum { NAME_LINES = 3 };
 struct name {
     const char *line[NAME_LINES];
     double x, half; /* the middle, and half of the width */
 };
 
+/* The level and its best roof, what it was found to hold, what the host reports; short: its name and the roof
+ * alone. */
 static struct name name_level(struct pdnn_arena *arena, const struct level *level, bool is_short) {
     char size[PDNN_UNIT_TEXT];
+    const double holds = level->capacity_bytes, reported = level->reported_bytes;
     const char *gbs = pdnn_arena_printf(arena, "%s GB/s", pdnn_plot_number(arena, level->gbs, 3));
     struct name name = {.line = {level->name, gbs, ""}};
     if (!is_short) {
         name.line[0] = pdnn_arena_printf(arena, "%s: %s", level->name, gbs);
         name.line[1] =
-            isinf(level->capacity_bytes)
-                ? ""
-                : pdnn_arena_printf(arena, "holds %s", pdnn_format_bytes(size, level->capacity_bytes));
-        if (level->reported_bytes > 0)
-            name.line[2] =
-                pdnn_arena_printf(arena, "reported %s", pdnn_format_bytes(size, level->reported_bytes));
+            isinf(holds) ? "" : pdnn_arena_printf(arena, "holds %s", pdnn_format_bytes(size, holds));
+        name.line[2] =
+            reported > 0 ? pdnn_arena_printf(arena, "reported %s", pdnn_format_bytes(size, reported)) : "";
     }
     for (size_t k = 0; k < NAME_LINES; k++)
         name.half = fmax(name.half, pdnn_text_width(name.line[k], PDNN_FONT_SMALL) / 2);
@@ -322,7 +305,7 @@ static void draw_bars(struct picture *p, const struct machine *m, struct pdnn_sc
 /* What stands above a row of panels. */
 static const char *name_machine(struct picture *p, const struct machine *m) {
     char time[PDNN_UNIT_TEXT] = "";
-    const struct pdnn_ceiling *overhead = next_row(m, "overhead", &(size_t){0});
+    const struct pdnn_ceiling *overhead = next_row(m, "overhead", NULL);
     const bool several = p->in->request->n_directories > 1, known = overhead && overhead->value > 0;
     return pdnn_arena_printf(&p->in->arena, "%s%s%" PRId64 " thread%s%s%s", several ? m->name : "",
                              several ? ", " : "", m->threads, m->threads == 1 ? "" : "s",
@@ -340,13 +323,13 @@ static double draw_foot(struct picture *p, double x) {
                          pen.dash > 0 ? pdnn_arena_printf(&p->in->arena, "%s (dashed)", pattern) : pattern,
                          pdnn_swatch(pen.line));
     }
-    const double caption =
+    const double top =
         y +
         pdnn_draw_caption(
             &p->in->canvas, x, y,
             "Rings are the roofs. Solid lines: where a level was found to end; dashed: its reported size. "
             "Lines on bars go from the least to the greatest repetition.");
-    return caption + pdnn_entries_draw_below(&p->in->legend, caption, &p->in->canvas);
+    return top + pdnn_entries_draw_below(&p->in->legend, top, &p->in->canvas);
 }
 
 /* Two panels for each machine, side by side or below each other; the names of bars stand to the left of the
@@ -378,12 +361,11 @@ static void describe(struct picture *p) {
     canvas->height = title + (double)p->n_machines * row + draw_foot(p, wide ? margin : 16);
     if (request->n_directories == 1)
         pdnn_environment_get(request->directory[0], "cpu", &cpu);
-    const struct pdnn_titles titles = {
+    const char *text =
         pdnn_arena_printf(&p->in->arena, "Roofs of %s%s%s",
                           pdnn_plot_directories(&p->in->arena, request->directory, request->n_directories),
-                          cpu.length ? ": " : "", pdnn_str_text(&cpu)),
-        NULL};
-    pdnn_draw_titles(canvas, margin, canvas->height, &titles);
+                          cpu.length ? ": " : "", pdnn_str_text(&cpu));
+    pdnn_draw_titles(canvas, margin, canvas->height, &(struct pdnn_titles){text, NULL});
     pdnn_str_finish(&cpu);
     for (size_t k = 0; k < p->n_machines; k++) {
         const struct machine *m = &p->machine[k];
@@ -412,7 +394,6 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     pdnn_texts_finish(&p.dtypes);
     pdnn_texts_finish(&p.patterns);
     pdnn_texts_finish(&p.plain);
-    free(p.machine);
     return status;
 }
 

@@ -5,7 +5,6 @@
 #include "results/query/shares.h"
 
 #include <math.h>
-#include <string.h>
 
 struct picture {
     struct pdnn_picture *in;
@@ -41,9 +40,9 @@ static void describe(struct picture *p) {
     const size_t n_kinds = p->kinds.names.count;
     double *pct = pdnn_arena_alloc(&p->in->arena, n_kinds, sizeof *pct), all = 0;
     for (size_t k = 0; k < n_kinds; k++)
-        all += p->kinds.mean[k].mean * (double)p->kinds.mean[k].n;
+        all += pct[k] = p->kinds.mean[k].mean * (double)p->kinds.mean[k].n;
     for (size_t k = 0; k < n_kinds; k++)
-        pct[k] = p->kinds.mean[k].mean * (double)p->kinds.mean[k].n / all * 100;
+        pct[k] *= 100 / all;
     p->in->chart.color_title = "kind: share of all time";
     p->in->chart.caption =
         "Each point is one kind of op in one model, with all its executions. Shares below 1 % and ops "
@@ -54,13 +53,10 @@ static void describe(struct picture *p) {
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
-    const size_t count = picture->selection.count;
-    bool *all = pdnn_arena_alloc(&picture->arena, count + 1, sizeof *all);
-    memset(all, true, count);
     const bool done = pdnn_op_kinds_parse(&p.kinds, picture->request->by, err) == PDNN_OK &&
-                      pdnn_roof_panels_find(&p.roofs, picture, all, "id layer op_pass #share_pct bound color",
-                                            err) == PDNN_OK;
-    for (size_t at = 0; done && at < count; at++) {
+                      pdnn_roof_panels_find(&p.roofs, picture, NULL,
+                                            "id layer op_pass #share_pct bound color", err) == PDNN_OK;
+    for (size_t at = 0; done && at < picture->selection.count; at++) {
         const struct pdnn_op_rows rows = pdnn_selection_rows(&picture->selection, at, picture->ops);
         const struct pdnn_family_def *family = pdnn_family_find(rows.family);
         for (size_t i = 0; i < rows.count; i++)

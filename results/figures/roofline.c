@@ -9,34 +9,29 @@ enum { INTENSITY, GFLOPS, MODE, COLOR };
 static enum pdnn_status draw(struct pdnn_picture *p, struct pdnn_err *err) {
     struct pdnn_chart *chart = &p->chart;
     struct pdnn_roof_panels roofs;
-    size_t *drawn = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *drawn); /* by point */
     bool *is_drawn = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *is_drawn);
-    p->left_out = p->selection.left_out;
-    for (size_t at = 0; at < p->selection.count; at++) {
-        const struct pdnn_spot spot = {pdnn_selection_number(&p->selection, at, p->column[INTENSITY]),
-                                       pdnn_selection_number(&p->selection, at, p->column[GFLOPS])};
-        if (!(spot.x > 0 && spot.y > 0)) {
-            p->left_out++;
-            continue;
-        }
-        is_drawn[at] = true;
-        drawn[chart->n_points] = at;
-        struct pdnn_chart_point point = pdnn_picture_place(p, at, spot, p->column[COLOR]);
-        point.dotted = strcmp(pdnn_selection_get(&p->selection, at, p->column[MODE]), "train") == 0;
-        pdnn_chart_add_point(chart, point);
-    }
+    for (size_t at = 0; at < p->selection.count; at++)
+        is_drawn[at] = pdnn_selection_number(&p->selection, at, p->column[INTENSITY]) > 0 &&
+                       pdnn_selection_number(&p->selection, at, p->column[GFLOPS]) > 0;
     if (pdnn_roof_panels_find(&roofs, p, is_drawn, "run_mode color", err) != PDNN_OK)
         return err->status;
     /* Each point in its panel, and its row behind those of the roofs. */
-    for (size_t i = 0; i < chart->n_points; i++) {
-        struct pdnn_chart_point *point = &chart->point[i];
-        point->panel = roofs.panel_of[drawn[i]];
-        const struct pdnn_roof_panel *panel = &roofs.panel[point->panel];
+    for (size_t at = 0; at < p->selection.count; at++) {
+        if (!is_drawn[at])
+            continue;
+        const char *mode = pdnn_selection_get(&p->selection, at, p->column[MODE]);
+        const struct pdnn_spot spot = {pdnn_selection_number(&p->selection, at, p->column[INTENSITY]),
+                                       pdnn_selection_number(&p->selection, at, p->column[GFLOPS])};
+        struct pdnn_chart_point point = pdnn_picture_place(p, at, spot, p->column[COLOR]);
+        point.dotted = strcmp(mode, "train") == 0;
+        point.panel = roofs.panel_of[at];
+        const struct pdnn_roof_panel *panel = &roofs.panel[point.panel];
+        pdnn_chart_add_point(chart, point);
         pdnn_table_add_row(&p->data);
-        pdnn_picture_fill(p, 0, "model", pdnn_picture_id(p, drawn[i]), point->spot.x, point->spot.y, NAN,
-                          pdnn_selection_get(&p->selection, drawn[i], p->column[MODE]), point->color.text,
+        pdnn_picture_fill(p, 0, "model", pdnn_picture_id(p, at), spot.x, spot.y, NAN, mode, point.color.text,
                           panel->name, panel->threads);
     }
+    p->left_out = p->selection.left_out + p->selection.count - chart->n_points;
     chart->dot = "train";
     chart->no_dot = "infer";
     chart->caption = "Each point is one model. The lines are what this machine was measured to reach: "

@@ -5,79 +5,67 @@
 #include <math.h>
 #include <string.h>
 
-/* The dtype is f32 where the table does not say. */
-static void add_row(struct pdnn_roof_panel *p, const char *dtype, unsigned notes) {
-    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++)
-        p->has_dtype[d] = p->has_dtype[d] || strcmp(*dtype ? dtype : "f32", pdnn_dtype_name(d)) == 0;
-    pdnn_plot_tally_add(&p->rows, notes);
-}
-
-/* Roofs are kept highest first. A name includes the dtype if there are several. */
-static void add_compute(struct pdnn_roof_panel *p, const struct pdnn_ceiling *row, struct pdnn_arena *arena) {
-    static const char gemm_prefix[] = "gemm-";
-    bool fma = strcmp(row->pattern, "fma") == 0;
-    bool gemm = strncmp(row->pattern, gemm_prefix, sizeof gemm_prefix - 1) == 0;
-    const char *detail = fma ? "" : row->pattern + (gemm ? sizeof gemm_prefix - 1 : 0);
-    int dtypes = 0;
-    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++)
-        dtypes += p->has_dtype[d];
-    const char *text = pdnn_arena_printf(
-        arena, "%s%s%s%s%s%s %s GFLOP/s", dtypes > 1 ? row->dtype : "", dtypes > 1 ? " " : "",
-        fma    ? "FMA peak"
-        : gemm ? "best GEMM"
-               : "compute",
-        *detail ? " (" : "", detail, *detail ? ")" : "", pdnn_plot_number(arena, row->value, 3));
-    size_t at = p->n_compute++;
-    for (; at > 0 && p->compute[at - 1].gflops < row->value; at--)
-        p->compute[at] = p->compute[at - 1];
-    p->compute[at] = (struct pdnn_compute_roof){text, row->value};
-}
-
-/* The FMA peak and the best of all other compute rows. */
-static void add_dtype(struct pdnn_roof_panel *p, enum pdnn_dtype dtype, int64_t threads,
-                      struct pdnn_arena *arena) {
+/* Adds the FMA peak and the best of all other compute rows of a dtype, which is named if there are several.
+ * Roofs are kept highest first. */
+static void add_compute(struct pdnn_roof_panel *p, const char *dtype, bool is_named, int64_t threads,
+                        struct pdnn_arena *arena) {
     const struct pdnn_ceiling *best[2] = {NULL, NULL};
     for (size_t i = 0; i < p->ceilings->count; i++) {
         const struct pdnn_ceiling *row = &p->ceilings->row[i];
         const int other = strcmp(row->pattern, "fma") != 0;
-        if (row->threads == threads && strcmp(row->kind, "compute") == 0 &&
-            strcmp(row->dtype, pdnn_dtype_name(dtype)) == 0 &&
+        if (row->threads == threads && strcmp(row->kind, "compute") == 0 && strcmp(row->dtype, dtype) == 0 &&
             (!best[other] || best[other]->value < row->value))
             best[other] = row;
     }
-    for (int other = 0; other < 2; other++)
-        if (best[other])
-            add_compute(p, best[other], arena);
+    for (int other = 0; other < 2; other++) {
+        if (!best[other])
+            continue;
+        const double gflops = best[other]->value;
+        const bool is_gemm = strncmp(best[other]->pattern, "gemm-", 5) == 0;
+        const char *what = other ? pdnn_arena_printf(arena, is_gemm ? "best GEMM (%s)" : "compute (%s)",
+                                                     best[other]->pattern + (is_gemm ? 5 : 0))
+                                 : "FMA peak";
+        size_t at = p->n_compute++;
+        for (; at > 0 && p->compute[at - 1].gflops < gflops; at--)
+            p->compute[at] = p->compute[at - 1];
+        p->compute[at].gflops = gflops;
+        p->compute[at].text =
+            pdnn_arena_printf(arena, "%s%s%s %s GFLOP/s", is_named ? dtype : "", is_named ? " " : "", what,
+                              pdnn_plot_number(arena, gflops, 3));
+    }
 }
 
 static enum pdnn_status find_roofs(struct pdnn_roof_panel *p, struct pdnn_arena *arena,
                                    struct pdnn_err *err) {
+    const char *first = "any dtype";
+    size_t n_dtypes = 0;
     int64_t threads = 0;
     pdnn_parse_i64(p->threads, &threads);
     pdnn_roofs_init(&p->roofs, p->ceilings, threads);
-    const char *missing = NULL;
-    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
-        if (!p->has_dtype[d])
-            continue;
-        bool has_peak = p->roofs.peak_gflops[d] > 0;
-        if (!missing && (!has_peak || !p->roofs.n_levels))
-            missing = pdnn_dtype_name(d);
+    for (enum pdnn_dtype d = PDNN_DTYPE_COUNT; d-- > 0;) {
+        first = p->has_dtype[d] ? pdnn_dtype_name(d) : first;
         /* A dtype that ran without a fast path has no roof; its points lie below the others. */
-        p->has_dtype[d] = has_peak;
-        p->peak_gflops = fmax(p->peak_gflops, p->roofs.peak_gflops[d]);
+        p->has_dtype[d] = p->has_dtype[d] && p->roofs.peak_gflops[d] > 0;
+        p->peak_gflops = fmax(p->peak_gflops, p->has_dtype[d] ? p->roofs.peak_gflops[d] : 0);
+        n_dtypes += p->has_dtype[d];
     }
-    if (!(p->peak_gflops > 0) || !p->roofs.n_levels)
+    if (!n_dtypes || !p->roofs.n_levels)
         return pdnn_fail(err, PDNN_INVALID,
-                         "ceilings.csv has no roofs for %s on %s threads, which most rows ran with",
-                         missing ? missing : "any dtype", p->threads);
-    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
+                         "ceilings.csv has no roofs for %s on %s threads, which most rows ran with", first,
+                         p->threads);
+    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++)
         if (p->has_dtype[d])
-            add_dtype(p, d, threads, arena);
+            add_compute(p, pdnn_dtype_name(d), n_dtypes > 1, threads, arena);
+    p->slowest_gbs = INFINITY;
+    for (size_t i = 0; i < p->roofs.n_levels; i++) {
+        p->slowest_gbs = fmin(p->slowest_gbs, p->roofs.level[i].gbs);
+        p->fastest_gbs = fmax(p->fastest_gbs, p->roofs.level[i].gbs);
     }
     return PDNN_OK;
 }
 
-/* The panels of one directory, one for each of its thread counts that has roofs. */
+/* The panels of one directory, one for each of its thread counts that has roofs. The dtype of a row is f32
+ * where the table does not say. */
 static enum pdnn_status find_panels(struct pdnn_roof_panels *panels, const bool *is_drawn, size_t source,
                                     struct pdnn_err *err) {
     const struct pdnn_selection *selection = &panels->in->selection;
@@ -89,12 +77,16 @@ static enum pdnn_status find_panels(struct pdnn_roof_panels *panels, const bool 
     const size_t n = pdnn_selection_distinct(selection, pdnn_results_setting(results, PDNN_SETTING_THREADS),
                                              arena, &threads, of);
     struct pdnn_roof_panel *all = pdnn_arena_alloc(arena, n + 1, sizeof *all);
-    struct pdnn_roof_panel **panel = pdnn_arena_alloc(arena, n + 1, sizeof *panel);
-    for (size_t at = 0; at < selection->count; at++)
-        if (is_drawn[at] && pdnn_selection_source(selection, at) == source)
-            add_row(&all[of[at]],
-                    pdnn_selection_get(selection, at, pdnn_results_setting(results, PDNN_SETTING_DTYPE)),
-                    pdnn_plot_notes(selection, at));
+    size_t *panel = pdnn_arena_alloc(arena, n + 1, sizeof *panel); /* by number of threads; 0: none */
+    for (size_t at = 0; at < selection->count; at++) {
+        if ((is_drawn && !is_drawn[at]) || pdnn_selection_source(selection, at) != source)
+            continue;
+        const char *dtype =
+            pdnn_selection_get(selection, at, pdnn_results_setting(results, PDNN_SETTING_DTYPE));
+        for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++)
+            all[of[at]].has_dtype[d] |= strcmp(*dtype ? dtype : "f32", pdnn_dtype_name(d)) == 0;
+        pdnn_plot_tally_add(&all[of[at]].rows, pdnn_plot_notes(selection, at));
+    }
     for (size_t k = 1; k < n; k++)
         most = all[k].rows.rows > all[most].rows.rows ? k : most;
     if (!all[most].rows.rows)
@@ -102,34 +94,30 @@ static enum pdnn_status find_panels(struct pdnn_roof_panels *panels, const bool 
     if (pdnn_ceilings_read_in(results->directory[source], ceilings, err) != PDNN_OK)
         return err->status;
     for (size_t k = 0; k < n; k++) {
-        struct pdnn_err missing = {.status = PDNN_OK};
         all[k].ceilings = ceilings;
         all[k].source = source;
         all[k].name = results->name[source];
         all[k].threads = threads[k];
-        if (!all[k].rows.rows)
-            continue;
-        if (find_roofs(&all[k], arena, k == most ? err : &missing) != PDNN_OK) {
-            if (k == most)
-                return err->status;
-            continue;
-        }
-        if (panels->count == PDNN_CHART_PANELS_MAX)
+        const bool found = all[k].rows.rows && find_roofs(&all[k], arena, k == most ? err : NULL) == PDNN_OK;
+        if (k == most && !found)
+            return err->status;
+        if (found && panels->count == PDNN_CHART_PANELS_MAX)
             return pdnn_fail(err, PDNN_INVALID,
                              "more than %d directories and numbers of threads have roofs: choose some with "
                              "--only",
                              PDNN_CHART_PANELS_MAX);
-        panels->panel[panels->count] = all[k];
-        panel[k] = &panels->panel[panels->count++];
+        if (!found)
+            continue;
+        panels->panel[panels->count++] = all[k];
+        panel[k] = panels->count;
     }
     for (size_t at = 0; at < selection->count; at++) {
-        if (!is_drawn[at] || pdnn_selection_source(selection, at) != source)
+        if ((is_drawn && !is_drawn[at]) || pdnn_selection_source(selection, at) != source)
             continue;
-        const bool has_own = panel[of[at]] != NULL;
-        struct pdnn_roof_panel *its = panel[has_own ? of[at] : most];
-        panels->panel_of[at] = (size_t)(its - panels->panel);
-        its->otherwise += !has_own;
-        if (!has_own)
+        const size_t own = panel[of[at]];
+        struct pdnn_roof_panel *its = &panels->panel[panels->panel_of[at] = (own ? own : panel[most]) - 1];
+        its->otherwise += !own;
+        if (!own)
             pdnn_plot_tally_add(&its->rows, pdnn_plot_notes(selection, at));
     }
     return PDNN_OK;
@@ -137,49 +125,34 @@ static enum pdnn_status find_panels(struct pdnn_roof_panels *panels, const bool 
 
 /* The table with a row for each roof. */
 static void start_table(const struct pdnn_roof_panels *panels, const char *names) {
-    enum { KIND, NAME, INTENSITY, GFLOPS, BW_GBS };
+    enum { GFLOPS = 3, BW_GBS };
     struct pdnn_table *data = &panels->in->data;
     pdnn_picture_table(panels->in,
                        pdnn_arena_printf(&panels->in->arena,
                                          "kind name #intensity_flop_per_byte #gflops #bw_gbs %s%s", names,
                                          panels->count > 1 ? " " PDNN_RESULTS_KEY " threads" : ""));
-    for (size_t panel = 0; panel < panels->count; panel++) {
-        const struct pdnn_roof_panel *p = &panels->panel[panel];
-        for (size_t i = 0; i < p->roofs.n_levels + p->n_compute; i++) {
-            const bool is_level = i < p->roofs.n_levels;
-            const struct pdnn_roof_level *level = &p->roofs.level[is_level ? i : 0];
-            const struct pdnn_compute_roof *compute = &p->compute[is_level ? 0 : i - p->roofs.n_levels];
-            size_t row = pdnn_table_add_row(data);
-            pdnn_table_set_text(data, row, KIND, is_level ? "bandwidth" : "compute");
-            pdnn_table_set_text(data, row, NAME, is_level ? level->name : compute->text);
-            pdnn_table_set_number(data, row, is_level ? BW_GBS : GFLOPS,
-                                  is_level ? level->gbs : compute->gflops);
-            if (panels->count > 1) {
-                pdnn_table_set_text(data, row, data->n_columns - 2, p->name);
-                pdnn_table_set_text(data, row, data->n_columns - 1, p->threads);
-            }
+    for (const struct pdnn_roof_panel *p = panels->panel; p < panels->panel + panels->count; p++)
+        for (size_t i = 0, n = p->roofs.n_levels; i < n + p->n_compute; i++) {
+            const char *const texts[] = {i < n ? "bandwidth" : "compute",
+                                         i < n ? p->roofs.level[i].name : p->compute[i - n].text};
+            const size_t row = pdnn_table_add_texts(data, 2, texts);
+            pdnn_table_set_number(data, row, i < n ? BW_GBS : GFLOPS,
+                                  i < n ? p->roofs.level[i].gbs : p->compute[i - n].gflops);
+            if (panels->count > 1)
+                pdnn_picture_fill(panels->in, data->n_columns - 2, p->name, p->threads);
         }
-    }
 }
 
 enum pdnn_status pdnn_roof_panels_find(struct pdnn_roof_panels *panels, struct pdnn_picture *picture,
                                        const bool *is_drawn, const char *names, struct pdnn_err *err) {
-    *panels =
-        (struct pdnn_roof_panels){.in = picture,
-                                  .panel_of = pdnn_arena_alloc(&picture->arena, picture->selection.count + 1,
-                                                               sizeof *panels->panel_of)};
+    const size_t count = picture->selection.count;
+    *panels = (struct pdnn_roof_panels){.in = picture};
+    panels->panel_of = pdnn_arena_alloc(&picture->arena, count + 1, sizeof *panels->panel_of);
     for (size_t source = 0; source < picture->selection.results.n_directories; source++)
         if (find_panels(panels, is_drawn, source, err) != PDNN_OK)
             return err->status;
     start_table(panels, names);
     return PDNN_OK;
-}
-
-static double fastest_gbs(const struct pdnn_roofs *roofs) {
-    double fastest = 0;
-    for (size_t i = 0; i < roofs->n_levels; i++)
-        fastest = fmax(fastest, roofs->level[i].gbs);
-    return fastest;
 }
 
 /* The length of a bandwidth's line in pixels, from its lower end to the first point on it. */
@@ -206,23 +179,21 @@ static void make_room_for_texts(const struct pdnn_roof_panels *panels, struct pd
     enum { TRIES = 24 };
     static const double text_pixels = 215, text_part = 0.3, step = 1.15;
     struct pdnn_frame *f = &chart->frame;
-    double room = fmin(text_pixels, text_part * f->width);
-    bool fits = false;
-    for (int try = 0; try < TRIES && !fits; try++) {
-        bool left = false, down = false;
+    const double room = fmin(text_pixels, text_part * f->width);
+    bool left = true, down = true;
+    for (int try = 0; try < TRIES && (left || down); try++) {
+        left = down = false;
         for (size_t panel = 0; panel < panels->count; panel++) {
             const struct pdnn_roof_panel *p = &panels->panel[panel];
             for (size_t i = 0; i < p->roofs.n_levels; i++) {
-                double gbs = p->roofs.level[i].gbs;
-                if (free_pixels(chart, panel, gbs, p->peak_gflops) >= room)
-                    continue;
-                left = left || f->x.low >= f->y.low / gbs;
-                down = down || f->x.low < f->y.low / gbs;
+                const double gbs = p->roofs.level[i].gbs;
+                const bool fits = free_pixels(chart, panel, gbs, p->peak_gflops) >= room;
+                left |= !fits && f->x.low >= f->y.low / gbs;
+                down |= !fits && f->x.low < f->y.low / gbs;
             }
         }
         f->x.low /= left ? step : 1;
         f->y.low /= down ? step : 1;
-        fits = !left && !down;
     }
 }
 
@@ -232,11 +203,8 @@ static void choose_ranges(const struct pdnn_roof_panels *panels, struct pdnn_cha
     pdnn_chart_fit(chart);
     for (size_t k = 0; k < panels->count; k++) {
         const struct pdnn_roof_panel *p = &panels->panel[k];
-        double slowest = INFINITY;
-        for (size_t i = 0; i < p->roofs.n_levels; i++)
-            slowest = fmin(slowest, p->roofs.level[i].gbs);
-        left = fmin(left, p->peak_gflops / fastest_gbs(&p->roofs));
-        right = fmax(right, p->peak_gflops / slowest);
+        left = fmin(left, p->peak_gflops / p->fastest_gbs);
+        right = fmax(right, p->peak_gflops / p->slowest_gbs);
         least_peak = fmin(least_peak, p->peak_gflops);
         if (p->n_compute)
             least_roof = fmin(least_roof, p->compute[p->n_compute - 1].gflops);
@@ -259,79 +227,61 @@ static const char *pattern_of(const struct pdnn_roof_panel *p, const struct pdnn
     return "";
 }
 
-static void put_lines(const struct pdnn_roof_panel *roofs, size_t panel, struct pdnn_chart *chart) {
+static void put_lines(const struct pdnn_roof_panel *p, size_t panel, struct pdnn_chart *chart) {
     const struct pdnn_frame *f = &chart->frame;
-    for (size_t i = 0; i < roofs->roofs.n_levels; i++) {
-        const struct pdnn_roof_level *level = &roofs->roofs.level[i];
-        double x = fmax(f->x.low, f->y.low / level->gbs);
+    for (size_t i = 0; i < p->roofs.n_levels; i++) {
+        const struct pdnn_roof_level *level = &p->roofs.level[i];
+        const double x = fmax(f->x.low, f->y.low / level->gbs);
         struct pdnn_chart_line *line =
             pdnn_chart_add_line(chart, (struct pdnn_spot){x, x * level->gbs},
-                                (struct pdnn_spot){roofs->peak_gflops / level->gbs, roofs->peak_gflops});
+                                (struct pdnn_spot){p->peak_gflops / level->gbs, p->peak_gflops});
         line->panel = panel;
-        line->along =
-            pdnn_arena_printf(chart->arena, "%s %s GB/s (%s)", level->name,
-                              pdnn_plot_number(chart->arena, level->gbs, 3), pattern_of(roofs, level));
+        line->along = pdnn_arena_printf(chart->arena, "%s %s GB/s (%s)", level->name,
+                                        pdnn_plot_number(chart->arena, level->gbs, 3), pattern_of(p, level));
     }
-    for (size_t i = 0; i < roofs->n_compute; i++) {
-        double gflops = roofs->compute[i].gflops;
+    for (size_t i = 0; i < p->n_compute; i++) {
+        const double gflops = p->compute[i].gflops;
         struct pdnn_chart_line *line =
-            pdnn_chart_add_line(chart, (struct pdnn_spot){gflops / fastest_gbs(&roofs->roofs), gflops},
+            pdnn_chart_add_line(chart, (struct pdnn_spot){gflops / p->fastest_gbs, gflops},
                                 (struct pdnn_spot){f->x.high, gflops});
         line->panel = panel;
         line->dashed = i > 0;
-        line->beside = roofs->compute[i].text;
+        line->beside = p->compute[i].text;
     }
 }
 
-/* The first visit to any chosen instance of the directory. */
-static const char *first_start(const struct pdnn_selection *selection, size_t source) {
-    const char *first = "";
-    int column = selection->results.at[PDNN_RESULT_STARTED_UTC];
-    for (size_t at = 0; at < selection->count; at++) {
-        const char *started = pdnn_selection_get(selection, at, column);
-        if (pdnn_selection_source(selection, at) == source && *started &&
-            (!*first || strcmp(started, first) < 0))
-            first = started;
-    }
-    return first;
-}
-
-/* The rows of a panel's directory that stand in none, which its first panel says. */
-static size_t count_left_out(const struct pdnn_roof_panels *panels, const struct pdnn_roof_panel *p) {
-    const struct pdnn_selection *selection = &panels->in->selection;
-    size_t count = 0;
-    if (p > panels->panel && p[-1].source == p->source)
-        return 0;
-    for (size_t at = 0; at < selection->count + selection->left_out; at++)
-        count += pdnn_selection_source(selection, at) == p->source;
-    for (size_t k = 0; k < panels->count; k++)
-        count -= panels->panel[k].source == p->source ? panels->panel[k].rows.rows : 0;
-    return count;
-}
-
-/* "Roofline of new.results: 30 models", and what is below. */
+/* "Roofline of new.results: 30 models"; below, the day of the first visit to any chosen instance of the
+ * directory, and in its first panel how many of its rows stand in none. */
 static struct pdnn_titles titles_of(const struct pdnn_roof_panels *panels, const struct pdnn_roof_panel *p,
                                     const char *what) {
-    const size_t left_out = count_left_out(panels, p);
     const struct pdnn_selection *selection = &panels->in->selection;
     struct pdnn_arena *arena = &panels->in->arena;
     struct pdnn_str below = {0};
-    const char *first = first_start(selection, p->source),
-               *title = pdnn_arena_printf(arena, "%s of %s: %zu model%s", what, p->name, p->rows.rows,
-                                          p->rows.rows == 1 ? "" : "s");
+    const char *first = "", *title = pdnn_arena_printf(arena, "%s of %s: %zu model%s", what, p->name,
+                                                       p->rows.rows, p->rows.rows == 1 ? "" : "s");
+    size_t left_out = 0;
+    for (size_t at = 0; at < selection->count + selection->left_out; at++) {
+        if (pdnn_selection_source(selection, at) != p->source)
+            continue;
+        const char *started = pdnn_selection_word(selection, at, PDNN_RESULT_STARTED_UTC);
+        if (at < selection->count && *started && (!*first || strcmp(started, first) < 0))
+            first = started;
+        left_out++;
+    }
+    for (size_t k = 0; k < panels->count; k++)
+        left_out -= panels->panel[k].source == p->source ? panels->panel[k].rows.rows : 0;
     pdnn_str_printf(&below, "%s", pdnn_plot_cpu(arena, &selection->results.directory[p->source], 1));
     if (*p->threads)
         pdnn_str_printf(&below, ", %s thread%s", p->threads, strcmp(p->threads, "1") == 0 ? "" : "s");
-    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
+    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++)
         if (p->has_dtype[d])
             pdnn_str_printf(&below, ", %s", pdnn_dtype_name(d));
-    }
     if (*first)
         pdnn_str_printf(&below, ", %.10s", first);
     pdnn_plot_tally_put(&p->rows, &below);
     if (p->otherwise)
         pdnn_str_printf(&below, "; %zu of the models ran with other threads", p->otherwise);
-    if (left_out)
+    if (left_out && (p == panels->panel || p[-1].source != p->source))
         pdnn_str_printf(&below, "; %zu row%s without a rate left out", left_out, left_out == 1 ? "" : "s");
     return (struct pdnn_titles){title, pdnn_plot_keep(arena, &below)};
 }

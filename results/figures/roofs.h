@@ -12,12 +12,12 @@ enum { PDNN_ROOF_LINES_MAX = 2 * PDNN_DTYPE_COUNT };
 struct pdnn_roof_panel {
     const struct pdnn_ceilings *ceilings;
     size_t source;                    /* its directory */
-    const char *name, *threads;       /* of the directory; whose roofs these are */
+    const char *name, *threads;       /* of the directory; which these are for */
     bool has_dtype[PDNN_DTYPE_COUNT]; /* of the instances with that thread count */
     struct pdnn_plot_tally rows;
     size_t otherwise; /* of them with another thread count, for which there are no roofs */
     struct pdnn_roofs roofs;
-    double peak_gflops; /* the highest */
+    double peak_gflops, slowest_gbs, fastest_gbs; /* the highest; of the levels */
     struct pdnn_compute_roof {
         const char *text;
         double gflops;
@@ -32,9 +32,9 @@ struct pdnn_roof_panels {
     size_t *panel_of; /* by chosen row */
 };
 
-/* Reads ceilings.csv of each directory, finds the roofs for the chosen rows that are drawn, and starts
- * its table with a row for each roof. Those with a thread count that was not measured stand under the roofs
- * of their directory's most frequent one. PDNN_INVALID if that has none, or if there are more than
+/* Reads ceilings.csv of each directory, finds the roofs for the chosen rows that are drawn (NULL: all), and
+ * starts the table with a row for each roof. Those with a thread count that was not measured stand under the
+ * roofs of their directory's most frequent one. PDNN_INVALID if that has none, or if there are more than
  * PDNN_CHART_PANELS_MAX panels.
  *
  * The table's columns are kind, name, intensity_flop_per_byte, gflops and bw_gbs, then those of the given
