@@ -32,12 +32,12 @@ struct part {
 struct picture {
     struct pdnn_picture *in;
     struct pdnn_by_list by;
-    struct pdnn_axes axes;         /* what orders the bars */
-    struct pdnn_series *sets, all; /* n_sets series, and all their members in order */
-    size_t n_sets;
+    struct pdnn_axes axes;           /* what orders the bars, if anything does */
+    struct pdnn_series *sets, all;   /* by set, and all their members in order */
     struct pdnn_share_matrix matrix; /* columns are bars */
     struct part *part;               /* by row */
     struct pdnn_bars bars;
+    bool times_fit;      /* above bars; else they stand upright */
     struct pdnn_scale y; /* per cent */
 };
 
@@ -46,12 +46,12 @@ static bool is_plain(const struct pdnn_share *row) {
 }
 
 /* The group's color, lighter for each row of it before this one. */
-static int group_color(const struct pdnn_share_matrix *matrix, size_t row) {
-    const unsigned rgb = matrix->row[row].rgb;
+static int group_color(const struct pdnn_share *rows, size_t row) {
+    const unsigned rgb = rows[row].rgb;
     double same = 0;
     int mixed = 0;
     for (size_t before = 0; before < row; before++)
-        same += matrix->row[before].rgb == rgb;
+        same += rows[before].rgb == rgb;
     for (int shift = 0; shift <= 16; shift += 8) {
         const double value = (rgb >> shift) & 0xff;
         mixed |= (int)(value + (255 - value) * fmin(1 - pow(0.72, same), lightest)) << shift;
@@ -61,11 +61,10 @@ static int group_color(const struct pdnn_share_matrix *matrix, size_t row) {
 
 /* The number of rows like this one that take more time, over all bars. */
 static size_t count_longer(const struct picture *p, size_t row, bool among_listed) {
-    const struct pdnn_share *rows = p->matrix.row;
     size_t longer = 0;
     for (size_t r = 0; r < p->matrix.n_rows; r++)
-        longer += (among_listed ? p->part[r].is_listed : is_plain(&rows[r])) &&
-                  rows[r].work.time_ns > rows[row].work.time_ns;
+        longer += (among_listed ? p->part[r].is_listed : is_plain(&p->matrix.row[r])) &&
+                  p->matrix.row[r].work.time_ns > p->matrix.row[row].work.time_ns;
     return longer;
 }
 
@@ -85,11 +84,10 @@ static void choose_parts(struct picture *p) {
         for (size_t k = 0; k < p->by.count; k++)
             if (*row->key[p->by.by[k]])
                 pdnn_str_printf(&name, "%s%s", name.length ? ", " : "", row->key[p->by.by[k]]);
-        *part = (struct part){
-            .name = pdnn_plot_keep(&p->in->arena, &name), .ink = INK_RESIDUAL, .merged_into = r};
-        part->pct = pdnn_arena_alloc(&p->in->arena, matrix->n_columns, sizeof *part->pct);
+        *part = (struct part){pdnn_plot_keep(&p->in->arena, &name), INK_RESIDUAL, r,
+                              pdnn_arena_alloc(&p->in->arena, matrix->n_columns, sizeof *part->pct), false};
         if (row->rgb) {
-            part->ink = group_color(matrix, r);
+            part->ink = group_color(matrix->row, r);
         } else if (is_plain(row) && count_longer(p, r, false) < own && taken < own) {
             part->ink = pdnn_plot_distinct_color[taken++];
         } else if (is_plain(row)) {
@@ -132,13 +130,14 @@ static void list_parts(const struct picture *p) {
         if (p->part[r].is_listed && fits && p->in->legend.count < LEGEND_MOST)
             pdnn_entries_add(&p->in->legend, p->part[r].name, pdnn_swatch(p->part[r].ink));
     }
-    if (p->in->legend.count < all)
-        pdnn_entries_add(&p->in->legend,
-                         pdnn_arena_printf(&p->in->arena, "and %zu more", all - p->in->legend.count),
+    const size_t more = all - p->in->legend.count;
+    if (more)
+        pdnn_entries_add(&p->in->legend, pdnn_arena_printf(&p->in->arena, "and %zu more", more),
                          pdnn_swatch(PDNN_INK_WHITE));
 }
 
-static enum pdnn_status find_sets(struct picture *p, const char *across, struct pdnn_err *err) {
+static enum pdnn_status find_sets(struct picture *p, struct pdnn_err *err) {
+    const char *across = p->in->request->across;
     const size_t count = p->in->selection.count;
     struct pdnn_arena *arena = &p->in->arena;
     if (across && pdnn_axes_parse(&p->in->selection, across, &p->axes, err) != PDNN_OK)
@@ -148,19 +147,18 @@ static enum pdnn_status find_sets(struct picture *p, const char *across, struct 
     if (count > BARS_MAX)
         return pdnn_fail(err, PDNN_INVALID, "%zu bars are more than %d: choose some with --only", count,
                          BARS_MAX);
-    p->all.at = pdnn_arena_alloc(arena, count, sizeof *p->all.at);
-    for (; p->all.count < count; p->all.count++)
-        p->all.at[p->all.count] = p->all.count;
-    p->sets = &p->all;
-    p->n_sets = 1;
-    if (across)
-        pdnn_selection_series(&p->in->selection, &p->axes, arena, &p->sets, &p->n_sets);
+    p->all = (struct pdnn_series){pdnn_arena_alloc(arena, count, sizeof *p->all.at), count};
+    p->bars.n_bars = count;
     p->bars.bar = pdnn_arena_alloc(arena, count, sizeof *p->bars.bar);
-    p->bars.set = pdnn_arena_alloc(arena, p->n_sets, sizeof *p->bars.set);
-    for (size_t set = 0; set < p->n_sets; set++)
-        for (size_t i = 0; i < p->sets[set].count; i++) {
-            p->bars.bar[p->bars.n_bars].set = set;
-            p->all.at[p->bars.n_bars++] = p->sets[set].at[i];
+    for (size_t b = 0; b < count; b++)
+        p->all.at[b] = b;
+    if (across)
+        pdnn_selection_series(&p->in->selection, &p->axes, arena, &p->sets, &p->bars.n_sets);
+    p->bars.set = pdnn_arena_alloc(arena, p->bars.n_sets, sizeof *p->bars.set);
+    for (size_t set = 0, b = 0; set < p->bars.n_sets; set++)
+        for (size_t i = 0; i < p->sets[set].count; i++, b++) {
+            p->bars.bar[b].set = set;
+            p->all.at[b] = p->sets[set].at[i];
         }
     return PDNN_OK;
 }
@@ -197,28 +195,22 @@ static void draw_bars(struct picture *p) {
     }
 }
 
-/* Else they stand upright. */
-static bool times_fit(const struct picture *p) {
-    return pdnn_bars_slot_pixels(&p->bars) >= time_pixels;
-}
-
 static void draw_times(struct picture *p) {
-    const bool fit = times_fit(p);
-    struct pdnn_font font = fit ? pdnn_small_middle : pdnn_small;
-    font.degrees = fit ? 0 : 90;
+    struct pdnn_font font = p->times_fit ? pdnn_small_middle : pdnn_small;
+    font.degrees = p->times_fit ? 0 : 90;
     for (size_t b = 0; b < p->bars.n_bars; b++) {
         char time[PDNN_UNIT_TEXT];
         const size_t at = p->all.at[b];
         pdnn_draw_text(
             &p->in->canvas, pdnn_scale_at(&p->bars.x, p->bars.bar[b].center),
-            pdnn_scale_at(&p->y, fit ? 103 : 102), font,
+            pdnn_scale_at(&p->y, p->times_fit ? 103 : 102), font,
             pdnn_arena_printf(&p->in->arena, "%s%s",
                               pdnn_selection_extrapolated(&p->in->selection, at) ? "~" : "",
                               pdnn_format_ns(time, pdnn_selection_step_ns(&p->in->selection, at))));
     }
 }
 
-static const char *caption_of(struct picture *p, bool by_axes) {
+static const char *caption_of(struct picture *p) {
     bool any = false;
     for (size_t b = 0; b < p->bars.n_bars; b++)
         any = any || pdnn_selection_extrapolated(&p->in->selection, p->all.at[b]);
@@ -227,26 +219,25 @@ static const char *caption_of(struct picture *p, bool by_axes) {
                     "A bar is one step of a model by the time of its ops; above it is the time of the "
                     "step%s; residual: time in no op",
                     any ? " (~ extrapolated)" : "");
-    return by_axes ? pdnn_plot_caption(&p->in->arena, &text, &p->in->selection, &p->axes,
-                                       "unless stated otherwise")
-                   : pdnn_plot_keep(&p->in->arena, &text);
+    return p->axes.count ? pdnn_plot_caption(&p->in->arena, &text, &p->in->selection, &p->axes,
+                                             "unless stated otherwise")
+                         : pdnn_plot_keep(&p->in->arena, &text);
 }
 
 /* Bars are named by their values of the axes, and sets by what else differs; or bars by their values of all
  * that differs. Returns the title of the axis, which says the keys. */
-static const char *name_bars(struct picture *p, bool by_axes) {
+static const char *name_bars(struct picture *p) {
     const struct pdnn_selection *selection = &p->in->selection;
     const char *title = "";
     for (size_t b = 0; b <= p->bars.n_bars; b++) {
         const size_t at = b < p->bars.n_bars ? p->all.at[b] : SIZE_MAX;
         struct pdnn_str text = {0};
-        if (by_axes)
+        if (p->axes.count)
             pdnn_selection_values(selection, at, &p->axes, &text);
         else
             pdnn_selection_varying(selection, at, &text);
         *(b < p->bars.n_bars ? &p->bars.bar[b].text : &title) = pdnn_plot_keep(&p->in->arena, &text);
     }
-    p->bars.n_sets = by_axes ? p->n_sets : 0;
     for (size_t set = 0; set < p->bars.n_sets; set++) {
         struct pdnn_str text = {0};
         pdnn_selection_where(selection, p->sets[set].at[0], &p->axes, &text);
@@ -268,22 +259,20 @@ static void describe(struct picture *p) {
     p->bars.part = 0.7;
     pdnn_bars_place(&p->bars, right, slot_least);
     canvas->width = width + p->bars.x.to - right;
-    bool by_axes = p->axes.count > 0;
-    const char *title = name_bars(p, by_axes);
+    const char *title = name_bars(p);
     if (pdnn_bars_are_cut(&p->bars)) {
-        by_axes = false;
-        title = name_bars(p, by_axes);
+        p->axes.count = p->bars.n_sets = 0;
+        title = name_bars(p);
         p->bars.upright_most = values_most;
     }
-    const double bottom = pdnn_bars_put(&p->bars, 8, caption_of(p, by_axes), title),
-                 above = PDNN_BARS_ABOVE + (times_fit(p) ? 0 : upright_time_pixels);
+    p->times_fit = pdnn_bars_slot_pixels(&p->bars) >= time_pixels;
+    const double bottom = pdnn_bars_put(&p->bars, 8, caption_of(p), title),
+                 above = PDNN_BARS_ABOVE + (p->times_fit ? 0 : upright_time_pixels);
     canvas->height = fmax(p->in->height, bottom + bars_least + above);
     p->y = (struct pdnn_scale){.high = most_pct, .from = bottom, .to = canvas->height - above};
     const struct pdnn_titles titles =
         pdnn_plot_titles(&p->in->arena, "Where the time goes in", &p->in->selection, NULL);
-    struct pdnn_scale whole = p->y;
-    whole.high = 100;
-    whole.to = pdnn_scale_at(&p->y, 100);
+    const struct pdnn_scale whole = {.high = 100, .from = bottom, .to = pdnn_scale_at(&p->y, 100)};
     pdnn_draw_titles(canvas, PDNN_BARS_LEFT, canvas->height, &titles);
     pdnn_draw_frame(canvas, &(struct pdnn_frame_axis){.scale = p->bars.x, .bare = true},
                     &(struct pdnn_frame_axis){
@@ -297,10 +286,9 @@ static void describe(struct picture *p) {
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
-    const struct pdnn_plot_request *request = picture->request;
+    const char *by = picture->request->by;
     struct picture p = {.in = picture};
-    if (pdnn_by_parse(request->by ? request->by : "group", &p.by, err) != PDNN_OK ||
-        find_sets(&p, request->across, err) != PDNN_OK)
+    if (pdnn_by_parse(by ? by : "group", &p.by, err) != PDNN_OK || find_sets(&p, err) != PDNN_OK)
         return err->status;
     p.matrix = pdnn_share_matrix(&picture->selection, picture->ops, &p.by, &p.all, &picture->arena);
     describe(&p);

@@ -15,10 +15,15 @@ static const double left = 24, right_gap = 120, top_gap = 72, caption_bottom = 8
 struct picture {
     struct pdnn_picture *in;
     struct pdnn_axes keys; /* of the panels */
-    int x, y, value;
+    int axis[2], value;    /* columns */
     struct pdnn_grid grid;
-    double bottom;               /* of the panels */
-    double cell_x, cell_y;       /* pixels */
+    double bottom; /* of the panels, which are all alike: */
+    size_t columns;
+    double across, up;           /* of a panel with all that belongs to it */
+    double beside, below, above; /* its frame */
+    double cell_x, cell_y;       /* in pixels */
+    bool upright;                /* names of words on the x axis that are wider than a cell */
+    bool fits;                   /* numbers in cells */
     struct pdnn_scale colors[2]; /* of the value, and of ratios, without their places */
     const double *ratio;         /* by row of the results; NULL: no sides are compared */
 };
@@ -27,22 +32,21 @@ struct picture {
 static enum pdnn_status find_axes(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_results *results = &p->in->selection.results;
     const char *const name[] = {p->in->request->x, p->in->request->y};
-    int *const column[] = {&p->x, &p->y};
-    p->x = p->y = -1;
+    p->axis[0] = p->axis[1] = -1;
     for (int k = 0; k < 2; k++)
-        if (name[k] && pdnn_results_ask_key(results, name[k], column[k], err) != PDNN_OK)
+        if (name[k] && pdnn_results_ask_key(results, name[k], &p->axis[k], err) != PDNN_OK)
             return err->status;
     for (int k = 0; k < 2; k++) {
         if (!name[k])
-            *column[k] = pdnn_grid_choose_axis(&p->in->selection, *column[!k]);
-        if (*column[k] < 0)
+            p->axis[k] = pdnn_grid_choose_axis(&p->in->selection, p->axis[!k]);
+        if (p->axis[k] < 0)
             return pdnn_fail(err, PDNN_INVALID,
                              "only one hyper-parameter or run setting varies: name "
                              "the axes with --x and --y");
     }
-    if (p->x == p->y)
-        return pdnn_fail(err, PDNN_INVALID, "both axes are %s", pdnn_results_name(results, p->x));
-    return PDNN_OK;
+    return p->axis[0] == p->axis[1]
+               ? pdnn_fail(err, PDNN_INVALID, "both axes are %s", pdnn_results_name(results, p->axis[0]))
+               : PDNN_OK;
 }
 
 /* A ratio stands at the row of side B. Two directories need not have a pair, unless it is said what differs.
@@ -56,12 +60,11 @@ static enum pdnn_status find_ratios(struct picture *p, struct pdnn_err *err) {
     if (request->n_directories > 2)
         return pdnn_fail(err, PDNN_INVALID, "a ratio is that of two RESULTS");
     const size_t other = request->n_directories > 1;
-    struct pdnn_err why = {.status = PDNN_OK};
-    if (pdnn_picture_compare(p->in, other, &why) != PDNN_OK) {
-        if (!request->across && why.status == PDNN_INVALID)
-            return PDNN_OK;
-        *err = why;
-        return err->status;
+    if (pdnn_picture_compare(p->in, other, err) != PDNN_OK) {
+        if (request->across || err->status != PDNN_INVALID)
+            return err->status;
+        *err = (struct pdnn_err){.status = PDNN_OK};
+        return PDNN_OK;
     }
     double *ratio = pdnn_arena_alloc(&p->in->arena, results->table.n_rows + 1, sizeof *ratio);
     for (size_t row = 0; row < results->table.n_rows; row++)
@@ -69,9 +72,8 @@ static enum pdnn_status find_ratios(struct picture *p, struct pdnn_err *err) {
     for (size_t pair = 0; pair < c->pairs.n_rows; pair++)
         ratio[pdnn_picture_pair_row(p->in, other, pair)] = pdnn_pair_ratio(c, pair);
     p->ratio = ratio;
-    for (size_t k = 0; k < c->across.count && results->n_directories == 1; k++)
-        if (p->keys.count < PDNN_SELECTION_AXES_MAX)
-            p->keys.column[p->keys.count++] = c->across.column[k];
+    for (size_t k = 0; k < c->across.count && !other && p->keys.count < PDNN_SELECTION_AXES_MAX; k++)
+        p->keys.column[p->keys.count++] = c->across.column[k];
     return PDNN_OK;
 }
 
@@ -88,13 +90,13 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     /* A mean over several directories would say nothing: each has its panels, unless a key tells them apart.
      */
     const int results = selection->results.results, version = selection->results.version;
-    bool parted = selection->results.n_directories == 1 || p->x == results || p->y == results;
+    bool parted = selection->results.n_directories == 1 || p->axis[0] == results || p->axis[1] == results;
     for (size_t k = 0; k < p->keys.count; k++)
         parted = parted || p->keys.column[k] == results || p->keys.column[k] == version;
     if (!parted && p->keys.count < PDNN_SELECTION_AXES_MAX)
         p->keys.column[p->keys.count++] = results;
     for (size_t k = 0; k < p->keys.count; k++)
-        if (p->keys.column[k] == p->x || p->keys.column[k] == p->y)
+        if (p->keys.column[k] == p->axis[0] || p->keys.column[k] == p->axis[1])
             return pdnn_fail(err, PDNN_INVALID, "%s is an axis already: name the axes with --x and --y",
                              pdnn_results_name(&selection->results, p->keys.column[k]));
     return PDNN_OK;
@@ -133,11 +135,10 @@ static double longest_step(const struct pdnn_grid_axis *axis) {
 }
 
 /* The title says that steps are bins where it has room beside a frame of this many pixels. */
-static const char *axis_title(struct picture *p, const struct pdnn_grid_axis *axis, int column,
-                              double pixels) {
+static const char *axis_title(struct picture *p, int column, bool is_binned, double pixels) {
     const char *plain = pdnn_plot_axis(&p->in->arena, &p->in->selection.results, column);
     const char *binned = pdnn_arena_printf(&p->in->arena, "%s, each to the next", plain);
-    return axis->binned && pdnn_text_width(binned, PDNN_FONT_SMALL) <= pixels ? binned : plain;
+    return is_binned && pdnn_text_width(binned, PDNN_FONT_SMALL) <= pixels ? binned : plain;
 }
 
 /* Three significant digits, with a prefix where the integer part is long; "~" before it says that some of the
@@ -157,8 +158,8 @@ static const char *name_cell(struct picture *p, const struct pdnn_grid_cell *cel
 
 /* The middle of the cell is at x, y. A cross is there if every model failed, and in the upper right corner if
  * some did. */
-static void draw_cell(struct picture *p, const struct pdnn_grid_cell *cell, bool is_ratio, double x, double y,
-                      bool fits) {
+static void draw_cell(struct picture *p, const struct pdnn_grid_cell *cell, bool is_ratio, double x,
+                      double y) {
     const double half_x = p->cell_x / 2, half_y = p->cell_y / 2, aside = corner_pixels / 2 + 2;
     const int ink = pdnn_palette(is_ratio ? pdnn_diverging : pdnn_sequential,
                                  pdnn_scale_at(&p->colors[is_ratio], cell->mean));
@@ -171,7 +172,7 @@ static void draw_cell(struct picture *p, const struct pdnn_grid_cell *cell, bool
                                            fmin(corner_pixels / 2, 0.3 * fmin(p->cell_x, p->cell_y)),
                                            {0xb00020, PDNN_INK_WHITE, 0.8, 0},
                                            false});
-    if (!cell->models || !fits)
+    if (!cell->models || !p->fits)
         return;
     const char *number = name_cell(p, cell);
     const double beside = (p->cell_x - pdnn_text_width(number, PDNN_FONT_SMALL)) / 2,
@@ -182,78 +183,66 @@ static void draw_cell(struct picture *p, const struct pdnn_grid_cell *cell, bool
         pdnn_draw_text(&p->in->canvas, x, y, font, number);
 }
 
-/* How the panels are laid out, all alike. */
-struct layout {
-    size_t columns;
-    double across, up;           /* of a panel with all that belongs to it */
-    double beside, below, above; /* its frame */
-    bool upright;                /* names of words on the x axis that are wider than a cell */
-    bool fits;                   /* numbers in cells */
-};
-
-static struct layout lay_out(struct picture *p) {
+static void lay_out(struct picture *p) {
     static const size_t columns_of[PDNN_GRID_PANELS_MAX + 1] = {1, 1, 2, 3, 2, 3, 3, 4, 4, 3,
                                                                 4, 4, 4, 5, 5, 5, 6, 6, 6};
     const struct pdnn_grid *grid = &p->grid;
     /* A side is a row of panels where there are several of each. */
-    size_t columns = grid->n_ratios > 1 ? grid->n_ratios : columns_of[grid->n_panels],
-           rows = (grid->n_panels + columns - 1) / columns;
+    p->columns = grid->n_ratios > 1 ? grid->n_ratios : columns_of[grid->n_panels];
+    const size_t rows = (grid->n_panels + p->columns - 1) / p->columns;
     const double longest = longest_step(&grid->x);
-    struct layout l = {.columns = columns,
-                       .across = (p->in->width - right_gap - left) / (double)columns,
-                       .up = (p->in->height - top_gap - p->bottom) / (double)rows,
-                       .beside = title_pixels + tick_pixels + longest_step(&grid->y),
-                       .above = grid->families > 1 || p->keys.count ? 26 : 4};
-    p->cell_x = (l.across - l.beside - panel_gap) / (double)grid->x.count;
-    l.upright = isnan(grid->x.start[grid->x.count - 1]) && longest > p->cell_x;
-    l.below = title_pixels + tick_pixels + (l.upright ? longest : line_pixels);
-    p->cell_y = (l.up - l.below - l.above) / (double)grid->y.count;
-    l.fits = line_pixels <= p->cell_y;
+    p->across = (p->in->width - right_gap - left) / (double)p->columns;
+    p->up = (p->in->height - top_gap - p->bottom) / (double)rows;
+    p->beside = title_pixels + tick_pixels + longest_step(&grid->y);
+    p->above = grid->families > 1 || p->keys.count ? 26 : 4;
+    p->cell_x = (p->across - p->beside - panel_gap) / (double)grid->x.count;
+    p->upright = isnan(grid->x.start[grid->x.count - 1]) && longest > p->cell_x;
+    p->below = title_pixels + tick_pixels + (p->upright ? longest : line_pixels);
+    p->cell_y = (p->up - p->below - p->above) / (double)grid->y.count;
+    p->fits = line_pixels <= p->cell_y;
     for (size_t i = 0; i < grid->n_panels; i++)
         for (size_t k = 0; k < grid->x.count * grid->y.count; k++) {
             const struct pdnn_grid_cell *cell = &grid->panel[i].cell[k];
             const double width = cell->models ? pdnn_text_width(name_cell(p, cell), PDNN_FONT_SMALL) : 0;
-            l.fits = l.fits && width + 4 <= p->cell_x;
+            p->fits = p->fits && width + 4 <= p->cell_x;
         }
-    return l;
 }
 
 /* The names of the steps, as many as have room, and the titles of both axes. */
-static void draw_axes(struct picture *p, const struct layout *l, double x, double bottom) {
+static void draw_axes(struct picture *p, double x, double bottom) {
     const struct pdnn_grid *grid = &p->grid;
     double wide = p->cell_x * (double)grid->x.count, high = p->cell_y * (double)grid->y.count;
     /* Every which step is named, so that names do not touch. */
-    const size_t every_x = l->upright ? 1 : (size_t)fmax(1, ceil((longest_step(&grid->x) + 8) / p->cell_x)),
+    const size_t every_x = p->upright ? 1 : (size_t)fmax(1, ceil((longest_step(&grid->x) + 8) / p->cell_x)),
                  every_y = (size_t)fmax(1, ceil(line_pixels / p->cell_y));
-    struct pdnn_font x_font = l->upright ? pdnn_small_end : pdnn_small_middle, title = pdnn_small_middle;
-    x_font.degrees = l->upright ? 90 : 0;
+    struct pdnn_font x_font = p->upright ? pdnn_small_end : pdnn_small_middle, title = pdnn_small_middle;
+    x_font.degrees = p->upright ? 90 : 0;
     for (size_t i = 0; i < grid->x.count; i += every_x)
-        pdnn_draw_text(&p->in->canvas, x + ((double)i + 0.5) * p->cell_x, bottom - (l->upright ? 6 : 12),
+        pdnn_draw_text(&p->in->canvas, x + ((double)i + 0.5) * p->cell_x, bottom - (p->upright ? 6 : 12),
                        x_font, grid->x.step[i]);
     for (size_t i = 0; i < grid->y.count; i += every_y)
         pdnn_draw_text(&p->in->canvas, x - 6, bottom + ((double)i + 0.5) * p->cell_y, pdnn_small_end,
                        grid->y.step[i]);
     pdnn_draw_box(&p->in->canvas, x, bottom, x + wide, bottom + high, pdnn_pen_line(0x888888, 0.8));
-    pdnn_draw_text(&p->in->canvas, x + wide / 2, bottom - l->below + title_pixels / 2, title,
-                   axis_title(p, &grid->x, p->x, wide));
+    pdnn_draw_text(&p->in->canvas, x + wide / 2, bottom - p->below + title_pixels / 2, title,
+                   axis_title(p, p->axis[0], grid->x.binned, wide));
     title.degrees = 90;
-    pdnn_draw_text(&p->in->canvas, x - l->beside + title_pixels / 2, bottom + high / 2, title,
-                   axis_title(p, &grid->y, p->y, high));
+    pdnn_draw_text(&p->in->canvas, x - p->beside + title_pixels / 2, bottom + high / 2, title,
+                   axis_title(p, p->axis[1], grid->y.binned, high));
 }
 
 static void draw_panels(struct picture *p) {
     const struct pdnn_grid *grid = &p->grid;
-    const struct layout l = lay_out(p);
     for (size_t i = 0; i < grid->n_panels; i++) {
-        double x = left + l.across * (double)(i % l.columns) + l.beside;
-        double bottom = p->in->height - top_gap - l.up * (double)(i / l.columns + 1) + l.below;
+        double x = left + p->across * (double)(i % p->columns) + p->beside;
+        double bottom = p->in->height - top_gap - p->up * (double)(i / p->columns + 1) + p->below;
         pdnn_draw_cut(&p->in->canvas, x, bottom + p->cell_y * (double)grid->y.count + 12,
-                      l.across - l.beside - panel_gap, pdnn_small, panel_name(p, &grid->panel[i]));
+                      p->across - p->beside - panel_gap, pdnn_small, panel_name(p, &grid->panel[i]));
         for (size_t k = 0; k < grid->x.count * grid->y.count; k++)
             draw_cell(p, &grid->panel[i].cell[k], grid->panel[i].is_ratio,
                       x + ((double)(k % grid->x.count) + 0.5) * p->cell_x,
-                      bottom + ((double)(k / grid->x.count) + 0.5) * p->cell_y, l.fits);
-        draw_axes(p, &l, x, bottom);
+                      bottom + ((double)(k / grid->x.count) + 0.5) * p->cell_y);
+        draw_axes(p, x, bottom);
     }
 }
 
@@ -277,7 +266,7 @@ static void draw_colors(struct picture *p) {
 
 static void draw_caption(struct picture *p) {
     struct pdnn_str caption = {0};
-    struct pdnn_axes fixed = {.column = {p->x, p->y}, .count = 2};
+    struct pdnn_axes fixed = {.column = {p->axis[0], p->axis[1]}, .count = 2};
     for (size_t k = 0; k < p->keys.count && fixed.count < PDNN_SELECTION_AXES_MAX; k++)
         fixed.column[fixed.count++] = p->keys.column[k];
     pdnn_str_printf(&caption, "A cell is the %s mean of its models, %zu in all",
@@ -335,8 +324,9 @@ static void fill_data(struct picture *p) {
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
     if (find_columns(&p, err) != PDNN_OK ||
-        pdnn_grid(&(struct pdnn_grid_request){&picture->selection, p.x, p.y, p.value, p.ratio, &p.keys},
-                  &picture->arena, &p.grid, err) != PDNN_OK)
+        pdnn_grid(
+            &(struct pdnn_grid_request){&picture->selection, p.axis[0], p.axis[1], p.value, p.ratio, &p.keys},
+            &picture->arena, &p.grid, err) != PDNN_OK)
         return err->status;
     const char *what = pdnn_arena_printf(
         &picture->arena, "%s in", pdnn_plot_words(pdnn_results_name(&picture->selection.results, p.value)));
@@ -348,6 +338,7 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     p.colors[0] = pdnn_scale_of(p.grid.least[0], p.grid.greatest[0]);
     const double most = fmax(1.01, fmax(p.grid.greatest[1], 1 / p.grid.least[1]));
     p.colors[1] = (struct pdnn_scale){.low = 1 / most, .high = most, .to = 1, .base = 10};
+    lay_out(&p);
     draw_panels(&p);
     draw_colors(&p);
     fill_data(&p);

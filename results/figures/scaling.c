@@ -36,20 +36,18 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     static const enum pdnn_setting exchange[] = {PDNN_SETTING_ALLREDUCE, PDNN_SETTING_BUCKET};
     const struct pdnn_plot_request *request = p->in->request;
     const char *key = request->across ? request->across : "threads";
-    enum pdnn_status status = pdnn_results_ask_key(&p->in->selection.results, key, &p->threads, err);
-    if (status != PDNN_OK)
-        return status;
+    const struct pdnn_results *results = &p->in->selection.results;
+    if (pdnn_results_ask_key(results, key, &p->threads, err) != PDNN_OK)
+        return err->status;
     p->per_one = strcmp(key, "ranks") == 0;
     p->keys = (struct pdnn_axes){.column = {p->threads}, .count = 1};
     for (size_t k = 0; k < sizeof exchange / sizeof *exchange && p->per_one; k++)
-        if (pdnn_results_setting(&p->in->selection.results, exchange[k]) >= 0)
-            p->keys.column[p->keys.count++] = pdnn_results_setting(&p->in->selection.results, exchange[k]);
-    const char *name = pdnn_results_name(&p->in->selection.results, p->threads);
-    const size_t length = strlen(name);
-    p->one = pdnn_arena_printf(&p->in->arena, "%.*s", (int)(length - (length > 1 && name[length - 1] == 's')),
-                               name);
-    return pdnn_results_ask(&p->in->selection.results, request->color ? request->color : name, &p->color,
-                            err);
+        if (pdnn_results_setting(results, exchange[k]) >= 0)
+            p->keys.column[p->keys.count++] = pdnn_results_setting(results, exchange[k]);
+    const char *name = pdnn_results_name(results, p->threads);
+    const int length = (int)strlen(name);
+    p->one = pdnn_arena_printf(&p->in->arena, "%.*s", length - (length > 1 && name[length - 1] == 's'), name);
+    return pdnn_results_ask(results, request->color ? request->color : name, &p->color, err);
 }
 
 static double half_width(const struct picture *p, size_t at) {
@@ -75,8 +73,7 @@ static void add_pair(struct picture *p, size_t alone, size_t among, bool is_weak
     double x = pdnn_selection_number(&p->in->selection, alone, p->in->column[0]);
     double gain = pdnn_selection_step_ns(selection, alone) / pdnn_selection_step_ns(selection, among);
     double speedup = is_weak ? gain * ratio : gain; /* of examples per second */
-    if (!(x > 0) || !(ratio > 1) || !(speedup > 0) || p->in->chart.n_points == p->room ||
-        !same_exchange(p, alone, among))
+    if (!(x > 0) || !(ratio > 1) || !(speedup > 0) || !same_exchange(p, alone, among))
         return;
     double efficiency = speedup / ratio, half = hypot(half_width(p, alone), half_width(p, among));
     struct pdnn_chart_point point =
@@ -89,6 +86,7 @@ static void add_pair(struct picture *p, size_t alone, size_t among, bool is_weak
     p->few = p->in->chart.n_points ? fmin(p->few, few) : few;
     p->most = fmax(p->most, many);
     p->used[alone] = p->used[among] = true;
+    p->among = pdnn_arena_grow(&p->in->arena, p->among, &p->room, p->in->chart.n_points, sizeof *p->among);
     p->among[p->in->chart.n_points] = among;
     pdnn_chart_add_point(&p->in->chart, point);
     pdnn_table_add_row(&p->in->data);
@@ -117,20 +115,17 @@ static void add_series(struct picture *p, const struct pdnn_series *series, bool
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
     struct pdnn_series *series;
     size_t n_series;
-    p->room = 2 * p->in->selection.count + 1; /* a row is among others once in either way */
-    p->among = pdnn_arena_alloc(&p->in->arena, p->room, sizeof *p->among);
-    p->used = pdnn_arena_alloc(&p->in->arena, p->room, sizeof *p->used);
+    p->used = pdnn_arena_alloc(&p->in->arena, p->in->selection.count + 1, sizeof *p->used);
     pdnn_picture_table(
         p->in, "id #threads_few #threads #pct_of_peak_few #pct_of_peak_per_thread #speedup #fraction color "
                "scaling #efficiency #efficiency_low #efficiency_high");
-    pdnn_selection_series(&p->in->selection, &p->keys, &p->in->arena, &series, &n_series);
-    for (size_t i = 0; i < n_series; i++)
-        add_series(p, &series[i], true);
-    struct pdnn_axes weak = p->keys;
-    pdnn_axes_add_minibatch(&p->in->selection, &weak);
-    pdnn_selection_series(&p->in->selection, &weak, &p->in->arena, &series, &n_series);
-    for (size_t i = 0; i < n_series; i++)
-        add_series(p, &series[i], false);
+    struct pdnn_axes axes = p->keys;
+    for (int same = 1; same >= 0; same--) {
+        pdnn_selection_series(&p->in->selection, &axes, &p->in->arena, &series, &n_series);
+        for (size_t i = 0; i < n_series; i++)
+            add_series(p, &series[i], same);
+        pdnn_axes_add_minibatch(&p->in->selection, &axes);
+    }
     p->in->left_out = p->in->selection.left_out;
     for (size_t at = 0; at < p->in->selection.count; at++)
         p->in->left_out += !p->used[at];

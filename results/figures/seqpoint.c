@@ -85,10 +85,10 @@ static void summarize(struct picture *p) {
         p->shortest = fmin(p->shortest, p->length[i]);
         p->longest = fmax(p->longest, p->length[i]);
         p->iterations += iterations;
-        p->timed += isnan(time_ns) ? 0 : 1;
+        p->timed += !isnan(time_ns);
         p->longest_ns = fmax(p->longest_ns, time_ns);
         p->total_ns += iterations * time_ns;
-        p->seqpoints += isnan(weight) ? 0 : 1;
+        p->seqpoints += !isnan(weight);
         p->projected_ns += isnan(weight) ? 0 : weight * time_ns;
     }
     put_bars(p);
@@ -107,7 +107,7 @@ static const char *sentence_of(const struct picture *p) {
     if (p->seqpoints && !isnan(p->projected_ns))
         pdnn_str_printf(&out, " project%s %s", p->seqpoints == 1 ? "s" : "",
                         pdnn_format_ns(time, p->projected_ns));
-    if (p->seqpoints && !isnan(p->projected_ns) && !isnan(p->total_ns))
+    if (p->seqpoints && !isnan(p->total_ns))
         pdnn_str_printf(&out, ", all iterations take %s: %+.2f %%", pdnn_format_ns(time, p->total_ns),
                         100 * (p->projected_ns / p->total_ns - 1));
     return pdnn_plot_keep(&p->in->arena, &out);
