@@ -85,10 +85,10 @@ static void summarize(struct picture *p) {
         p->shortest = fmin(p->shortest, p->length[i]);
         p->longest = fmax(p->longest, p->length[i]);
         p->iterations += iterations;
-        p->timed += !isnan(time_ns);
+        p->timed += isnan(time_ns) ? 0 : 1;
         p->longest_ns = fmax(p->longest_ns, time_ns);
         p->total_ns += iterations * time_ns;
-        p->seqpoints += !isnan(weight);
+        p->seqpoints += isnan(weight) ? 0 : 1;
         p->projected_ns += isnan(weight) ? 0 : weight * time_ns;
     }
     put_bars(p);

@@ -47,7 +47,6 @@ static void put_ops(struct pdnn_str *out, struct comparison *c) {
                                      PDNN_COMPARE_OPS_A_SHARE, PDNN_COMPARE_OPS_B_SHARE};
     struct pdnn_table *ops = &c->ops;
     struct pdnn_row_list rows = {0};
-    struct pdnn_str title[PDNN_SIDES] = {{0}};
     if (!c->n_with_ops)
         return;
     for (size_t i = 0; i < ops->n_rows && rows.count < OPS_SHOWN; i++)
@@ -57,8 +56,7 @@ static void put_ops(struct pdnn_str *out, struct comparison *c) {
     ops->column[PDNN_COMPARE_OPS_EFFECT].def.title = "effect on the speed-up";
     for (size_t side = 0; side < PDNN_SIDES; side++) {
         struct pdnn_column_def *def = &ops->column[PDNN_COMPARE_OPS_A_SHARE + side].def;
-        pdnn_str_printf(&title[side], "%% of the time, %s", c->data->name[side]);
-        def->title = pdnn_str_text(&title[side]);
+        def->title = pdnn_arena_printf(&ops->names, "%% of the time, %s", c->data->name[side]);
         def->show = PDNN_SHOW_FACTOR;
     }
     if (rows.count)
@@ -67,8 +65,6 @@ static void put_ops(struct pdnn_str *out, struct comparison *c) {
             "Where the difference comes from: the effects of all kinds of op multiply to the geometric "
             "mean of %zu models; those below 0.2 %% are left out.",
             c->n_with_ops);
-    for (size_t side = 0; side < PDNN_SIDES; side++)
-        pdnn_str_finish(&title[side]);
     pdnn_rows_finish(&rows);
 }
 
@@ -96,20 +92,20 @@ static void put_unpaired(struct pdnn_str *out, const struct comparison *c) {
 static void put_pairs(struct pdnn_str *out, const struct comparison *c) {
     static const size_t columns[] = {PDNN_PAIR_ID,    PDNN_PAIR_A_NS, PDNN_PAIR_B_NS,
                                      PDNN_PAIR_RATIO, PDNN_PAIR_LOW,  PDNN_PAIR_DECISION};
-    const size_t n = c->data->pairs->pairs.n_rows;
     struct pdnn_table shown = c->data->pairs->pairs;
-    struct pdnn_row_list sorted = pdnn_rows_all(&shown), rows = {0};
+    struct pdnn_row_list rows = pdnn_rows_all(&shown);
+    const size_t n = rows.count;
     for (size_t side = 0; side < PDNN_SIDES; side++)
         shown.column[PDNN_PAIR_A_NS + side].def.title = c->data->name[side];
-    pdnn_rows_sort(&sorted, &shown, &(struct pdnn_sort_key){PDNN_PAIR_RATIO, true}, 1);
+    pdnn_rows_sort(&rows, &shown, &(struct pdnn_sort_key){PDNN_PAIR_RATIO, true}, 1);
+    rows.count = 0;
     for (size_t i = 0; i < n; i++)
         if (i < PAIRS_SHOWN || n - i <= PAIRS_SHOWN)
-            pdnn_rows_add(&rows, sorted.at[i]);
+            rows.at[rows.count++] = rows.at[i];
     pdnn_html_put_table(out, &shown, &rows, columns, sizeof columns / sizeof *columns,
                         rows.count < n ? "%zu of %zu pairs: the highest and the lowest speed-ups."
                                        : "%zu of %zu pairs, by their speed-ups.",
                         rows.count, n);
-    pdnn_rows_finish(&sorted);
     pdnn_rows_finish(&rows);
 }
 

@@ -9,27 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A column's values, and which one each row has. */
-static void put_column(struct pdnn_str *out, const char *const *value, size_t n_values, const size_t *index,
-                       size_t n_rows) {
-    pdnn_str_printf(out, "\"v\":[");
-    for (size_t i = 0; i < n_values; i++) {
-        pdnn_str_append(out, ",", i ? 1 : 0);
-        pdnn_html_json_text(out, value[i]);
-    }
-    pdnn_str_printf(out, "]");
-    if (n_values < 2)
-        return;
-    size_t room = 36, width = 1;
-    for (; room < n_values; room *= 36)
-        width++;
-    pdnn_str_printf(out, ",\"w\":%zu,\"i\":\"", width);
-    for (size_t r = 0; r < n_rows; r++)
-        for (size_t place = room / 36; place; place /= 36)
-            pdnn_str_append(out, &"0123456789abcdefghijklmnopqrstuvwxyz"[index[r] / place % 36], 1);
-    pdnn_str_append(out, "\"", 1);
-}
-
 static bool is_axis(const struct pdnn_selection *all, int column) {
     return pdnn_selection_key(all, column)->values && column != all->results.results;
 }
@@ -64,15 +43,30 @@ static const char *word_of(const struct pdnn_selection *all, size_t row, int col
     return pdnn_str_text(room);
 }
 
+/* A column's values, and which one each row has. */
 static void put_words(struct pdnn_str *out, const struct pdnn_selection *all, int column) {
-    size_t *index = pdnn_alloc(all->count + 1, sizeof *index);
-    struct pdnn_str room = {0};
+    size_t *index = pdnn_alloc(all->count + 1, sizeof *index), room = 36, width = 1;
+    struct pdnn_str word = {0};
     struct pdnn_texts texts = {0};
     for (size_t r = 0; r < all->count; r++)
-        index[r] = pdnn_texts_add(&texts, word_of(all, r, column, &room));
-    put_column(out, texts.text, texts.count, index, all->count);
+        index[r] = pdnn_texts_add(&texts, word_of(all, r, column, &word));
+    pdnn_str_printf(out, "\"v\":[");
+    for (size_t i = 0; i < texts.count; i++) {
+        pdnn_str_append(out, ",", i ? 1 : 0);
+        pdnn_html_json_text(out, texts.text[i]);
+    }
+    pdnn_str_append(out, "]", 1);
+    for (; room < texts.count; room *= 36)
+        width++;
+    if (texts.count > 1) {
+        pdnn_str_printf(out, ",\"w\":%zu,\"i\":\"", width);
+        for (size_t r = 0; r < all->count; r++)
+            for (size_t place = room / 36; place; place /= 36)
+                pdnn_str_append(out, &"0123456789abcdefghijklmnopqrstuvwxyz"[index[r] / place % 36], 1);
+        pdnn_str_append(out, "\"", 1);
+    }
     pdnn_texts_finish(&texts);
-    pdnn_str_finish(&room);
+    pdnn_str_finish(&word);
     free(index);
 }
 
@@ -94,42 +88,43 @@ static void put_axes(struct pdnn_str *out, const struct pdnn_selection *all) {
     pdnn_str_printf(out, "}],\n");
 }
 
-struct field {
-    const char *name;
-    enum pdnn_result_column column;
-};
-
-static void put_numbers(struct pdnn_str *out, const struct pdnn_selection *all) {
-    static const struct field columns[] = {{"time_ns", PDNN_RESULT_TIME_NS_MEDIAN},
-                                           {"low", PDNN_RESULT_CI_LOW_NS},
-                                           {"high", PDNN_RESULT_CI_HIGH_NS},
-                                           {"gflops", PDNN_RESULT_GFLOPS},
-                                           {"intensity", PDNN_RESULT_INTENSITY_FLOP_PER_BYTE},
-                                           {"params", PDNN_RESULT_PARAMS},
-                                           {"roof", PDNN_RESULT_PCT_OF_ROOF}};
-    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
-        pdnn_str_printf(out, "\"%s\":[", columns[k].name);
-        for (size_t r = 0; r < all->count; r++) {
-            const double value = pdnn_selection_value(all, r, columns[k].column);
-            pdnn_str_append(out, ",", r ? 1 : 0);
-            pdnn_number_format(out, value, value == floor(value) ? PDNN_DIGITS_EXACT : PDNN_DIGITS_TABLE);
-            pdnn_str_printf(out, isfinite(value) ? "" : "null");
-        }
-        pdnn_str_printf(out, "],\n");
+static void put_numbers(struct pdnn_str *out, const struct pdnn_selection *all,
+                        enum pdnn_result_column column) {
+    for (size_t r = 0; r < all->count; r++) {
+        const double value = pdnn_selection_value(all, r, column);
+        pdnn_str_append(out, ",", r ? 1 : 0);
+        pdnn_number_format(out, value, value == floor(value) ? PDNN_DIGITS_EXACT : PDNN_DIGITS_TABLE);
+        pdnn_str_printf(out, isfinite(value) ? "" : "null");
     }
 }
 
 void pdnn_report_put_data(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    static const struct field words[] = {
-        {"id", PDNN_RESULT_ID},       {"status", PDNN_RESULT_STATUS},    {"reason", PDNN_RESULT_REASON},
-        {"bound", PDNN_RESULT_BOUND}, {"level", PDNN_RESULT_ROOF_LEVEL}, {"flags", PDNN_RESULT_ROW_FLAGS}};
+    static const struct {
+        const char *name;
+        enum pdnn_result_column column;
+        bool is_number;
+    } fields[] = {{"id", PDNN_RESULT_ID, false},
+                  {"status", PDNN_RESULT_STATUS, false},
+                  {"reason", PDNN_RESULT_REASON, false},
+                  {"bound", PDNN_RESULT_BOUND, false},
+                  {"level", PDNN_RESULT_ROOF_LEVEL, false},
+                  {"flags", PDNN_RESULT_ROW_FLAGS, false},
+                  {"time_ns", PDNN_RESULT_TIME_NS_MEDIAN, true},
+                  {"low", PDNN_RESULT_CI_LOW_NS, true},
+                  {"high", PDNN_RESULT_CI_HIGH_NS, true},
+                  {"gflops", PDNN_RESULT_GFLOPS, true},
+                  {"intensity", PDNN_RESULT_INTENSITY_FLOP_PER_BYTE, true},
+                  {"params", PDNN_RESULT_PARAMS, true},
+                  {"roof", PDNN_RESULT_PCT_OF_ROOF, true}};
     pdnn_str_printf(out, "<script type=\"application/json\" id=\"data\">{");
     put_axes(out, &page->all);
-    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
-        pdnn_str_printf(out, "\"%s\":{", words[k].name);
-        put_words(out, &page->all, page->all.results.at[words[k].column]);
-        pdnn_str_printf(out, "},\n");
+    for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
+        pdnn_str_printf(out, "\"%s\":%s", fields[k].name, fields[k].is_number ? "[" : "{");
+        if (fields[k].is_number)
+            put_numbers(out, &page->all, fields[k].column);
+        else
+            put_words(out, &page->all, page->all.results.at[fields[k].column]);
+        pdnn_str_printf(out, fields[k].is_number ? "],\n" : "},\n");
     }
-    put_numbers(out, &page->all);
     pdnn_str_printf(out, "\"n\":%zu}</script>\n", page->all.count);
 }

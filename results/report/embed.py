@@ -15,6 +15,6 @@ values = [str(byte) for byte in content] + ["0"]
 rows = [", ".join(values[i : i + 24]) for i in range(0, len(values), 24)]
 digest = base64.b64encode(hashlib.sha256(content).digest()).decode()
 with open(output, "w", encoding="ascii") as file:
-    file.write('#include "results/report/assets.h"\n\n')
+    file.write('#include "results/report/page.h"\n\n')
     file.write(f"const char {name}[] = {{\n    " + ",\n    ".join(rows) + "};\n")
     file.write(f'const char {name}_hash[] = "sha256-{digest}";\n')

@@ -1,21 +1,15 @@
 /* Where a source has a seqpoint.csv: what its SeqPoints say of an epoch. */
-#define _POSIX_C_SOURCE 200809L
 #include "base/paths/folder.h"
 #include "results/report/page.h"
 #include "results/store/seqpoint_table.h"
 
-#include <unistd.h>
-
-static bool is_seqpoint(const struct pdnn_table *table, size_t row, const void *user) {
-    (void)user;
-    return !pdnn_table_is_empty(table, row, PDNN_SEQPOINT_WEIGHT);
-}
-
 static void put_seqpoints(const struct pdnn_table *table, struct pdnn_str *out) {
     static const size_t columns[] = {PDNN_SEQPOINT_SOURCE, PDNN_SEQPOINT_ITERATIONS, PDNN_SEQPOINT_WEIGHT,
                                      PDNN_SEQPOINT_TIME, PDNN_SEQPOINT_TARGET};
-    struct pdnn_row_list rows = pdnn_rows_all(table);
-    pdnn_rows_keep(&rows, table, is_seqpoint, NULL);
+    struct pdnn_row_list rows = {0};
+    for (size_t row = 0; row < table->n_rows; row++)
+        if (!pdnn_table_is_empty(table, row, PDNN_SEQPOINT_WEIGHT))
+            pdnn_rows_add(&rows, row);
     if (rows.count)
         pdnn_html_put_table(out, table, &rows, columns,
                             pdnn_table_whole(table, 0, PDNN_SEQPOINT_TARGET) ? 5 : 4, "SeqPoints");
@@ -27,7 +21,8 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     for (size_t s = 0; s < page->data.n_sources; s++) {
         struct pdnn_table table = {.name = NULL};
         char path[PDNN_FOLDER_TEXT];
-        if (!pdnn_path_join(path, page->source[s].directory, "seqpoint.csv") || access(path, F_OK) != 0)
+        if (!pdnn_path_has(page->source[s].directory, "seqpoint.csv") ||
+            !pdnn_path_join(path, page->source[s].directory, "seqpoint.csv"))
             continue;
         pdnn_report_put_figure(page, "seqpoint", pdnn_report_plot(page, s), out);
         if (pdnn_seqpoint_table_read(path, &table, &(struct pdnn_err){0}) == PDNN_OK)

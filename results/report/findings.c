@@ -104,16 +104,12 @@ static void put_number(struct pdnn_str *out, double value, int digits, const cha
     pdnn_str_printf(out, "%s", unit);
 }
 
-static void put_fact(struct pdnn_str *out, const struct pdnn_report_source *source, const char *key,
-                     const char *unit, const char **between) {
+static void add_fact(struct pdnn_str *facts, const struct pdnn_report_source *source, const char *key,
+                     const char *unit) {
     struct pdnn_str value = {0};
     pdnn_environment_value(source->environment, key, &value);
-    if (value.length) {
-        pdnn_str_printf(out, "%s", *between);
-        pdnn_html_text(out, value.text);
-        pdnn_str_printf(out, "%s", unit);
-        *between = ", ";
-    }
+    if (value.length)
+        pdnn_str_printf(facts, "%s%s%s", facts->length ? ", " : "", value.text, unit);
     pdnn_str_finish(&value);
 }
 
@@ -122,37 +118,36 @@ static void put_platform(struct pdnn_str *out, const struct pdnn_report_source *
     const struct pdnn_selection *rows = &source->selection;
     const int threads = pdnn_results_setting(&rows->results, PDNN_SETTING_THREADS),
               backend = pdnn_results_setting(&rows->results, PDNN_SETTING_BACKEND);
-    const bool is_one = backend >= 0 && rows->count && !pdnn_selection_key(rows, backend)->varies;
+    struct pdnn_str facts = {0};
     struct pdnn_roofs roofs;
     int64_t usual = 0; /* threads that most models ran on */
-    const char *between = ": ";
     char library[64];
     if (threads >= 0 && rows->count)
         pdnn_parse_i64(pdnn_selection_key(rows, threads)->usual ? pdnn_selection_key(rows, threads)->usual
                                                                 : pdnn_selection_get(rows, 0, threads),
                        &usual);
     pdnn_roofs_init(&roofs, source->ceilings, usual);
-    snprintf(library, sizeof library, "backend_%.40s", is_one ? pdnn_selection_get(rows, 0, backend) : "");
-    pdnn_str_printf(out, "<li><b>");
-    pdnn_html_text(out, source->name);
-    pdnn_str_printf(out, "</b>");
-    put_fact(out, source, "cpu", "", &between);
-    put_fact(out, source, "cores_usable", " cores", &between);
-    put_fact(out, source, library, "", &between);
-    for (enum pdnn_dtype k = 0; k < PDNN_DTYPE_COUNT; k++) {
-        if (roofs.peak_gflops[k] > (k == PDNN_F32 ? 0 : roofs.peak_gflops[PDNN_F32])) {
-            pdnn_str_printf(out, "%s%s ", between, pdnn_dtype_name(k));
-            put_number(out, roofs.peak_gflops[k], 4, " GFLOP/s");
-            between = ", ";
-        }
+    add_fact(&facts, source, "cpu", "");
+    add_fact(&facts, source, "cores_usable", " cores");
+    if (backend >= 0 && rows->count && !pdnn_selection_key(rows, backend)->varies) {
+        snprintf(library, sizeof library, "backend_%.40s", pdnn_selection_get(rows, 0, backend));
+        add_fact(&facts, source, library, "");
     }
+    for (enum pdnn_dtype k = 0; k < PDNN_DTYPE_COUNT; k++)
+        if (roofs.peak_gflops[k] > (k == PDNN_F32 ? 0 : roofs.peak_gflops[PDNN_F32])) {
+            pdnn_str_printf(&facts, "%s%s ", facts.length ? ", " : "", pdnn_dtype_name(k));
+            put_number(&facts, roofs.peak_gflops[k], 4, " GFLOP/s");
+        }
     if (roofs.n_levels) {
         const struct pdnn_roof_level *last = &roofs.level[roofs.n_levels - 1];
-        pdnn_str_printf(out, "%s", between);
-        pdnn_html_text(out, last->name);
-        pdnn_str_printf(out, " ");
-        put_number(out, last->gbs, 3, " GB/s");
+        pdnn_str_printf(&facts, "%s%s ", facts.length ? ", " : "", last->name);
+        put_number(&facts, last->gbs, 3, " GB/s");
     }
+    pdnn_str_printf(out, "<li><b>");
+    pdnn_html_text(out, source->name);
+    pdnn_str_printf(out, facts.length ? "</b>: " : "</b>");
+    pdnn_html_text(out, pdnn_str_text(&facts));
+    pdnn_str_finish(&facts);
 }
 
 /* What is said of the values of all rows, and which of the two models at the ends is named. */

@@ -10,8 +10,7 @@
 #include "results/table/write.h"
 
 struct pdnn_report_source {
-    const char *directory;
-    const char *name;                /* the last part of its path, made distinct */
+    const char *directory, *name;    /* name: the last part of its path, made distinct */
     const char *progress;            /* what is said of a sweep that is not done, or NULL */
     struct pdnn_selection selection; /* its rows that ended ok, and those that did not */
     struct pdnn_ceilings *ceilings;  /* empty: none */
@@ -69,6 +68,10 @@ struct pdnn_report_section {
 /* Joins the two sources, or in a single one the rows of two backends, instruction sets or thread counts. That
  * nothing can be joined is not an error. */
 enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, struct pdnn_err *err);
+
+/* page.css and page.js as embed.py makes them during the build, and the hashes ("sha256-...") with which the
+ * page's Content-Security-Policy names them: nothing else can style the page or run in it. */
+extern const char pdnn_report_css[], pdnn_report_css_hash[], pdnn_report_js[], pdnn_report_js_hash[];
 
 /* The rows as JSON for the script; see data.c for the form. */
 void pdnn_report_put_data(const struct pdnn_report_page *page, struct pdnn_str *out);

@@ -64,18 +64,15 @@ static void put_speedups(struct pdnn_str *out, const struct source *s) {
     pdnn_table_finish(&table);
 }
 
-static bool is_limit(const struct pdnn_table *limits, size_t row, const void *user) {
-    (void)user;
-    return pdnn_table_number(limits, row, PDNN_PROJECTED_LIMIT_LIMIT) >= LEAST_LIMIT;
-}
-
 static void put_limits(struct pdnn_str *out, const struct source *s) {
     static const size_t columns[] = {PDNN_PROJECTED_LIMIT_FAMILY, PDNN_PROJECTED_LIMIT_KIND,
                                      PDNN_PROJECTED_LIMIT_INSTANCES, PDNN_PROJECTED_LIMIT_SHARE,
                                      PDNN_PROJECTED_LIMIT_LIMIT};
     const struct pdnn_table *limits = &s->made[0].limits;
-    struct pdnn_row_list rows = pdnn_rows_all(limits);
-    pdnn_rows_keep(&rows, limits, is_limit, NULL);
+    struct pdnn_row_list rows = {0};
+    for (size_t row = 0; row < limits->n_rows; row++)
+        if (pdnn_table_number(limits, row, PDNN_PROJECTED_LIMIT_LIMIT) >= LEAST_LIMIT)
+            pdnn_rows_add(&rows, row);
     if (rows.count)
         pdnn_html_put_table(out, limits, &rows, columns, sizeof columns / sizeof *columns,
                             "%s: how many times as fast a measured step could be if a part took no time, "

@@ -3,31 +3,11 @@
 #include "base/memory.h"
 #include "base/paths/folder.h"
 #include "lists.h"
-#include "results/report/assets.h"
 #include "results/report/page.h"
 #include "results/store/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static void put_names(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    for (size_t s = 0; s < page->data.n_sources; s++) {
-        pdnn_str_printf(out, s ? " and " : "");
-        pdnn_html_text(out, page->source[s].name);
-    }
-}
-
-static void put_head(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    pdnn_str_printf(
-        out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '%s'; "
-        "script-src '%s'; base-uri 'none'; form-action 'none'\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>paradnn: ",
-        pdnn_report_css_hash, pdnn_report_js_hash);
-    put_names(page, out);
-    pdnn_str_printf(out, "</title>\n<style>%s</style>\n</head>\n", pdnn_report_css);
-}
 
 #define DECLARE(name) extern const struct pdnn_report_section pdnn_section_##name;
 #define ROW(name)     {#name, &pdnn_section_##name},
@@ -40,8 +20,8 @@ static const struct {
 } sections[] = {PDNN_SECTIONS(ROW)};
 
 /* The sections that have something, after links to them. */
-static void put_body(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    struct pdnn_str body = {0}, links = {0};
+static void put_page(const struct pdnn_report_page *page, struct pdnn_str *out) {
+    struct pdnn_str body = {0}, links = {0}, names = {0};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         const char *name = sections[i].name, *title = sections[i].of->title;
         struct pdnn_str section = {0};
@@ -49,28 +29,35 @@ static void put_body(const struct pdnn_report_page *page, struct pdnn_str *out) 
         if (section.length) {
             pdnn_str_printf(&links, "<a href=\"#%s\">%s</a> ", name, title);
             pdnn_str_printf(&body,
-                            "<section id=\"%s\" aria-labelledby=\"%s-title\"><h2 id=\"%s-title\">%s</h2>\n",
-                            name, name, name, title);
-            pdnn_str_append(&body, section.text, section.length);
-            pdnn_str_printf(&body, "</section>\n");
+                            "<section id=\"%s\" aria-labelledby=\"%s-title\"><h2 id=\"%s-title\">%s</h2>\n%s"
+                            "</section>\n",
+                            name, name, name, title, section.text);
         }
         pdnn_str_finish(&section);
     }
-    pdnn_str_printf(out, "<body>\n<header><h1>paradnn: ");
-    put_names(page, out);
-    pdnn_str_printf(out, "</h1>\n");
+    for (size_t s = 0; s < page->data.n_sources; s++) {
+        pdnn_str_printf(&names, s ? " and " : "");
+        pdnn_html_text(&names, page->source[s].name);
+    }
+    pdnn_str_printf(
+        out,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '%s'; "
+        "script-src '%s'; base-uri 'none'; form-action 'none'\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>paradnn: %s</title>\n"
+        "<style>%s</style>\n</head>\n<body>\n<header><h1>paradnn: %s</h1>\n",
+        pdnn_report_css_hash, pdnn_report_js_hash, names.text, pdnn_report_css, names.text);
     for (size_t i = 0; i < page->n_only; i++) {
         pdnn_str_printf(out, i ? ", " : "<p>Only rows with ");
         pdnn_html_text(out, page->only[i]);
     }
-    pdnn_str_printf(out, page->n_only ? "</p>\n" : "");
-    pdnn_str_printf(out, "<nav aria-label=\"Sections\">%s</nav>\n</header>\n<main>\n", pdnn_str_text(&links));
-    pdnn_str_append(out, pdnn_str_text(&body), body.length);
-    pdnn_str_printf(out, "</main>\n");
+    pdnn_str_printf(out, "%s<nav aria-label=\"Sections\">%s</nav>\n</header>\n<main>\n%s</main>\n",
+                    page->n_only ? "</p>\n" : "", pdnn_str_text(&links), pdnn_str_text(&body));
     pdnn_report_put_data(page, out);
     pdnn_str_printf(out, "<script>%s</script>\n</body>\n</html>\n", pdnn_report_js);
     pdnn_str_finish(&body);
     pdnn_str_finish(&links);
+    pdnn_str_finish(&names);
 }
 
 static enum pdnn_status open_source(struct pdnn_report_page *page, size_t s, const char *progress,
@@ -80,7 +67,7 @@ static enum pdnn_status open_source(struct pdnn_report_page *page, size_t s, con
     source->directory = results->directory[s];
     source->name = results->name[s];
     source->progress = progress;
-    source->ceilings = pdnn_alloc(1, sizeof *source->ceilings);
+    source->ceilings = pdnn_arena_alloc(&page->arena, 1, sizeof *source->ceilings);
     pdnn_selection_part(&page->all, results->results, source->name, &source->selection);
     pdnn_selection_leave_failed(&source->selection);
     page->n_failed += source->selection.left_out;
@@ -103,7 +90,7 @@ static enum pdnn_status open_page(struct pdnn_report_page *page, const struct pd
                                   struct pdnn_err *err) {
     const size_t n = request->n_directories;
     struct pdnn_selection *all = &page->all;
-    page->data.readers = pdnn_alloc(PDNN_REPORT_SOURCES_MAX, sizeof *page->data.readers);
+    page->data.readers = pdnn_arena_alloc(&page->arena, PDNN_REPORT_SOURCES_MAX, sizeof *page->data.readers);
     enum pdnn_status status =
         pdnn_selection_read(all, request->directories, n, request->only, request->n_only, err);
     if (status == PDNN_OK && !all->count)
@@ -127,10 +114,8 @@ static void close_page(struct pdnn_report_page *page) {
     for (size_t s = 0; s < page->data.n_sources; s++) {
         pdnn_ops_reader_close(&page->data.readers[s]);
         pdnn_selection_close(&page->source[s].selection);
-        free(page->source[s].ceilings);
         free(page->source[s].environment);
     }
-    free(page->data.readers);
     pdnn_selection_close(&page->all);
     pdnn_arena_finish(&page->arena);
 }
@@ -139,10 +124,8 @@ enum pdnn_status pdnn_report(const struct pdnn_report_request *request, struct p
                              struct pdnn_err *err) {
     struct pdnn_report_page page = {.only = request->only, .n_only = request->n_only};
     enum pdnn_status status = open_page(&page, request, err);
-    if (status == PDNN_OK) {
-        put_head(&page, html);
-        put_body(&page, html);
-    }
+    if (status == PDNN_OK)
+        put_page(&page, html);
     close_page(&page);
     return status;
 }
