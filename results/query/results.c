@@ -218,7 +218,7 @@ enum pdnn_status pdnn_results_open(struct pdnn_results *results, const char *con
             text ? directory[i] : pdnn_arena_printf(&opened.arena, "%s/results.csv", directory[i]);
         for (size_t other = 0; status == PDNN_OK && other < i; other++)
             if (pdnn_same_directory(directory[i], directory[other]))
-                status = pdnn_fail(err, PDNN_INVALID, "%s: named twice", directory[i]);
+                status = pdnn_fail(err, PDNN_INVALID, "%s: named twice; name it once", directory[i]);
         if (status == PDNN_OK)
             status = read_part(path, text, &opened.arena, &part[i], err);
     }

@@ -214,7 +214,7 @@ static void test_selection_of_several_directories_refuses(void **state) {
     struct pdnn_selection selection;
     struct pdnn_err err = {0};
     assert_int_equal(pdnn_selection_open_all(&selection, twice, 2, NULL, 0, &err), PDNN_INVALID);
-    snprintf(message, sizeof message, "%s: named twice", directory);
+    snprintf(message, sizeof message, "%s: named twice; name it once", directory);
     assert_string_equal(err.text, message);
     write_second(second, "id,family,time_ns_median\na,fc,10\n", "");
     assert_int_equal(pdnn_selection_open_all(&selection, both, 2, NULL, 0, &err), PDNN_INVALID);
