@@ -42,124 +42,119 @@ static const struct pdnn_help_row examples[] = {
     {"paradnn run rnn/hidden=512 --vary length=10,20,50", "the same weights at three lengths"},
 };
 
-/* `run --vary KEY=LIST`: one model at many values of a hyper-parameter that does not affect its weights. All
- * values share the weights and one block of memory in one worker. */
-struct vary {
+struct run {
+    struct pdnn_cli_job
+        job;            /* all values of --vary share the weights and one block of memory in one worker */
     const char *option; /* "--vary length=10,20,50": starts messages; NULL: nothing varies */
     const char *key;
-    const char *largest; /* id of the task that needs most memory; the session's */
+    struct pdnn_visits known;
+    size_t visits;             /* of all tasks */
+    struct pdnn_visit_set set; /* as of the last visit */
 };
 
 /* Sets the list in the spec that the id stands for; its brackets may be left out. */
-static enum pdnn_status set_values(struct vary *vary, struct pdnn_cli_job *job, const char *text,
-                                   const char *id, struct pdnn_err *err) {
+static enum pdnn_status set_values(struct run *run, const char *text, const char *id, struct pdnn_err *err) {
+    struct pdnn_arena *arena = &run->job.arena;
     struct pdnn_instance instance;
     const int length = (int)strcspn(text, "=");
     const char *list = text + length + 1;
-    vary->option = pdnn_arena_printf(&job->arena, "--vary %.160s", text);
+    run->option = pdnn_arena_printf(arena, "--vary %.160s", text);
     if (!length || !text[length])
         return pdnn_fail(err, PDNN_INVALID, "%s: expected a key and its values, such as batch=1,16,64",
-                         vary->option);
+                         run->option);
     if (pdnn_instance_parse(id, &instance, err) != PDNN_OK)
         return pdnn_wrap(err, "--vary takes one ID");
-    vary->key = pdnn_arena_printf(&job->arena, "%.*s", length, text);
-    pdnn_cli_job_set(job, "vary",
-                     pdnn_arena_printf(&job->arena, "models.0.%s.%s", instance.family->name, vary->key),
-                     pdnn_arena_printf(&job->arena, *list == '[' || *list == '{' ? "%s" : "[%s]", list));
+    run->key = pdnn_arena_printf(arena, "%.*s", length, text);
+    pdnn_cli_job_set(&run->job, "vary",
+                     pdnn_arena_printf(arena, "models.0.%s.%s", instance.family->name, run->key),
+                     pdnn_arena_printf(arena, *list == '[' || *list == '{' ? "%s" : "[%s]", list));
     return PDNN_OK;
 }
 
-static enum pdnn_status compare(const struct vary *vary, const struct pdnn_varying *varying,
-                                const struct pdnn_instance *instance, const struct pdnn_instance *first,
-                                struct pdnn_err *err) {
+/* PDNN_INVALID if the weights or run settings of two values differ. */
+static enum pdnn_status compare(const struct run *run, const struct pdnn_instance *instance,
+                                const struct pdnn_instance *first, struct pdnn_err *err) {
+    const struct pdnn_varying *varying = &run->job.session.varying;
     struct pdnn_arena arena = {0};
     struct pdnn_graph graph, first_graph;
     char label[PDNN_ID_TEXT], first_label[PDNN_ID_TEXT];
     if (memcmp(instance->setting, first->setting, sizeof first->setting) != 0)
-        return pdnn_fail(err, PDNN_INVALID, "%s: the run settings must have one value each", vary->option);
+        return pdnn_fail(err, PDNN_INVALID, "%s: the run settings must have one value each", run->option);
     enum pdnn_status status = PDNN_OK;
     if (pdnn_instance_graph(instance, &arena, &graph, err) != PDNN_OK ||
         pdnn_instance_graph(first, &arena, &first_graph, err) != PDNN_OK ||
         pdnn_graph_shares(&graph, &first_graph, err) != PDNN_OK)
-        status = pdnn_wrap(err, "%s: %s has different weights from %s", vary->option,
+        status = pdnn_wrap(err, "%s: %s has different weights from %s", run->option,
                            pdnn_varying_label(varying, instance, label),
                            pdnn_varying_label(varying, first, first_label));
     pdnn_arena_finish(&arena);
     return status;
 }
 
-/* Finds the largest task of the session. PDNN_INVALID if their
- * weights or run settings differ. */
-static enum pdnn_status check_vary(struct vary *vary, const struct pdnn_session *session,
-                                   struct pdnn_err *err) {
+/* Compares the values, and says which of them needs most memory. */
+static enum pdnn_status check_values(struct run *run, struct pdnn_err *err) {
+    struct pdnn_session *session = &run->job.session;
     const struct pdnn_task *first = NULL, *largest = NULL;
-    enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; status == PDNN_OK && i < session->n_tasks; i++) {
-        const struct pdnn_task *task = &session->tasks[i];
+    for (const struct pdnn_task *task = session->tasks; task < session->tasks + session->n_tasks; task++) {
         if (task->closed)
             continue;
-        if (first)
-            status = compare(vary, &session->varying, &task->instance, &first->instance, err);
+        if (first && compare(run, &task->instance, &first->instance, err) != PDNN_OK)
+            return err->status;
         first = first ? first : task;
         largest = !largest || task->memory_bytes > largest->memory_bytes ? task : largest;
     }
-    vary->largest = largest ? largest->id : NULL;
-    return status;
+    session->largest = largest ? largest->id : NULL;
+    return PDNN_OK;
 }
 
-/* The memory of separate plans is known for the values that were visited, so only those are added up. */
-static void append_set(struct pdnn_table *results, const struct pdnn_visit_set *set, struct pdnn_str *out) {
+/* alone_bytes: the memory of separate plans, which is known of the values that were visited. */
+static void append_set(struct pdnn_str *out, const struct pdnn_visit_set *set, uint64_t alone_bytes) {
     char shared[PDNN_UNIT_TEXT], block[PDNN_UNIT_TEXT], alone[PDNN_UNIT_TEXT];
-    uint64_t alone_bytes = 0;
-    for (struct pdnn_result row = pdnn_result_of(results, 0); row.row < results->n_rows; row.row++)
-        if (pdnn_result_outcome(&row) == PDNN_OUTCOME_OK)
-            alone_bytes += pdnn_result_count(&row, PDNN_RESULT_PLAN_BYTES);
-    pdnn_str_printf(out, "  shared   %s of weights and state\n",
-                    pdnn_format_bytes(shared, (double)set->shared_bytes));
-    pdnn_str_printf(out, "  memory   one block of %s; separate plans would take %s\n",
+    pdnn_str_printf(out,
+                    "  shared   %s of weights and state\n"
+                    "  memory   one block of %s; separate plans would take %s\n"
+                    "  programs %" PRIu64 " prepared, %" PRIu64 " kept, at most %" PRIu64 "\n",
+                    pdnn_format_bytes(shared, (double)set->shared_bytes),
                     pdnn_format_bytes(block, (double)set->block_bytes),
-                    pdnn_format_bytes(alone, (double)alone_bytes));
-    pdnn_str_printf(out, "  programs %" PRIu64 " prepared, %" PRIu64 " kept, at most %" PRIu64 "\n",
-                    set->prepared, set->kept, set->most);
+                    pdnn_format_bytes(alone, (double)alone_bytes), set->prepared, set->kept, set->most);
 }
 
-static void append_table(const struct vary *vary, struct pdnn_table *results, struct pdnn_str *out) {
+static void append_table(struct pdnn_str *out, const char *key, struct pdnn_table *results, bool all_ok) {
     static const enum pdnn_result_column shown[] = {
         PDNN_RESULT_TIME_NS_MEDIAN, PDNN_RESULT_CI_LOW_NS, PDNN_RESULT_CI_HIGH_NS,
         PDNN_RESULT_EXAMPLES_PER_S, PDNN_RESULT_GFLOPS,    PDNN_RESULT_PCT_OF_ROOF,
         PDNN_RESULT_PREPARE_NS,     PDNN_RESULT_STATUS,    PDNN_RESULT_REASON};
     enum { SHOWN = sizeof shown / sizeof *shown };
-    bool all_ok = true;
-    for (struct pdnn_result row = pdnn_result_of(results, 0); row.row < results->n_rows; row.row++)
-        all_ok = all_ok && pdnn_result_outcome(&row) == PDNN_OUTCOME_OK;
     const struct pdnn_result first = pdnn_result_of(results, 0);
-    size_t columns[1 + SHOWN] = {pdnn_table_find(results, pdnn_key_column(vary->key))};
+    size_t columns[1 + SHOWN] = {pdnn_table_find(results, pdnn_key_column(key))};
     for (size_t i = 0; i < SHOWN; i++)
         columns[1 + i] = pdnn_result_at(&first, shown[i]);
     results->column[columns[0]].def.show = PDNN_SHOW_PLAIN;
     results->column[columns[SHOWN]].def.show = all_ok ? PDNN_SHOW_NEVER : PDNN_SHOW_PLAIN;
+    pdnn_str_append(out, "\n", 1);
     pdnn_table_show(out, results, NULL, columns, 1 + SHOWN);
 }
 
 /* Prints what the values share and a table with one row per value, from those of results.csv. For programs:
  * the rows of results.csv, and what they share on stderr. */
-static enum pdnn_status report_vary(const struct vary *vary, struct pdnn_table *results,
-                                    const struct pdnn_visit_set *set, const struct pdnn_arguments *arguments,
-                                    struct pdnn_err *err) {
-    struct pdnn_str out = {0};
-    const bool for_people = pdnn_wants_text(arguments);
+static enum pdnn_status report_values(const struct run *run, struct pdnn_table *results,
+                                      const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     const struct pdnn_result first = pdnn_result_of(results, 0);
-    const char *id = vary->largest ? vary->largest : pdnn_result_text(&first, PDNN_RESULT_ID);
-    if (for_people)
-        pdnn_report_id(&out, id);
-    else
-        pdnn_str_printf(&out, "%s\n", id);
-    pdnn_str_printf(&out, "  varied   %s, %zu values; the largest is above\n", vary->key, results->n_rows);
-    if (set->block_bytes)
-        append_set(results, set, &out);
-    if (for_people) {
-        pdnn_str_append(&out, "\n", 1);
-        append_table(vary, results, &out);
+    const char *largest = run->job.session.largest;
+    struct pdnn_str out = {0};
+    size_t n_ok = 0;
+    uint64_t alone_bytes = 0;
+    for (struct pdnn_result row = first; row.row < results->n_rows; row.row++)
+        if (pdnn_result_outcome(&row) == PDNN_OUTCOME_OK) {
+            n_ok++;
+            alone_bytes += pdnn_result_count(&row, PDNN_RESULT_PLAN_BYTES);
+        }
+    pdnn_report_id(&out, largest ? largest : pdnn_result_text(&first, PDNN_RESULT_ID));
+    pdnn_str_printf(&out, "  varied   %s, %zu values; the largest is above\n", run->key, results->n_rows);
+    if (run->set.block_bytes)
+        append_set(&out, &run->set, alone_bytes);
+    if (pdnn_wants_text(arguments)) {
+        append_table(&out, run->key, results, n_ok == results->n_rows);
         pdnn_text_print(&out, false);
         return PDNN_OK;
     }
@@ -167,14 +162,6 @@ static enum pdnn_status report_vary(const struct vary *vary, struct pdnn_table *
     pdnn_str_finish(&out);
     return pdnn_table_print(results, arguments, err);
 }
-
-struct run {
-    struct pdnn_cli_job job;
-    struct pdnn_visits known;
-    size_t visits; /* of all tasks */
-    struct vary vary;
-    struct pdnn_visit_set set; /* as of the last visit */
-};
 
 static enum pdnn_status keep_visit(void *user, size_t task, const struct pdnn_visit *visit,
                                    struct pdnn_err *err) {
@@ -192,9 +179,8 @@ static void show(void *user, const struct pdnn_sweep_progress *progress) {
 }
 
 static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {
-    run->job.bar.preface = run->job.session.common;
     struct pdnn_session *session = &run->job.session;
-    session->largest = run->vary.largest;
+    run->job.bar.preface = session->common;
     const struct pdnn_sweep_rules rules = pdnn_session_rules(session);
     const struct pdnn_sweep_hooks hooks = {run, keep_visit, show};
     struct pdnn_sweep_result result = {0};
@@ -212,32 +198,27 @@ static enum pdnn_status check_columns(const struct run *run, const struct pdnn_a
     const struct pdnn_session *session = &run->job.session;
     struct pdnn_arena arena = {0};
     const struct pdnn_table_def def =
-        run->vary.option ? pdnn_results_def(&session->tasks[0].instance.family, session->n_tasks > 0, &arena)
-                         : pdnn_ops_def;
+        run->option ? pdnn_results_def(&session->tasks[0].instance.family, session->n_tasks > 0, &arena)
+                    : pdnn_ops_def;
     enum pdnn_status status = pdnn_table_check_columns(&def, arguments, err);
     pdnn_arena_finish(&arena);
     return status;
 }
 
-/* Programs get no row of an instance without ops. */
-static void tell_failure(const struct pdnn_result *row) {
-    char reason[PDNN_VISIBLE_TEXT];
-    if (pdnn_result_outcome(row) != PDNN_OUTCOME_OK)
-        fprintf(stderr, "paradnn: %s: %s: %s\n", pdnn_result_text(row, PDNN_RESULT_ID),
-                pdnn_result_text(row, PDNN_RESULT_STATUS),
-                pdnn_visible(reason, pdnn_result_text(row, PDNN_RESULT_REASON)));
-}
-
+/* Programs get no row of an instance without ops, but its reason on stderr. */
 static enum pdnn_status report_all(struct pdnn_tables *tables, const struct pdnn_arguments *arguments,
                                    struct pdnn_err *err) {
     struct pdnn_str text = {0};
+    char reason[PDNN_VISIBLE_TEXT];
     const bool for_people = pdnn_wants_text(arguments);
     for (struct pdnn_result row = pdnn_result_of(&tables->results, 0); row.row < tables->results.n_rows;
          row.row++) {
         if (for_people)
             pdnn_report_instance(&text, &row, &tables->ops);
-        else
-            tell_failure(&row);
+        else if (pdnn_result_outcome(&row) != PDNN_OUTCOME_OK)
+            fprintf(stderr, "paradnn: %s: %s: %s\n", pdnn_result_text(&row, PDNN_RESULT_ID),
+                    pdnn_result_text(&row, PDNN_RESULT_STATUS),
+                    pdnn_visible(reason, pdnn_result_text(&row, PDNN_RESULT_REASON)));
     }
     pdnn_text_print(&text, false);
     return for_people ? PDNN_OK : pdnn_table_print(&tables->ops, arguments, err);
@@ -250,8 +231,8 @@ static enum pdnn_status report(const struct run *run, const struct pdnn_argument
     enum pdnn_status status = pdnn_rows_of_visits(&run->job.session, &run->known, true, &tables, &sums, err);
     if (status == PDNN_OK) {
         *arguments->some_failed = pdnn_session_has_failed(sums.tally.counts);
-        status = run->vary.option ? report_vary(&run->vary, &tables.results, &run->set, arguments, err)
-                                  : report_all(&tables, arguments, err);
+        status = run->option ? report_values(run, &tables.results, arguments, err)
+                             : report_all(&tables, arguments, err);
     }
     pdnn_tables_finish(&tables);
     return status;
@@ -260,7 +241,7 @@ static enum pdnn_status report(const struct run *run, const struct pdnn_argument
 /* Opens the session on the named spec, or on all values of the varied model. */
 static enum pdnn_status open_session(struct run *run, const struct pdnn_arguments *arguments,
                                      struct pdnn_err *err) {
-    const char *vary = pdnn_argument(arguments, "vary");
+    const char *vary = pdnn_argument(arguments, "vary"), *first = *arguments->operands;
     struct pdnn_cli_job *job = &run->job;
     pdnn_cli_job_default(job, pdnn_arena_printf(&job->arena, "measure.rounds=%" PRId64,
                                                 pdnn_argument_whole(arguments, "rounds", 3)));
@@ -268,37 +249,37 @@ static enum pdnn_status open_session(struct run *run, const struct pdnn_argument
     pdnn_cli_job_default(job, "limits.time=10m");
     if (vary && arguments->n_operands != 1)
         return pdnn_fail(err, PDNN_INVALID, "--vary takes one ID, %zu are given", arguments->n_operands);
-    if (vary && set_values(&run->vary, job, vary, arguments->operands[0], err) != PDNN_OK)
+    if (vary && set_values(run, vary, first, err) != PDNN_OK)
         return err->status;
     enum pdnn_status status = pdnn_cli_job_open(job, err);
     /* Alone, the ID is right. */
-    if (status != PDNN_OK && vary &&
-        strncmp(err->text, *arguments->operands, strlen(*arguments->operands)) == 0)
-        return pdnn_wrap(err, "%s", run->vary.option);
-    return status == PDNN_OK && vary ? check_vary(&run->vary, &job->session, err) : status;
+    if (status != PDNN_OK && vary && strncmp(err->text, first, strlen(first)) == 0)
+        return pdnn_wrap(err, "%s", run->option);
+    return status == PDNN_OK && vary ? check_values(run, err) : status;
 }
 
-static enum pdnn_status measure(struct run *run, const struct pdnn_arguments *arguments, bool *is_left,
+static enum pdnn_status measure(struct run *run, const struct pdnn_arguments *arguments,
                                 struct pdnn_err *err) {
+    bool is_left = false;
     if (pdnn_cli_job_begin(&run->job, arguments, err) != PDNN_OK ||
         open_session(run, arguments, err) != PDNN_OK || check_columns(run, arguments, err) != PDNN_OK ||
-        pdnn_launcher_leave(&run->job.session, is_left, err) != PDNN_OK)
+        pdnn_launcher_leave(&run->job.session, &is_left, err) != PDNN_OK)
         return err->status;
-    if (*is_left)
+    if (is_left)
         return PDNN_OK;
-    return pdnn_cli_job_roofs(&run->job, err) == PDNN_OK ? visit_all(run, err) : err->status;
+    enum pdnn_status status =
+        pdnn_cli_job_roofs(&run->job, err) == PDNN_OK ? visit_all(run, err) : err->status;
+    /* After a signal, what was measured so far is still reported. */
+    struct pdnn_err cause = {0};
+    if (status != PDNN_OK && (status != PDNN_INTERRUPTED || !run->visits))
+        return status;
+    enum pdnn_status printed = report(run, arguments, &cause);
+    return printed == PDNN_OK ? status : pdnn_fail(err, printed, "%s", cause.text);
 }
 
 static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct run run = {.visits = 0};
-    struct pdnn_err cause = {0};
-    bool is_left = false;
-    enum pdnn_status status = measure(&run, arguments, &is_left, err);
-    /* After a signal, what was measured so far is still reported. */
-    if (!is_left && (status == PDNN_OK || (status == PDNN_INTERRUPTED && run.visits))) {
-        enum pdnn_status printed = report(&run, arguments, &cause);
-        status = printed == PDNN_OK ? status : pdnn_fail(err, printed, "%s", cause.text);
-    }
+    enum pdnn_status status = measure(&run, arguments, err);
     pdnn_visits_finish(&run.known);
     pdnn_cli_job_finish(&run.job);
     return status;
