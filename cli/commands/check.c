@@ -41,6 +41,8 @@ static const struct pdnn_help_row examples[] = {
 /* The reference is that much slower than what a sweep's time limit is for. */
 enum { LENIENCE = 10 };
 
+enum verdict { PASS, FAIL, SKIP, VERDICTS };
+
 struct check {
     struct pdnn_cli_job job;
     struct pdnn_worker worker;
@@ -48,7 +50,7 @@ struct check {
     double max_flop;
     uint64_t time_limit_ns; /* for one instance */
     bool for_people;
-    size_t passed, failed, skipped;
+    size_t count[VERDICTS];
     struct pdnn_table table; /* of one instance */
     struct pdnn_table_writer printer;
 };
@@ -66,10 +68,6 @@ static const struct pdnn_column_def columns[N_COLUMNS] = {
     {"reason", .help = "why nothing was compared"},
 };
 static const struct pdnn_table_def def = {"check", "backends against the reference", columns, N_COLUMNS};
-
-static bool row_passes(const struct pdnn_check_row *row) {
-    return row->error <= row->tolerance; /* false for NaN */
-}
 
 static double severity(const struct pdnn_check_row *row) {
     return isnan(row->error) ? INFINITY : row->error / row->tolerance;
@@ -90,39 +88,43 @@ static void add_row(struct pdnn_table *table, const char *id, const struct pdnn_
     pdnn_table_set_number(table, row, TOLERANCE, tensor->tolerance);
 }
 
-/* The layer comes after a space, so all layers of one op and pass count as the same
- * op: one line reports the worst. */
-static bool same_op(const struct pdnn_check_row *a, const struct pdnn_check_row *b) {
-    size_t length = strcspn(a->op, " ");
-    return length == strcspn(b->op, " ") && strncmp(a->op, b->op, length) == 0;
-}
-
-/* The first of the worst rows of this one's op. */
+/* The first of the worst rows of this one's op. The layer comes after a space: all layers of one op and pass
+ * count as the same op. */
 static size_t worst_of(const struct pdnn_check_row *rows, size_t n_rows, size_t at) {
+    const size_t length = strcspn(rows[at].op, " ");
     size_t worst = SIZE_MAX;
     for (size_t i = 0; i < n_rows; i++)
-        if (same_op(&rows[i], &rows[at]) &&
+        if (strcspn(rows[i].op, " ") == length && strncmp(rows[i].op, rows[at].op, length) == 0 &&
             (worst == SIZE_MAX || severity(&rows[i]) > severity(&rows[worst])))
             worst = i;
     return worst;
 }
 
-static void report(struct check *check, const char *id, const struct pdnn_check_row *rows, size_t n_rows) {
-    static const size_t shown[] = {OP, TENSOR, ERROR, TOLERANCE, STATUS};
+/* Counts an instance, and prints what was compared or, where nothing was, why. */
+static void report(struct check *check, const char *id, enum verdict verdict, const char *reason,
+                   const struct pdnn_check_row *rows, size_t n_rows) {
+    static const size_t columns_shown[] = {OP, TENSOR, ERROR, TOLERANCE, STATUS};
+    static const char *const words[VERDICTS] = {"pass", "fail", "skip"}, *const heads[VERDICTS] = {
+                                                                             "PASS", "FAIL", "SKIP"};
+    char shown[PDNN_VISIBLE_TEXT];
     struct pdnn_row_list worst = {0};
     struct pdnn_str out = {0};
-    bool passes = n_rows > 0;
     for (size_t i = 0; i < n_rows; i++) {
-        passes = passes && row_passes(&rows[i]);
-        add_row(&check->table, id, &rows[i], row_passes(&rows[i]) ? "pass" : "fail", "");
+        const bool passes = rows[i].error <= rows[i].tolerance; /* false for NaN */
+        verdict = passes ? verdict : FAIL;
+        add_row(&check->table, id, &rows[i], words[passes ? PASS : FAIL], "");
         if (worst_of(rows, n_rows, i) == i)
             pdnn_rows_add(&worst, i);
     }
-    check->passed += passes;
-    check->failed += !passes;
+    check->count[verdict]++;
+    if (!n_rows)
+        add_row(&check->table, id, NULL, words[verdict], reason);
     if (check->for_people) {
-        pdnn_str_printf(&out, "%s  %s\n", passes ? "PASS" : "FAIL", id);
-        pdnn_table_show(&out, &check->table, &worst, shown, sizeof shown / sizeof *shown);
+        pdnn_str_printf(&out, "%s  %s%s%s\n", heads[verdict], id, *reason ? ": " : "",
+                        pdnn_visible(shown, reason));
+        if (n_rows)
+            pdnn_table_show(&out, &check->table, &worst, columns_shown,
+                            sizeof columns_shown / sizeof *columns_shown);
         pdnn_text_print(&out, false);
     } else {
         pdnn_table_print_rows(&check->printer, &check->table, NULL, NULL);
@@ -131,46 +133,23 @@ static void report(struct check *check, const char *id, const struct pdnn_check_
     pdnn_rows_finish(&worst);
 }
 
-/* Counts an instance of which nothing was compared, and says why. */
-static enum pdnn_status report_without_rows(struct check *check, const char *id, bool has_failed,
-                                            const char *reason) {
-    char shown[PDNN_VISIBLE_TEXT];
-    ++*(has_failed ? &check->failed : &check->skipped);
-    if (check->for_people) {
-        printf("%s  %s: %s\n", has_failed ? "FAIL" : "SKIP", id, pdnn_visible(shown, reason));
-        return PDNN_OK;
-    }
-    add_row(&check->table, id, NULL, has_failed ? "fail" : "skip", reason);
-    pdnn_table_print_rows(&check->printer, &check->table, NULL, NULL);
-    pdnn_table_clear(&check->table);
-    return PDNN_OK;
-}
-
-/* Makes sure a worker with this isa is running. */
-static enum pdnn_status make_alive(struct check *check, enum pdnn_isa isa, struct pdnn_err *err) {
-    const struct pdnn_session *session = &check->job.session;
-    if (check->worker.pid && check->worker.isa != isa)
-        pdnn_worker_stop(&check->worker);
-    if (check->worker.pid)
-        return PDNN_OK;
-    return pdnn_worker_start(&check->worker, &session->host, isa, session->memory_limit_bytes, err);
-}
-
 static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_err *err) {
     const struct pdnn_session *session = &check->job.session;
     const struct pdnn_task *task = &session->tasks[at];
-    char reason[128];
-    if (task->closed)
-        return report_without_rows(check, task->id, false,
-                                   *session->rows[at].reason ? session->rows[at].reason : "filtered");
-    if ((double)task->flop_count > check->max_flop) {
-        char flop[PDNN_UNIT_TEXT], most[PDNN_UNIT_TEXT];
-        snprintf(reason, sizeof reason, "%s, more than the %s of --max-flop",
-                 pdnn_format_si(flop, (double)task->flop_count, "FLOP"),
-                 pdnn_format_si(most, check->max_flop, "FLOP"));
-        return report_without_rows(check, task->id, false, reason);
+    const enum pdnn_isa isa = (enum pdnn_isa)task->instance.setting[PDNN_SETTING_ISA];
+    char reason[128], flop[PDNN_UNIT_TEXT], most[PDNN_UNIT_TEXT];
+    snprintf(reason, sizeof reason, "%s, more than the %s of --max-flop",
+             pdnn_format_si(flop, (double)task->flop_count, "FLOP"),
+             pdnn_format_si(most, check->max_flop, "FLOP"));
+    if (task->closed || (double)task->flop_count > check->max_flop) {
+        const char *why = *session->rows[at].reason ? session->rows[at].reason : "filtered";
+        report(check, task->id, SKIP, task->closed ? why : reason, NULL, 0);
+        return PDNN_OK;
     }
-    if (make_alive(check, (enum pdnn_isa)task->instance.setting[PDNN_SETTING_ISA], err) != PDNN_OK)
+    if (check->worker.isa != isa)
+        pdnn_worker_stop(&check->worker);
+    if (!check->worker.pid &&
+        pdnn_worker_start(&check->worker, &session->host, isa, session->memory_limit_bytes, err) != PDNN_OK)
         return err->status;
     struct pdnn_check_row *rows = NULL;
     size_t n_rows = 0;
@@ -182,34 +161,26 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
     snprintf(request.choices, sizeof request.choices, "%s", session->cache);
     const struct pdnn_watch watch = {.time_limit_ns = check->time_limit_ns, .stop = check->stop};
     enum pdnn_status status = pdnn_worker_check(&check->worker, &request, &watch, &rows, &n_rows, &cause);
-    if (status == PDNN_OK) {
-        report(check, task->id, rows, n_rows);
-        free(rows);
-        return status;
-    }
     if (status == PDNN_INTERRUPTED)
         return pdnn_fail(err, status, "%s", cause.text);
-    return report_without_rows(check, task->id, status != PDNN_UNSUPPORTED && status != PDNN_TOO_BIG,
-                               cause.text);
-}
-
-static enum pdnn_status prepare(struct check *check, const struct pdnn_arguments *arguments,
-                                struct pdnn_err *err) {
-    struct pdnn_session *session = &check->job.session;
-    check->max_flop = pdnn_argument_number(arguments, "max-flop", 2e10);
-    check->for_people = pdnn_wants_text(arguments);
-    if (pdnn_cli_job_begin(&check->job, arguments, err) != PDNN_OK)
-        return err->status;
-    pdnn_cli_job_set(&check->job, "backend", "run.backend", NULL);
-    if (pdnn_cli_job_open(&check->job, err) != PDNN_OK)
-        return err->status;
-    check->time_limit_ns = pdnn_argument_time(arguments, "time", LENIENCE * session->spec.limits.time_ns);
+    const enum verdict verdict = status == PDNN_OK && n_rows                            ? PASS
+                                 : status == PDNN_UNSUPPORTED || status == PDNN_TOO_BIG ? SKIP
+                                                                                        : FAIL;
+    report(check, task->id, verdict, cause.text, rows, n_rows);
+    free(rows);
     return PDNN_OK;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    struct check check = {.passed = 0};
-    enum pdnn_status status = prepare(&check, arguments, err);
+    struct check check = {.max_flop = pdnn_argument_number(arguments, "max-flop", 2e10),
+                          .for_people = pdnn_wants_text(arguments)};
+    const size_t *count = check.count;
+    enum pdnn_status status = pdnn_cli_job_begin(&check.job, arguments, err);
+    pdnn_cli_job_set(&check.job, "backend", "run.backend", NULL);
+    if (status == PDNN_OK)
+        status = pdnn_cli_job_open(&check.job, err);
+    check.time_limit_ns =
+        pdnn_argument_time(arguments, "time", LENIENCE * check.job.session.spec.limits.time_ns);
     check.stop = pdnn_interrupt_watch();
     check.printer = pdnn_table_printer(arguments);
     pdnn_table_init(&check.table, &def);
@@ -223,9 +194,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     pdnn_table_print_end(&check.printer);
     pdnn_table_finish(&check.table);
     if (status == PDNN_OK)
-        fprintf(stderr, "%zu passed, %zu failed, %zu skipped%s\n", check.passed, check.failed, check.skipped,
-                check.passed + check.failed ? "" : ": nothing was compared");
-    *arguments->some_failed = check.failed > 0;
+        fprintf(stderr, "%zu passed, %zu failed, %zu skipped%s\n", count[PASS], count[FAIL], count[SKIP],
+                count[PASS] + count[FAIL] ? "" : ": nothing was compared");
+    *arguments->some_failed = count[FAIL] > 0;
     pdnn_cli_job_finish(&check.job);
     return status;
 }
