@@ -1,18 +1,11 @@
-#define _GNU_SOURCE /* environ */
 #include "session/predict.h"
 
-#include "base/clock.h"
-#include "base/memory.h"
 #include "base/units.h"
-#include "results/store/results.h"
+#include "results/table/number.h"
 #include "runtime/driver/sweep/sweep_schedule.h"
-#include "runtime/driver/worker/worker.h"
-#include "session/roof_cache.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Nominal rates: a core of a server with AVX2 or better. Memory serves a few cores' worth at most. */
 static const double nominal_gflops[PDNN_DTYPE_COUNT] = {
@@ -111,74 +104,19 @@ struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const 
 /* What sweeps made of the extra visits that a wide interval can ask for: tests/cli/limits_test.py. */
 static const double usual_share = 0.8;
 
-enum { THREADS_MAX = 4097 };
-
-struct pdnn_estimate {
-    const struct pdnn_spec *spec;
-    const struct pdnn_host *host;
-    const char *cache;
-    const struct pdnn_ceilings *given; /* or NULL */
-    struct pdnn_ceilings kept;
-    bool is_looked_up[THREADS_MAX]; /* by thread count */
-    double rounds, total;
-    bool any_nominal, any_measured;
-};
-
-struct pdnn_estimate *pdnn_estimate_create(const struct pdnn_spec *spec, const struct pdnn_host *host,
-                                           const char *cache, const struct pdnn_ceilings *ceilings) {
-    struct pdnn_estimate *made = pdnn_alloc(1, sizeof *made);
-    made->spec = spec;
-    made->host = host;
-    made->cache = cache;
-    made->given = ceilings;
-    return made;
-}
-
-void pdnn_estimate_destroy(struct pdnn_estimate *estimate) {
-    free(estimate);
-}
-
-enum pdnn_status pdnn_estimate_add(struct pdnn_estimate *estimate, const struct pdnn_instance *instance,
-                                   const struct pdnn_totals *totals, struct pdnn_err *err) {
-    const int64_t threads = instance->setting[PDNN_SETTING_THREADS];
-    if (!estimate->given && threads < THREADS_MAX && !estimate->is_looked_up[threads]) {
-        const struct pdnn_roofs_job job = {
-            .directory = estimate->cache,
-            .context = {.host = estimate->host,
-                        .build = pdnn_build,
-                        .isa = pdnn_isa_names[PDNN_ISA_DEFAULT],
-                        .threads = threads,
-                        .variables = environ},
-            .now_unix_ms = pdnn_clock_unix_ms(),
-        };
-        estimate->is_looked_up[threads] = true;
-        if (pdnn_roof_cache_last(&job, &estimate->kept, err) != PDNN_OK)
-            return err->status;
-    }
-    const struct rates rates = find_rates(estimate->given ? estimate->given : &estimate->kept, instance);
+void pdnn_estimate_add(struct pdnn_estimate *estimate, const struct pdnn_instance *instance,
+                       const struct pdnn_totals *totals) {
+    const struct rates rates = find_rates(estimate->ceilings, instance);
+    const struct pdnn_prediction made = predict_at(&rates, estimate->spec, instance, totals);
     estimate->any_measured = estimate->any_measured || rates.is_measured;
     estimate->any_nominal = estimate->any_nominal || !rates.is_measured;
-    const struct pdnn_prediction made = predict_at(&rates, estimate->spec, instance, totals);
     estimate->rounds += made.rounds;
     estimate->total += made.total;
-    return PDNN_OK;
-}
-
-static void append_source(const struct pdnn_estimate *estimate, struct pdnn_str *out) {
-    const struct pdnn_ceilings *roofs = estimate->given ? estimate->given : &estimate->kept;
-    char utc[PDNN_UTC_TEXT];
-    if (estimate->any_measured && roofs->row[0].measured_unix_ms)
-        pdnn_str_printf(out, "by the roofs measured %.16sZ",
-                        pdnn_utc_format(roofs->row[0].measured_unix_ms, utc));
-    else if (estimate->any_measured)
-        pdnn_str_printf(out, "by the measured roofs");
-    if (estimate->any_nominal)
-        pdnn_str_printf(out, "%sat nominal speed%s", estimate->any_measured ? ", and " : "",
-                        estimate->any_measured ? " where there are none" : "");
 }
 
 void pdnn_estimate_format(const struct pdnn_estimate *estimate, struct pdnn_str *out) {
-    char rounds[PDNN_DURATION_TEXT], usual[PDNN_DURATION_TEXT], total[PDNN_DURATION_TEXT];
+    char rounds[PDNN_DURATION_TEXT], usual[PDNN_DURATION_TEXT], total[PDNN_DURATION_TEXT], utc[PDNN_UTC_TEXT];
+    const int64_t measured_ms = estimate->ceilings->row[0].measured_unix_ms;
     pdnn_duration_format(rounds, estimate->rounds);
     pdnn_duration_format(usual, estimate->rounds + usual_share * (estimate->total - estimate->rounds));
     pdnn_duration_format(total, estimate->total);
@@ -187,6 +125,12 @@ void pdnn_estimate_format(const struct pdnn_estimate *estimate, struct pdnn_str 
         pdnn_str_printf(out, ", from %s where intervals are narrow at once to %s where they stay wide",
                         rounds, total);
     pdnn_str_printf(out, " (");
-    append_source(estimate, out);
+    if (estimate->any_measured && measured_ms)
+        pdnn_str_printf(out, "by the roofs measured %.16sZ", pdnn_utc_format(measured_ms, utc));
+    else if (estimate->any_measured)
+        pdnn_str_printf(out, "by the measured roofs");
+    if (estimate->any_nominal)
+        pdnn_str_printf(out, "%sat nominal speed%s", estimate->any_measured ? ", and " : "",
+                        estimate->any_measured ? " where there are none" : "");
     pdnn_str_printf(out, ")");
 }

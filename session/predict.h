@@ -36,18 +36,17 @@ struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const 
                                     const struct pdnn_instance *instance, const struct pdnn_totals *totals);
 
 /* How long a sweep over many instances takes, as it is told to people before anything runs. */
-struct pdnn_estimate; /* opaque */
+struct pdnn_estimate {
+    const struct pdnn_spec *spec;
+    const struct pdnn_ceilings *ceilings; /* roofs; without rows for some threads, the rates are nominal */
+    /* {0} at first. */
+    double rounds, total; /* seconds */
+    bool any_nominal, any_measured;
+};
 
-/* All pointers are borrowed. cache: the directory of what is kept (pdnn_session_cache), from which the roofs
- * measured last are taken for each thread count; ceilings, if not NULL, are used instead. Without either, the
- * rates are nominal. */
-struct pdnn_estimate *pdnn_estimate_create(const struct pdnn_spec *spec, const struct pdnn_host *host,
-                                           const char *cache, const struct pdnn_ceilings *ceilings);
-void pdnn_estimate_destroy(struct pdnn_estimate *estimate);
-
-/* Adds an instance. Its memory may be unknown. */
-enum pdnn_status pdnn_estimate_add(struct pdnn_estimate *estimate, const struct pdnn_instance *instance,
-                                   const struct pdnn_totals *totals, struct pdnn_err *err);
+/* Adds an instance. */
+void pdnn_estimate_add(struct pdnn_estimate *estimate, const struct pdnn_instance *instance,
+                       const struct pdnn_totals *totals);
 
 /* Appends one line: "a sweep takes about 47 h 30 min, from 33 h 10 min where intervals are narrow at once to
  * 51 h 02 min where they stay wide (by the roofs measured 2026-11-22T18:40Z)". Measuring roofs and choosing

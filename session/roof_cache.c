@@ -31,14 +31,11 @@ static bool exchange(char *text, char from, char to) {
     return is_free_of;
 }
 
-static const int64_t last_roofs_age_ms = INT64_C(30) * 24 * 3600 * 1000;
-
 /* What kept roofs are looked for. */
 struct search {
     const struct pdnn_roofs_job *job;
     const struct pdnn_ceilings *probes;  /* of this moment; NULL: is there anything to compare? */
     struct pdnn_str libraries;           /* those of the job, whose versions kept roofs must have */
-    int64_t last_ms;                     /* when the last entry, of whatever libraries, was measured */
     struct pdnn_ceilings *entry, *found; /* the one just read; the longest, then newest, that agrees */
     size_t kept, usable;                 /* all; those neither too old nor measured in less time */
     bool agrees;                         /* *found is set */
@@ -96,7 +93,6 @@ static void consider(void *user, const char *text) {
     const char *table = strchr(end, '\t');
     if (end == rest || *end != ' ' || !table)
         return;
-    search->last_ms = measured_ms;
     if ((size_t)(table - end) != search->libraries.length + 1 ||
         memcmp(end + 1, pdnn_str_text(&search->libraries), search->libraries.length) != 0)
         return;
@@ -168,22 +164,14 @@ static enum pdnn_status look(struct search *search, const struct pdnn_kept *file
     return status;
 }
 
-/* Opens the file of the job's context, in which the last entry is of what holds now. */
-static void open_file(struct pdnn_kept *file, const struct pdnn_roofs_job *job) {
-    struct pdnn_str context = {0};
-    pdnn_roof_cache_context(job, &context);
-    pdnn_kept_open(file, job->directory, "roofs", context.text);
-    pdnn_str_finish(&context);
-}
-
-/* Appends the rows, which took that long, to the file. */
-static void keep(const struct pdnn_kept *file, const struct search *search, double seconds,
+/* Appends the rows to the file. */
+static void keep(const struct pdnn_kept *file, const struct search *search,
                  const struct pdnn_ceilings *rows) {
     struct pdnn_str table = {0}, entry = {0};
     pdnn_ceilings_format(rows, &table);
     if (exchange(table.text, '\n', '\t')) {
-        pdnn_str_printf(&entry, "%" PRId64 " %.17g %s\t%s", rows->row[0].measured_unix_ms, seconds,
-                        pdnn_str_text(&search->libraries), table.text);
+        pdnn_str_printf(&entry, "%" PRId64 " %.17g %s\t%s", rows->row[0].measured_unix_ms,
+                        search->job->seconds, pdnn_str_text(&search->libraries), table.text);
         pdnn_kept_add(file, entry.text);
     }
     pdnn_str_finish(&table);
@@ -200,7 +188,7 @@ static enum pdnn_status measure(const struct search *search, const struct pdnn_k
     for (size_t i = 0; status == PDNN_OK && i < rows->count; i++)
         rows->row[i].measured_unix_ms = job->now_unix_ms;
     if (status == PDNN_OK && rows->count)
-        keep(file, search, job->seconds, rows);
+        keep(file, search, rows);
     return status;
 }
 
@@ -208,51 +196,26 @@ enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, struct pd
                                      struct pdnn_str *note, struct pdnn_err *err) {
     struct pdnn_kept file;
     struct search search = {.job = job, .differs = INFINITY};
+    struct pdnn_str context = {0};
     enum pdnn_status status = PDNN_OK;
     search.entry = pdnn_alloc(2, sizeof *search.entry);
     search.found = search.entry + 1;
     for (size_t i = 0; i < job->software->count; i++)
         pdnn_str_printf(&search.libraries, "%s%s", i ? ", " : "", job->software->row[i].version);
-    open_file(&file, job);
+    pdnn_roof_cache_context(job, &context);
+    pdnn_kept_open(&file, job->directory, "roofs", context.text);
     if (!job->must_measure)
         status = look(&search, &file, err);
     for (size_t i = 0; search.agrees && i < search.found->count; i++)
         search.found->row[i].checked_unix_ms = job->now_unix_ms;
-    if (search.agrees && search.last_ms != search.found->row[0].measured_unix_ms)
-        keep(&file, &search, search.seconds, search.found);
     if (status == PDNN_OK && !search.agrees)
         status = measure(&search, &file, err);
     if (status == PDNN_OK)
         status = append(ceilings, search.agrees ? search.found : search.entry, err);
     if (status == PDNN_OK)
         (search.agrees ? note_kept : note_measured)(&search, note);
+    pdnn_str_finish(&context);
     pdnn_str_finish(&search.libraries);
-    free(search.entry);
-    return status;
-}
-
-/* Keeps the last readable entry. */
-static void take_last(void *user, const char *text) {
-    struct search *search = user;
-    char *end;
-    long long measured_ms = strtoll(text, &end, 10);
-    if (measured_ms > search->job->now_unix_ms || search->job->now_unix_ms - measured_ms > last_roofs_age_ms)
-        return;
-    const char *table = strchr(end, '\t');
-    if (!table || !read_table(search, table + 1))
-        return;
-    *search->found = *search->entry;
-}
-
-enum pdnn_status pdnn_roof_cache_last(const struct pdnn_roofs_job *job, struct pdnn_ceilings *ceilings,
-                                      struct pdnn_err *err) {
-    struct pdnn_kept file;
-    struct search search = {.job = job};
-    search.entry = pdnn_alloc(2, sizeof *search.entry);
-    search.found = search.entry + 1;
-    open_file(&file, job);
-    pdnn_kept_read(&file, take_last, &search);
-    enum pdnn_status status = append(ceilings, search.found, err);
     free(search.entry);
     return status;
 }

@@ -40,12 +40,6 @@ struct pdnn_roofs_job {
  * entry. */
 void pdnn_roof_cache_context(const struct pdnn_roofs_job *job, struct pdnn_str *out);
 
-/* Appends the rows that were measured or confirmed last on the job's host, with its threads, whatever the
- * libraries: good enough for an estimate, without a worker. The job needs no software and nothing about
- * measuring. Appends none if there are none, or none younger than a month. */
-enum pdnn_status pdnn_roof_cache_last(const struct pdnn_roofs_job *job, struct pdnn_ceilings *ceilings,
-                                      struct pdnn_err *err);
-
 /* Appends the rows for the job's thread count: kept ones, with checked_utc, or measured ones, which are then
  * kept. Appends to note, if anything was kept, what became of it: a line without a break. */
 enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, struct pdnn_ceilings *ceilings,

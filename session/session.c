@@ -123,12 +123,6 @@ static void label_tasks(struct pdnn_session *session) {
     pdnn_str_finish(&common);
 }
 
-uint64_t pdnn_session_memory_limit(const struct pdnn_spec *spec, const struct pdnn_host *host) {
-    const struct pdnn_spec_limits *limits = &spec->limits;
-    return limits->memory_bytes ? limits->memory_bytes
-                                : (uint64_t)(limits->memory_fraction * (double)host->memory_limit_bytes);
-}
-
 /* Workers may run elsewhere than this process, so paths are made absolute. */
 static enum pdnn_status add_dataset(const char *name, struct pdnn_str *paths, struct pdnn_str *text,
                                     struct pdnn_err *err) {
@@ -207,7 +201,10 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
     if (spec->installed && session->hooks)
         session->hooks->note(session->hooks->user,
                              pdnn_arena_printf(&session->arena, "spec: %s", spec->installed));
-    session->memory_limit_bytes = pdnn_session_memory_limit(spec, &session->host);
+    session->memory_limit_bytes =
+        spec->limits.memory_bytes
+            ? spec->limits.memory_bytes
+            : (uint64_t)(spec->limits.memory_fraction * (double)session->host.memory_limit_bytes);
     status = expand(session, err);
     if (status != PDNN_OK)
         return status;

@@ -34,7 +34,7 @@ struct pdnn_session {
     char cache[PDNN_KEPT_PATH]; /* directory of what is kept; "": nothing */
     struct pdnn_host host;
     struct pdnn_spec spec;
-    uint64_t memory_limit_bytes; /* for one worker */
+    uint64_t memory_limit_bytes; /* for one worker: limits.memory, of the host or in bytes */
     struct pdnn_arena arena;     /* ids, reasons */
     struct pdnn_task *tasks;     /* in spec order, each id once */
     struct pdnn_session_row *rows;
@@ -52,9 +52,6 @@ struct pdnn_session {
     const char *sets_text;        /* what they are, for people; NULL: none */
     const char *shares_with;      /* other sweeps on the same cores; NULL or "" if there are none */
 };
-
-/* What one worker may use: limits.memory, of the host or in bytes. */
-uint64_t pdnn_session_memory_limit(const struct pdnn_spec *spec, const struct pdnn_host *host);
 
 /* The directory of what is kept between processes; "" if nothing is: no_cache, PARADNN_NO_CACHE, no home. */
 void pdnn_session_cache(bool no_cache, char directory[PDNN_KEPT_PATH]);

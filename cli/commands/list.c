@@ -1,7 +1,5 @@
 #include "base/rng.h"
 #include "models/build.h"
-#include "session/predict.h"
-#include "session/session.h"
 #include "base/units.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
@@ -30,7 +28,7 @@ static const char description[] =
 static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SET,
     PDNN_OPTIONS_SHARD,
-    {"count", .help = "print only the number of instances and their totals, and how long a sweep takes here"},
+    {"count", .help = "print only the number of instances and their totals"},
     PDNN_OPTIONS_TABLE,
 };
 
@@ -48,52 +46,44 @@ struct list {
     struct pdnn_shard_deal deal;
     struct pdnn_walk walk;
     struct pdnn_host host;
-    size_t too_wide; /* instances with more threads than there are cores */
+    size_t too_wide; /* instances with more threads than there are cores, which a sweep finds invalid here */
+    bool for_people;
+    struct pdnn_varying varying; /* on a terminal */
+    struct pdnn_table table;
+    struct pdnn_result row; /* of the table */
+    struct pdnn_parsed_presets presets;
 };
 
-/* The next instance; counts those that a sweep would find invalid here. */
-static enum pdnn_status next(struct list *list, struct pdnn_expanded *item, bool *done,
-                             struct pdnn_err *err) {
-    enum pdnn_status status = pdnn_walk_next(&list->walk, item, done, err);
-    if (status == PDNN_OK && !*done && !item->filtered && !item->invalid)
-        list->too_wide += item->instance.setting[PDNN_SETTING_THREADS] > list->host.threads;
-    return status;
+/* Whether there is a next instance; if not, *status says why. */
+static bool next(struct list *list, struct pdnn_expanded *item, enum pdnn_status *status,
+                 struct pdnn_err *err) {
+    bool done = false;
+    *status = pdnn_walk_next(&list->walk, item, &done, err);
+    return *status == PDNN_OK && !done;
 }
 
 /* Rows are printed as they come, chunk by chunk. */
 enum { CHUNK_ROWS = 1000 };
 
-struct list_rows {
-    struct pdnn_table table;
-    struct pdnn_result row;
-    struct pdnn_parsed_presets presets;
-    bool for_people;
-    struct pdnn_varying varying; /* for people */
-    /* Those that are printed. */
-    size_t *columns, n_columns;
-};
-
-/* What people see in place of an id; FLOP in bounds only if they are not all, and why it would not run. */
-static void adapt_row(struct list_rows *rows, const struct pdnn_expanded *item) {
+/* A count that does not fit in 64 bits is an empty cell. People see what varies in place of an id, FLOP in
+ * bounds only if they are not all, and why it would not run. */
+static void add_row(struct list *list, const struct pdnn_expanded *item) {
     const struct pdnn_cost *cost = &item->totals.cost;
-    struct pdnn_result *row = &rows->row;
+    struct pdnn_result *row = &list->row;
+    const char *refusal = pdnn_instance_refusal(&item->instance), *status = "", *reason = "";
     char id[PDNN_ID_TEXT];
-    pdnn_result_set_text(row, PDNN_RESULT_ID, pdnn_varying_label(&rows->varying, &item->instance, id));
-    if (cost->in_bounds_flop_count == cost->flop_count)
-        pdnn_result_set_count(row, PDNN_RESULT_IN_BOUNDS_FLOP_COUNT, PDNN_ABSENT);
-    pdnn_result_set_text(row, PDNN_RESULT_STATUS,
-                         item->filtered                           ? "filtered"
-                         : item->invalid                          ? "invalid"
-                         : !item->has_totals                      ? "too big"
-                         : pdnn_instance_refusal(&item->instance) ? "unsupported"
-                                                                  : "");
-}
-
-/* A count that does not fit in 64 bits is an empty cell. */
-static void add_row(struct list_rows *rows, const struct pdnn_expanded *item) {
-    const struct pdnn_cost *cost = &item->totals.cost;
-    struct pdnn_result *row = &rows->row;
-    char id[PDNN_ID_TEXT];
+    if (item->filtered || item->invalid) {
+        status = item->filtered ? "filtered" : "invalid";
+        reason = item->reason;
+    } else if (!item->has_totals) {
+        status = "too big";
+        reason = "its counts do not fit in 64 bits";
+    } else if (refusal) {
+        status = "unsupported";
+        reason = refusal;
+    }
+    if (!item->filtered && !item->invalid)
+        list->too_wide += item->instance.setting[PDNN_SETTING_THREADS] > list->host.threads;
     pdnn_result_add(row, pdnn_instance_format(&item->instance, id));
     pdnn_result_set_instance(row, &item->instance);
     if (item->has_totals)
@@ -101,67 +91,36 @@ static void add_row(struct list_rows *rows, const struct pdnn_expanded *item) {
     if (cost->byte_count)
         pdnn_result_set_number(row, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE,
                                (double)cost->in_bounds_flop_count / (double)cost->byte_count);
-    const char *refusal = pdnn_instance_refusal(&item->instance);
-    pdnn_result_set_text(row, PDNN_RESULT_REASON,
-                         item->filtered || item->invalid ? item->reason
-                         : !item->has_totals             ? "its counts do not fit in 64 bits"
-                         : refusal                       ? refusal
-                                                         : "");
-    if (rows->for_people)
-        adapt_row(rows, item);
-}
-
-/* The titles wait for the first row, which may turn out to be an error in the spec. */
-static enum pdnn_status print_rows(struct list *list, struct list_rows *rows,
-                                   const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    struct pdnn_table_writer printer = pdnn_table_printer(arguments);
-    printer.columns = rows->columns;
-    printer.n_columns = rows->n_columns;
-    enum pdnn_status status = pdnn_table_choose(&printer, &rows->table, err);
-    bool done = false;
-    while (status == PDNN_OK && !done && !ferror(stdout)) {
-        struct pdnn_expanded item;
-        status = next(list, &item, &done, err);
-        if (status == PDNN_OK && !done)
-            add_row(rows, &item);
-        bool is_first = !printer.is_started, is_last = done || status != PDNN_OK;
-        size_t count = rows->table.n_rows;
-        if (count == CHUNK_ROWS || (count && is_last) || (is_first && done)) {
-            pdnn_table_print_rows(&printer, &rows->table, NULL, NULL);
-            pdnn_table_clear(&rows->table);
-        }
-    }
-    pdnn_table_print_end(&printer);
-    return status;
+    pdnn_result_set_text(row, PDNN_RESULT_REASON, reason);
+    if (!list->for_people)
+        return;
+    pdnn_result_set_text(row, PDNN_RESULT_ID, pdnn_varying_label(&list->varying, &item->instance, id));
+    pdnn_result_set_text(row, PDNN_RESULT_STATUS, status);
+    if (cost->in_bounds_flop_count == cost->flop_count)
+        pdnn_result_set_count(row, PDNN_RESULT_IN_BOUNDS_FLOP_COUNT, PDNN_ABSENT);
 }
 
 /* On a terminal, instances are shown by what varies among them, which a first walk finds; the rest stands
  * above the table. In a pipe they have their whole ids. */
-static enum pdnn_status find_varying(struct list *list, size_t width, struct pdnn_varying *varying,
-                                     struct pdnn_err *err) {
+static enum pdnn_status find_varying(struct list *list, struct pdnn_err *err) {
     struct pdnn_str common = {0}, text = {0};
-    if (!width)
-        return PDNN_OK;
-    enum pdnn_status status = PDNN_OK;
+    struct pdnn_expanded item;
+    enum pdnn_status status;
     pdnn_walk_start(&list->walk, &list->spec, list->host.threads_all, false);
-    for (bool done = false; status == PDNN_OK && !done;) {
-        struct pdnn_expanded item;
-        status = pdnn_walk_next(&list->walk, &item, &done, err);
-        if (status == PDNN_OK && !done)
-            pdnn_varying_add(varying, &item.instance);
-    }
-    pdnn_varying_common(varying, &common);
+    while (next(list, &item, &status, err))
+        pdnn_varying_add(&list->varying, &item.instance);
+    pdnn_varying_common(&list->varying, &common);
     if (status == PDNN_OK && common.length) {
         pdnn_common_append(&text, pdnn_str_text(&common));
         pdnn_text_print(&text, false);
     }
     pdnn_str_finish(&common);
-    pdnn_walk_start(&list->walk, &list->spec, list->host.threads_all, true);
     return status;
 }
 
-/* The columns of results.csv that are known without running anything, or those of them that people see. */
-static void choose_columns(struct list_rows *rows) {
+/* The columns of results.csv that are known without running anything, or those of them that people see.
+ * Returns how many. */
+static size_t choose_columns(const struct list *list, size_t *columns) {
     static const enum pdnn_result_column shown[] = {PDNN_RESULT_PARAMS,
                                                     PDNN_RESULT_FLOP_COUNT,
                                                     PDNN_RESULT_IN_BOUNDS_FLOP_COUNT,
@@ -170,39 +129,61 @@ static void choose_columns(struct list_rows *rows) {
                                                     PDNN_RESULT_MEMORY_BYTES,
                                                     PDNN_RESULT_STATUS,
                                                     PDNN_RESULT_ID};
-    size_t *columns = rows->columns;
-    for (size_t i = 0; rows->for_people && i < sizeof shown / sizeof *shown; i++)
-        *columns++ = pdnn_result_at(&rows->row, shown[i]);
-    if (!rows->for_people) {
-        for (size_t i = PDNN_RESULT_ID; i < pdnn_result_at(&rows->row, PDNN_RESULT_STATUS); i++)
-            *columns++ = i;
-        for (enum pdnn_result_column i = PDNN_RESULT_PARAMS; i <= PDNN_RESULT_MEMORY_BYTES; i++)
-            *columns++ = pdnn_result_at(&rows->row, i);
-        *columns++ = pdnn_result_at(&rows->row, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE);
-        *columns++ = pdnn_result_at(&rows->row, PDNN_RESULT_REASON);
+    const struct pdnn_result *row = &list->row;
+    size_t count = 0;
+    for (size_t i = 0; list->for_people && i < sizeof shown / sizeof *shown; i++)
+        columns[count++] = pdnn_result_at(row, shown[i]);
+    if (list->for_people)
+        return count;
+    for (size_t i = PDNN_RESULT_ID; i < pdnn_result_at(row, PDNN_RESULT_STATUS); i++)
+        columns[count++] = i;
+    for (enum pdnn_result_column i = PDNN_RESULT_PARAMS; i <= PDNN_RESULT_MEMORY_BYTES; i++)
+        columns[count++] = pdnn_result_at(row, i);
+    columns[count++] = pdnn_result_at(row, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE);
+    columns[count++] = pdnn_result_at(row, PDNN_RESULT_REASON);
+    return count;
+}
+
+/* The titles wait for the first row, which may turn out to be an error in the spec. */
+static enum pdnn_status print_rows(struct list *list, const struct pdnn_arguments *arguments,
+                                   struct pdnn_err *err) {
+    struct pdnn_table_writer printer = pdnn_table_printer(arguments);
+    size_t columns[PDNN_TABLE_COLUMNS_MAX];
+    struct pdnn_expanded item;
+    printer.columns = columns;
+    printer.n_columns = choose_columns(list, columns);
+    enum pdnn_status status = pdnn_table_choose(&printer, &list->table, err);
+    pdnn_walk_start(&list->walk, &list->spec, list->host.threads_all, true);
+    while (status == PDNN_OK && !ferror(stdout) && next(list, &item, &status, err)) {
+        add_row(list, &item);
+        if (list->table.n_rows < CHUNK_ROWS)
+            continue;
+        pdnn_table_print_rows(&printer, &list->table, NULL, NULL);
+        pdnn_table_clear(&list->table);
     }
-    rows->n_columns = (size_t)(columns - rows->columns);
+    if (list->table.n_rows || (status == PDNN_OK && !printer.is_started))
+        pdnn_table_print_rows(&printer, &list->table, NULL, NULL);
+    pdnn_table_print_end(&printer);
+    return status;
 }
 
 static enum pdnn_status list_instances(struct list *list, const struct pdnn_arguments *arguments,
                                        struct pdnn_err *err) {
     struct pdnn_arena arena = {0};
-    struct list_rows rows = {.for_people = pdnn_wants_text(arguments)};
     const struct pdnn_family_def **families;
     size_t n_families = pdnn_spec_families(&list->spec, &arena, &families);
     const struct pdnn_table_def def = pdnn_results_def(families, n_families, &arena);
-    pdnn_table_init(&rows.table, &def);
-    rows.row = pdnn_result_of(&rows.table, 0);
-    rows.row.presets = &rows.presets;
-    rows.columns = pdnn_arena_alloc(&arena, def.count, sizeof *rows.columns);
-    choose_columns(&rows);
+    pdnn_table_init(&list->table, &def);
+    list->row = pdnn_result_of(&list->table, 0);
+    list->row.presets = &list->presets;
+    list->for_people = pdnn_wants_text(arguments);
     enum pdnn_status status = PDNN_OK;
-    if (rows.for_people)
-        status = find_varying(list, pdnn_terminal_width(STDOUT_FILENO), &rows.varying, err);
+    if (list->for_people && pdnn_terminal_width(STDOUT_FILENO))
+        status = find_varying(list, err);
     if (status == PDNN_OK)
-        status = print_rows(list, &rows, arguments, err);
-    pdnn_table_finish(&rows.table);
-    pdnn_varying_finish(&rows.varying);
+        status = print_rows(list, arguments, err);
+    pdnn_table_finish(&list->table);
+    pdnn_varying_finish(&list->varying);
     pdnn_arena_finish(&arena);
     return status;
 }
@@ -210,7 +191,6 @@ static enum pdnn_status list_instances(struct list *list, const struct pdnn_argu
 /* 128 bits, because 1e5 instances of 1e18 FLOP do not fit in 64. */
 struct totals {
     uint64_t instances, filtered, uncounted; /* uncounted: instances whose counts do not fit */
-    uint64_t too_large;                      /* for the memory here */
     pdnn_u128 sum[3];                        /* of the columns from FLOP_SUM on */
     uint64_t params_min, params_max;
 };
@@ -254,86 +234,46 @@ static enum pdnn_status print_totals(const struct totals *totals, const struct p
     return pdnn_table_print(&table, arguments, err);
 }
 
-/* Whether weights, and their gradients in training, do not even fit into memory. */
-static bool is_too_large(const struct pdnn_expanded *item, uint64_t memory_bytes) {
-    const int64_t *setting = item->instance.setting;
-    double each = (double)pdnn_dtype_bytes((enum pdnn_dtype)setting[PDNN_SETTING_DTYPE]);
-    double copies = setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN ? 2 : 1;
-    return (double)item->totals.params * each * copies > (double)memory_bytes;
-}
-
 static void add_totals(struct totals *totals, const struct pdnn_expanded *item) {
-    if (item->filtered) {
-        totals->filtered++;
-        return;
-    }
-    totals->instances++;
-    if (!item->has_totals) {
-        totals->uncounted++;
-        return;
-    }
     const struct pdnn_cost *cost = &item->totals.cost;
-    const uint64_t counts[] = {cost->flop_count, cost->in_bounds_flop_count, cost->byte_count};
+    const uint64_t counts[] = {cost->flop_count, cost->in_bounds_flop_count, cost->byte_count},
+                   params = item->totals.params;
+    totals->filtered += item->filtered;
+    totals->instances += !item->filtered;
+    totals->uncounted += !item->filtered && !item->has_totals;
+    if (item->filtered || !item->has_totals)
+        return;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         totals->sum[i] += counts[i];
-    const uint64_t params = item->totals.params;
     totals->params_min = params < totals->params_min ? params : totals->params_min;
     totals->params_max = params > totals->params_max ? params : totals->params_max;
 }
 
-static void print_estimate(const struct pdnn_estimate *estimate, uint64_t n_too_large) {
-    struct pdnn_str line = {0};
-    pdnn_estimate_format(estimate, &line);
-    if (n_too_large)
-        pdnn_str_printf(&line, ", without %" PRIu64 " instances that are larger than the memory",
-                        n_too_large);
-    fprintf(stderr, "%s\n", pdnn_str_text(&line));
-    pdnn_str_finish(&line);
-}
-
-static enum pdnn_status sum_up(struct totals *totals, struct pdnn_estimate *estimate, uint64_t memory_bytes,
-                               struct pdnn_walk *walk, struct pdnn_err *err) {
-    for (;;) {
-        struct pdnn_expanded item;
-        bool done;
-        enum pdnn_status status = pdnn_walk_next(walk, &item, &done, err);
-        if (status != PDNN_OK || done)
-            return status;
-        add_totals(totals, &item);
-        if (item.filtered || !item.has_totals)
-            continue;
-        if (is_too_large(&item, memory_bytes))
-            totals->too_large++;
-        else if (pdnn_estimate_add(estimate, &item.instance, &item.totals, err) != PDNN_OK)
-            return err->status;
-    }
-}
-
-/* Walks over the shard to its end, then prints the totals, and on stderr how long a sweep takes here. */
+/* Walks over the shard to its end, then prints the totals. */
 static enum pdnn_status list_totals(struct list *list, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
     struct totals totals = {.params_min = UINT64_MAX};
-    char cache[PDNN_KEPT_PATH], shard[PDNN_DURATION_TEXT], all[PDNN_DURATION_TEXT];
-    pdnn_session_cache(false, cache);
-    struct pdnn_estimate *estimate = pdnn_estimate_create(&list->spec, &list->host, cache, NULL);
-    enum pdnn_status status =
-        sum_up(&totals, estimate, pdnn_session_memory_limit(&list->spec, &list->host), &list->walk, err);
-    if (status == PDNN_OK && totals.instances > totals.uncounted + totals.too_large)
-        print_estimate(estimate, totals.too_large);
-    if (status == PDNN_OK && totals.uncounted)
+    char shard[PDNN_DURATION_TEXT], all[PDNN_DURATION_TEXT];
+    struct pdnn_expanded item;
+    enum pdnn_status status;
+    pdnn_walk_start(&list->walk, &list->spec, list->host.threads_all, false);
+    while (next(list, &item, &status, err))
+        add_totals(&totals, &item);
+    if (status != PDNN_OK)
+        return status;
+    if (totals.uncounted)
         fprintf(stderr,
                 "paradnn: %" PRIu64
                 " instances are not in the sums: they are invalid, or their counts do not fit in 64 bits\n",
                 totals.uncounted);
-    pdnn_estimate_destroy(estimate);
-    if (status == PDNN_OK && list->deal.mine)
+    if (list->deal.mine)
         fprintf(stderr, "predicted: %s at nominal speed, %s for all shards\n",
                 pdnn_duration_format(shard, list->deal.seconds),
                 pdnn_duration_format(all, list->deal.seconds_all));
-    return status == PDNN_OK ? print_totals(&totals, arguments, err) : status;
+    return print_totals(&totals, arguments, err);
 }
 
-static enum pdnn_status load(struct list *list, const struct pdnn_arguments *arguments, bool only_count,
+static enum pdnn_status load(struct list *list, const struct pdnn_arguments *arguments,
                              struct pdnn_err *err) {
     struct pdnn_shard shard;
     size_t n_sets;
@@ -347,16 +287,14 @@ static enum pdnn_status load(struct list *list, const struct pdnn_arguments *arg
     if (pdnn_shard_deal(&shard, &list->spec, list->host.threads_all, &list->deal, err) != PDNN_OK)
         return err->status;
     list->walk.only = list->deal.mine;
-    pdnn_walk_start(&list->walk, &list->spec, list->host.threads_all, !only_count);
     return PDNN_OK;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct list list = {.too_wide = 0};
-    const bool only_count = pdnn_argument(arguments, "count");
-    enum pdnn_status status = load(&list, arguments, only_count, err);
+    enum pdnn_status status = load(&list, arguments, err);
     if (status == PDNN_OK)
-        status = only_count ? list_totals(&list, arguments, err) : list_instances(&list, arguments, err);
+        status = (pdnn_argument(arguments, "count") ? list_totals : list_instances)(&list, arguments, err);
     if (status == PDNN_OK && list.too_wide)
         fprintf(stderr,
                 "paradnn: %zu of these instances need more than the %" PRId64 " threads there are %s\n",

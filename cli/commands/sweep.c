@@ -366,25 +366,22 @@ static void print_reach(struct pdnn_session *session, size_t n_open) {
 /* Prints on stderr, and writes no result directory. */
 static enum pdnn_status dry_run(struct pdnn_cli_job *job, struct pdnn_err *err) {
     struct pdnn_session *session = &job->session;
+    struct pdnn_estimate estimate = {.spec = &session->spec, .ceilings = session->ceilings};
     struct pdnn_str text = {0};
     const size_t n_open = print_counts(session);
     if (get_roofs(job, err) != PDNN_OK)
         return err->status;
-    enum pdnn_status status = PDNN_OK;
-    struct pdnn_estimate *estimate =
-        pdnn_estimate_create(&session->spec, &session->host, "", session->ceilings);
-    for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++)
+    for (size_t i = 0; i < session->n_tasks; i++)
         if (!session->tasks[i].closed)
-            status = pdnn_estimate_add(estimate, &session->tasks[i].instance, &session->rows[i].totals, err);
-    if (status == PDNN_OK && n_open) {
-        pdnn_estimate_format(estimate, &text);
+            pdnn_estimate_add(&estimate, &session->tasks[i].instance, &session->rows[i].totals);
+    if (n_open) {
+        pdnn_estimate_format(&estimate, &text);
         fprintf(stderr, "%s\n", pdnn_str_text(&text));
         pdnn_session_predict(session);
         print_reach(session, n_open);
     }
     pdnn_str_finish(&text);
-    pdnn_estimate_destroy(estimate);
-    return status;
+    return PDNN_OK;
 }
 
 /* The time left is --time-left, or what the batch system says. If it does not, that is a warning. */

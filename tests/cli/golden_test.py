@@ -194,7 +194,7 @@ GOLDEN_CASES = [
     ("plot-option", ["plot", "roofline", "bert.results", "--across", "batch"], 2),
     ("worker-by-hand", ["worker"], 2),
 ]
-TIMED = {"count", "count-csv", "count-shard"}
+TIMED = {"count-shard"}
 # These list every run setting too. Their golden files leave out the settings that families-fc.txt and columns.txt already have, so that a
 # new setting changes only those two files.
 HAS_SETTINGS = {"families-cnn", "families-rnn", "list-csv", "list-nets-csv", "list-shard-csv"}

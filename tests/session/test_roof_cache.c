@@ -96,13 +96,6 @@ static const struct pdnn_ceilings *sweep(const struct pdnn_roofs_job *job, struc
     return &ceilings;
 }
 
-static enum pdnn_status last(const struct pdnn_roofs_job *job, int64_t now_ms, struct pdnn_ceilings *ceilings,
-                             struct pdnn_err *err) {
-    struct pdnn_roofs_job now = *job;
-    now.now_unix_ms = now_ms;
-    return pdnn_roof_cache_last(&now, ceilings, err);
-}
-
 static void clear(void) {
     DIR *entries = opendir(folder);
     for (const struct dirent *entry; (entry = readdir(entries));)
@@ -354,61 +347,8 @@ static int teardown(void **state) {
     return rmdir(folder);
 }
 
-/* Kept roofs that the probes confirm are again the last ones. */
-static void test_confirmed_roofs_are_the_last(void **state) {
-    (void)state;
-    static const struct pdnn_software newer = {.count = 1, .row = {{"onednn", "oneDNN 2"}}};
-    static struct pdnn_ceilings ceilings;
-    const struct pdnn_roofs_job job = plain_job();
-    struct pdnn_roofs_job other = plain_job();
-    struct machine machine = quiet, later = {.gflops = 110, .gbs = 50, .now_ms = HOUR_MS};
-    struct pdnn_err err = {0};
-    begin();
-    other.software = &newer;
-    sweep(&other, &later);
-    for (int again = 0; again < 2; again++) {
-        machine.now_ms = 2 * HOUR_MS;
-        sweep(&job, &machine);
-        assert_int_equal(machine.measurements, 0);
-        ceilings.count = 0;
-        assert_int_equal(last(&job, 3 * HOUR_MS, &ceilings, &err), PDNN_OK);
-        assert_int_equal(ceilings.count, 3);
-        assert_true(ceilings.row[0].value == 100 + 1.0 / 3);
-        assert_int_equal(ceilings.row[0].measured_unix_ms, 1000);
-        assert_int_equal(ceilings.row[0].checked_unix_ms, 2 * HOUR_MS);
-    }
-}
-
-/* For an estimate, the newest ones of this host and these threads, whatever the libraries, for a month. */
-static void test_last_roofs(void **state) {
-    (void)state;
-    static const struct pdnn_software newer = {.count = 1, .row = {{"onednn", "oneDNN 2"}}};
-    static struct pdnn_ceilings ceilings;
-    struct pdnn_roofs_job job = plain_job(), other = plain_job();
-    struct machine later = {.gflops = 200, .gbs = 50, .now_ms = HOUR_MS};
-    struct pdnn_err err = {0};
-    const int64_t month_ms = INT64_C(31) * 24 * HOUR_MS;
-    begin();
-    job.software = &newer;
-    sweep(&job, &later);
-    ceilings.count = 0;
-    other.software = NULL;
-    assert_int_equal(last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
-    assert_int_equal(ceilings.count, 3);
-    assert_true(ceilings.row[0].value == 200 + 1.0 / 3);
-    assert_int_equal(last(&other, month_ms, &ceilings, &err), PDNN_OK);
-    other.context.threads = 1;
-    assert_int_equal(last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
-    other = plain_job();
-    other.directory = "";
-    assert_int_equal(last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
-    assert_int_equal(ceilings.count, 3);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_last_roofs),
-        cmocka_unit_test(test_confirmed_roofs_are_the_last),
         cmocka_unit_test(test_kept_roofs_are_used_and_say_so),
         cmocka_unit_test(test_roofs_of_another_state_are_measured_again),
         cmocka_unit_test(test_note_names_the_least_difference),
