@@ -60,7 +60,7 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
         status = pdnn_operands_check(&arguments, &err);
     if (status == PDNN_OK && arguments.help) {
         struct pdnn_str text = {0};
-        pdnn_help_format(&text, command);
+        pdnn_help_format(&text, command, false);
         pdnn_text_print(&text, true);
     } else if (status == PDNN_OK && !command->prints_nothing &&
                (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY) {
@@ -81,7 +81,7 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
 static int dispatch(int argc, char **argv) {
     struct pdnn_str text = {0};
     if (argc < 2) {
-        pdnn_help_format(&text, NULL);
+        pdnn_help_format(&text, NULL, false);
         fputs(pdnn_str_text(&text), stderr);
         pdnn_str_finish(&text);
         return EXIT_USAGE;
@@ -96,7 +96,7 @@ static int dispatch(int argc, char **argv) {
     if (strcmp(argv[1], "--complete") == 0)
         pdnn_complete(&text, (const char *const *)argv + 2, (size_t)argc - 2);
     else if (is_manual && (command || argc == 2))
-        pdnn_manual_format(&text, command);
+        pdnn_help_format(&text, command, true);
     else if (command)
         return run_command(command, argc - 2, argv + 2);
     if (text.length) {

@@ -1,26 +1,29 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/args/help.h"
 
+#include "base/fill.h"
 #include "base/paths/nearby.h"
 #include "base/paths/program.h"
-#include "base/fill.h"
-#include "cli/args/page.h"
 #include "cli/args/registry.h"
 #include "cli/print/progress.h"
-#include "models/family.h"
 #include "models/instance.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-size_t pdnn_help_width(void) {
-    size_t width = pdnn_terminal_width(STDOUT_FILENO);
-    if (!width)
-        return 80;
-    return width < 40 ? 40 : width > 100 ? 100 : width;
-}
+enum { ROW_INDENT = 2, EXAMPLE_COLUMN = 6, HELP_COLUMN = 24 };
+
+/* Text for a terminal, or mdoc(7) source of a manual page, put down part by part. */
+struct page {
+    struct pdnn_str *out;
+    size_t width; /* to which text is filled */
+    bool is_manual;
+    bool in_list; /* of a manual page: rows were put down, so that the next thing ends their list */
+};
 
 static const char purpose[] =
     "Generates parameterized DNN models, runs them on the CPU, and shows where each model and each "
@@ -81,11 +84,154 @@ static const char *const group_titles[PDNN_COMMAND_GROUPS] = {
     [PDNN_COMMANDS_EXPLAIN] = "To look up",
 };
 
+size_t pdnn_help_width(void) {
+    size_t width = pdnn_terminal_width(STDOUT_FILENO);
+    if (!width)
+        return 80;
+    return width < 40 ? 40 : width > 100 ? 100 : width;
+}
+
+/* As mdoc wants it: one sentence per line, no line that starts like a request, and backslashes and the dashes
+ * of options escaped. */
+static void append_mdoc(struct pdnn_str *out, const char *text) {
+    for (bool at_start = true; *text; text++) {
+        const bool is_option = strncmp(text, "--", 2) == 0;
+        if (at_start && (*text == '.' || *text == '\''))
+            pdnn_str_printf(out, "\\&");
+        at_start = text[0] == '.' && text[1] == ' ' && isupper((unsigned char)text[2]);
+        if (*text == '\\' || is_option)
+            pdnn_str_printf(out, "%s", is_option ? "\\-\\-" : "\\e");
+        else
+            pdnn_str_append(out, at_start ? ".\n" : text, at_start ? 2 : 1);
+        text += at_start || is_option;
+    }
+    pdnn_str_append(out, "\n", 1);
+}
+
+static void append_upper(struct pdnn_str *out, const char *text) {
+    for (; *text; text++)
+        pdnn_str_printf(out, "%c", toupper((unsigned char)*text));
+}
+
+static void put_text(struct page *page, const char *text, size_t indent) {
+    if (page->is_manual)
+        append_mdoc(page->out, text);
+    else
+        pdnn_fill_text(page->out, text, indent, page->width);
+}
+
+static void end_list(struct page *page) {
+    pdnn_str_printf(page->out, "%s", page->in_list ? ".El\n" : "");
+    page->in_list = false;
+}
+
+/* Names a list, or in a manual page a section if it has one of its own. */
+static void put_heading(struct page *page, const char *title, bool is_section) {
+    end_list(page);
+    if (!page->is_manual || !is_section) {
+        pdnn_str_printf(page->out, "%s\n%s:\n", page->is_manual ? ".Pp" : "", title);
+        return;
+    }
+    pdnn_str_printf(page->out, ".Sh ");
+    append_upper(page->out, title);
+    pdnn_str_append(page->out, "\n", 1);
+}
+
+static void put_paragraph(struct page *page, const char *text) {
+    end_list(page);
+    pdnn_str_printf(page->out, "%s\n", page->is_manual ? ".Pp" : "");
+    put_text(page, text, 0);
+}
+
+/* Text goes to the column, below a name that is too long. macro: what mdoc calls such a name. */
+static void put_row(struct page *page, const char *macro, const char *name, const char *help, size_t column) {
+    const size_t used = ROW_INDENT + strlen(name);
+    if (page->is_manual) {
+        pdnn_str_printf(page->out, "%s.It %s ", page->in_list ? "" : ".Bl -tag -width Ds\n", macro);
+        append_mdoc(page->out, name);
+        page->in_list = true;
+    } else {
+        bool fits = used < column;
+        pdnn_str_printf(page->out, "%*s%s%s%*s", ROW_INDENT, "", name, fits ? "" : "\n",
+                        (int)(fits ? column - used : column), "");
+    }
+    put_text(page, help, column);
+}
+
 /* `rows` end with one that has no name. */
-static void put_rows(struct pdnn_page *page, const char *macro, const struct pdnn_help_row *rows,
-                     size_t column) {
+static void put_rows(struct page *page, const char *macro, const struct pdnn_help_row *rows, size_t column) {
     for (; rows->name; rows++)
-        pdnn_page_row(page, macro, rows->name, rows->help, column);
+        put_row(page, macro, rows->name, rows->help, column);
+}
+
+/* What a manual page begins with, up to its synopsis. name: the command's, "" for the program. */
+static void put_title(struct page *page, const char *name, const char *summary) {
+    const char *dash = *name ? "-" : "";
+    pdnn_str_printf(page->out, ".Dd " PDNN_DATE "\n.Dt PARADNN%s", dash);
+    append_upper(page->out, name);
+    pdnn_str_printf(page->out, " 1\n.Os paradnn " PDNN_VERSION "\n.Sh NAME\n.Nm paradnn%s%s\n", dash, name);
+    /* "Lists the operators." as a page's one line: "lists the operators". */
+    pdnn_str_printf(page->out, ".Nd %c%.*s\n.Sh SYNOPSIS\n", tolower((unsigned char)*summary),
+                    (int)strlen(summary) - 2, summary + 1);
+}
+
+static void put_synopsis(struct page *page, const struct pdnn_command_def *command) {
+    pdnn_str_printf(page->out, ".Nm paradnn\n.Cm %s\n.Op Ar option ...\n", command->name);
+    if (*command->operands)
+        pdnn_str_printf(page->out, ".Ar %s\n", command->operands);
+    if (command->rest)
+        pdnn_str_printf(page->out, ".Op Fl - Ar %s\n", command->rest);
+}
+
+static void put_option(struct page *page, const struct pdnn_option_def *option) {
+    struct pdnn_str name = {0};
+    if (option->letter)
+        pdnn_str_printf(&name, page->is_manual ? "%c , Fl " : "-%c, ", option->letter);
+    pdnn_str_printf(&name, page->is_manual ? "-%s" : "--%s", option->name);
+    if (option->argument)
+        pdnn_str_printf(&name, page->is_manual ? " Ar %s" : " %s", option->argument);
+    put_row(page, "Fl", pdnn_str_text(&name), option->help, HELP_COLUMN);
+    pdnn_str_finish(&name);
+}
+
+static void put_command(struct page *page, const struct pdnn_command_def *command) {
+    static const struct pdnn_option_def help_option = {"help", 'h', .help = "show this help and exit"};
+    const char *paragraph, *name, *help, *rest = command->description;
+    size_t length;
+    if (page->is_manual) {
+        put_title(page, command->name, command->summary);
+        put_synopsis(page, command);
+        pdnn_str_printf(page->out, ".Sh DESCRIPTION\n");
+    } else {
+        pdnn_str_printf(page->out, "Usage: paradnn %s%s%s [OPTION]...%s%s%s\n", command->name,
+                        *command->operands ? " " : "", command->operands, command->rest ? " [-- " : "",
+                        command->rest ? command->rest : "", command->rest ? "]" : "");
+    }
+    put_text(page, command->summary, 0);
+    while ((paragraph = pdnn_part_next(&rest, "\n\n", &length))) {
+        struct pdnn_str text = {0};
+        pdnn_str_append(&text, paragraph, length);
+        put_paragraph(page, pdnn_str_text(&text));
+        pdnn_str_finish(&text);
+    }
+    if (command->kind) {
+        char title[32]; /* the operand's own name */
+        snprintf(title, sizeof title, "%.*s", (int)strcspn(command->operands, " "), command->operands);
+        put_heading(page, title, false);
+        for (size_t i = 0; command->kind(i, &name, &help); i++)
+            put_row(page, "Cm", name, help, HELP_COLUMN);
+    }
+    put_heading(page, "Options", false);
+    for (size_t i = 0; i < command->n_options; i++)
+        put_option(page, &command->options[i]);
+    put_option(page, &help_option);
+    if (command->n_examples)
+        put_heading(page, "Examples", true);
+    for (size_t i = 0; i < command->n_examples; i++)
+        put_row(page, "Ic", command->examples[i].name, command->examples[i].help, EXAMPLE_COLUMN);
+    if (page->is_manual)
+        put_heading(page, "See also", true);
+    pdnn_str_printf(page->out, "%s", page->is_manual ? ".Xr paradnn 1\n" : "");
 }
 
 static int is_spec(const struct dirent *entry) {
@@ -94,7 +240,7 @@ static int is_spec(const struct dirent *entry) {
 }
 
 /* The specs that came with the program, if it is installed. */
-static void put_installed(struct pdnn_page *page) {
+static void put_installed(struct page *page) {
     char directory[PDNN_PROGRAM_TEXT];
     struct dirent **entries;
     int count =
@@ -109,74 +255,64 @@ static void put_installed(struct pdnn_page *page) {
         free(entries[i]);
     }
     free(entries);
-    pdnn_page_paragraph(page, pdnn_str_text(&text));
+    put_paragraph(page, pdnn_str_text(&text));
     pdnn_str_finish(&text);
 }
 
 /* In a manual page each has one of its own. */
-static void put_commands(struct pdnn_page *page, int group) {
-    pdnn_page_heading(page, group_titles[group], false);
+static void put_commands(struct page *page, int group) {
+    put_heading(page, group_titles[group], false);
     for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++) {
-        struct pdnn_str name = {0};
-        pdnn_str_printf(&name, page->is_manual ? "paradnn-%s 1" : "%s", (*command)->name);
+        char name[32];
+        snprintf(name, sizeof name, page->is_manual ? "paradnn-%s 1" : "%s", (*command)->name);
         if ((int)(*command)->group == group)
-            pdnn_page_row(page, "Xr", pdnn_str_text(&name), (*command)->summary, 12);
-        pdnn_str_finish(&name);
+            put_row(page, "Xr", name, (*command)->summary, 12);
     }
 }
 
 /* What only the manual page has room for. */
-static void put_surroundings(struct pdnn_page *page) {
-    pdnn_page_heading(page, "Environment", true);
+static void put_surroundings(struct page *page) {
+    put_heading(page, "Environment", true);
     put_rows(page, "Ev", environment_rows, 0);
-    pdnn_page_heading(page, "Files", true);
+    put_heading(page, "Files", true);
     for (size_t i = 0; i < PDNN_TABLE_FILES; i++) {
-        struct pdnn_str name = {0};
-        pdnn_str_printf(&name, "%s.csv", pdnn_table_defs[i]->name);
-        pdnn_page_row(page, "Pa", pdnn_str_text(&name), pdnn_table_defs[i]->help, 0);
-        pdnn_str_finish(&name);
+        char name[32];
+        snprintf(name, sizeof name, "%s.csv", pdnn_table_defs[i]->name);
+        put_row(page, "Pa", name, pdnn_table_defs[i]->help, 0);
     }
     put_rows(page, "Pa", file_rows, 0);
 }
 
-static void put_program(struct pdnn_page *page) {
+static void put_program(struct page *page) {
     if (page->is_manual) {
-        pdnn_page_begin(page, NULL, "Sweep parameterized DNN models over a CPU and its rooflines.");
+        put_title(page, "", "Sweep parameterized DNN models over a CPU and its rooflines.");
         for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++)
-            pdnn_page_synopsis(page, *command);
-        pdnn_str_printf(page->out, ".Sh DESCRIPTION\n%s\n", purpose);
+            put_synopsis(page, *command);
+        pdnn_str_printf(page->out, ".Sh DESCRIPTION\n");
     } else {
         pdnn_str_printf(page->out, "Usage: paradnn COMMAND [ARGUMENT]...\n");
-        pdnn_fill_text(page->out, purpose, 0, page->width);
     }
+    put_text(page, purpose, 0);
     for (int group = 0; group < PDNN_COMMAND_GROUPS; group++)
         put_commands(page, group);
-    pdnn_page_paragraph(page, spec_purpose);
+    put_paragraph(page, spec_purpose);
     if (!page->is_manual)
         put_installed(page);
-    pdnn_page_heading(page, "Options", false);
+    put_heading(page, "Options", false);
     put_rows(page, "No", option_rows, 20);
     if (page->is_manual)
         put_surroundings(page);
-    pdnn_page_heading(page, "Exit status", true);
+    put_heading(page, "Exit status", true);
     put_rows(page, "No", exit_rows, 8);
 }
 
-static void put_page(struct pdnn_page *page, const struct pdnn_command_def *command) {
+void pdnn_help_format(struct pdnn_str *out, const struct pdnn_command_def *command, bool is_manual) {
+    struct page page = {.out = out, .width = pdnn_help_width(), .is_manual = is_manual};
     if (command)
-        pdnn_page_command(page, command);
+        put_command(&page, command);
     else
-        put_program(page);
-}
-
-void pdnn_help_format(struct pdnn_str *out, const struct pdnn_command_def *command) {
-    put_page(&(struct pdnn_page){.out = out, .width = pdnn_help_width()}, command);
-}
-
-void pdnn_manual_format(struct pdnn_str *out, const struct pdnn_command_def *command) {
-    struct pdnn_page page = {.out = out, .is_manual = true};
-    put_page(&page, command);
-    pdnn_str_printf(out, "%s", page.in_list ? ".El\n" : "");
+        put_program(&page);
+    end_list(&page);
 }
 
 void pdnn_param_range_format(struct pdnn_str *out, const struct pdnn_param_def *param) {

@@ -5,16 +5,15 @@
 
 #include "base/str.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct pdnn_command_def;
 struct pdnn_instance;
 struct pdnn_param_def;
 
-/* Append what `paradnn --help` prints, and the mdoc(7) source of paradnn(1), or the same of a command, which
- * is not NULL then. */
-void pdnn_help_format(struct pdnn_str *out, const struct pdnn_command_def *command);
-void pdnn_manual_format(struct pdnn_str *out, const struct pdnn_command_def *command);
+/* Appends what `paradnn --help` prints, or the mdoc(7) source of paradnn(1); or the same of a command. */
+void pdnn_help_format(struct pdnn_str *out, const struct pdnn_command_def *command, bool is_manual);
 
 /* Appends the page of `paradnn help spec`, which is also doc/spec.md: every key with its values, default,
  * meaning and an example. Markdown, filled to `width` columns. */

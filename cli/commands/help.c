@@ -26,7 +26,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     if (is_spec)
         pdnn_spec_page_format(&text, pdnn_help_width());
     else
-        pdnn_help_format(&text, command);
+        pdnn_help_format(&text, command, false);
     pdnn_text_print(&text, true);
     return PDNN_OK;
 }

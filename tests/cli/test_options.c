@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/fill.h"
-#include "cli/args/page.h"
-#include "cli/args/options.h"
+#include "cli/args/help.h"
+#include "cli/args/registry.h"
 #include "tests/cmocka_all.h"
 
 #include <stdlib.h>
@@ -28,6 +28,10 @@ static const struct pdnn_help_row examples[] = {{"paradnn paint wall", "paints t
 static PDNN_COMMAND(paint, PDNN_COMMANDS_FIRST, "THING [THING] [THING]", "Paints.", .run = NULL,
                     .rules = rules);
 static const struct pdnn_command_def *const paint = &pdnn_command_paint;
+
+/* Nothing but this command is asked for its help. */
+const struct pdnn_command_def *const pdnn_commands[] = {NULL};
+const struct pdnn_table_def *const pdnn_table_defs[PDNN_TABLE_DEFS] = {NULL};
 
 enum { WORDS_MAX = 8 };
 
@@ -173,7 +177,7 @@ static void test_argument_values(void **state) {
 static void test_command_help_says_every_row(void **state) {
     (void)state;
     struct pdnn_str help = {0};
-    pdnn_page_command(&(struct pdnn_page){.out = &help, .width = 60}, paint);
+    pdnn_help_format(&help, paint, false);
     assert_string_equal(pdnn_str_text(&help), "Usage: paradnn paint THING [THING] [THING] [OPTION]...\n"
                                               "Paints.\n"
                                               "\n"
