@@ -11,7 +11,9 @@
 #include "results/store/results.h"
 #include "runtime/data/dataset.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Candidates for one word, of which the user has typed a part. */
@@ -24,12 +26,17 @@ struct completion {
                               more must follow */
 };
 
-/* Adds the candidate `name` + `suffix` after what is kept, if the word begins like it. */
-static void add_candidate(struct completion *completion, const char *name, const char *suffix,
-                          const char *help) {
+/* Adds the candidate after what is kept, if the word begins like it. */
+__attribute__((format(printf, 3, 4))) static void add(struct completion *completion, const char *help,
+                                                      const char *format, ...) {
     struct pdnn_str line = {0};
-    pdnn_str_printf(&line, "\n%.*s%s%s\t", (int)completion->kept, completion->word, name, suffix);
+    va_list arguments;
+    pdnn_str_printf(&line, "\n%.*s", (int)completion->kept, completion->word);
+    va_start(arguments, format);
+    pdnn_str_vprintf(&line, format, arguments);
+    va_end(arguments);
     bool fits = strncmp(line.text + 1, completion->word, strlen(completion->word)) == 0;
+    pdnn_str_append(&line, "\t", 1);
     if (fits && !strstr(pdnn_str_text(&completion->lines), line.text))
         pdnn_str_printf(&completion->lines, "%s%s", line.text, help);
     pdnn_str_finish(&line);
@@ -42,37 +49,20 @@ static const char *part_of(const struct completion *completion) {
 
 /* Goes on after the last of these letters in the part, if it has one. */
 static void keep_to(struct completion *completion, const char *letters) {
-    const char *part = part_of(completion);
-    for (size_t i = strlen(part); i-- > 0;) {
-        if (strchr(letters, part[i])) {
-            completion->kept += i + 1;
-            return;
-        }
-    }
-}
-
-/* True if the part, without what follows its first '=', is the name. */
-static bool names(const char *part, const char *name) {
-    size_t length = strcspn(part, "=");
-    return part[length] == '=' && strlen(name) == length && strncmp(part, name, length) == 0;
+    for (const char *at; (at = strpbrk(part_of(completion), letters));)
+        completion->kept = (size_t)(at - completion->word) + 1;
 }
 
 /* "mode=", or after "mode=" its words. */
 static void add_param(struct completion *completion, const struct pdnn_param_def *param) {
-    const char *part = part_of(completion);
-    if (!strchr(part, '=')) {
-        add_candidate(completion, param->name, completion->assign, param->help);
+    if (!strchr(part_of(completion), '=')) {
+        add(completion, param->help, "%s%s", param->name, completion->assign);
         return;
     }
-    if (!names(part, param->name))
-        return;
-    struct completion values = *completion;
-    values.kept += strlen(param->name) + 1;
     for (const char *const *choice = param->choices; choice && *choice; choice++)
-        add_candidate(&values, *choice, "", param->help);
+        add(completion, param->help, "%s=%s", param->name, *choice);
     if (param->word)
-        add_candidate(&values, param->word, "", param->help);
-    completion->lines = values.lines;
+        add(completion, param->help, "%s=%s", param->name, param->word);
 }
 
 static void add_settings(struct completion *completion) {
@@ -93,16 +83,13 @@ static void add_params(struct completion *completion) {
 
 /* What a row of results can be chosen by. */
 static void add_selectors(struct completion *completion) {
-    const char *part = part_of(completion);
-    if (!strchr(part, '=')) {
-        add_candidate(completion, "family", "=", "the model family");
-        add_candidate(completion, "id", "=", "one instance");
-    } else if (names(part, "family")) {
-        keep_to(completion, "=");
-        for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++)
-            add_candidate(completion, (*family)->name, "", (*family)->help);
-        return;
+    const bool is_named = strchr(part_of(completion), '=');
+    if (!is_named) {
+        add(completion, "the model family", "family=");
+        add(completion, "one instance", "id=");
     }
+    for (const struct pdnn_family_def *const *family = pdnn_families; is_named && *family; family++)
+        add(completion, (*family)->help, "family=%s", (*family)->name);
     add_params(completion);
 }
 
@@ -112,27 +99,16 @@ static void add_key_names(struct completion *completion) {
     add_params(completion);
 }
 
-static void add_parts(struct completion *completion) {
-    for (enum pdnn_by by = 0; by < PDNN_BY_COUNT; by++)
-        add_candidate(completion, pdnn_by_name(by), "", "");
-}
-
-/* What a picture is divided by is either. */
-static void add_parts_and_keys(struct completion *completion) {
-    add_parts(completion);
-    add_key_names(completion);
-}
-
 static void add_lengths(struct completion *completion) {
     for (size_t i = 0; i < pdnn_n_shipped_lengths; i++)
-        add_candidate(completion, pdnn_shipped_lengths[i].name, "", pdnn_shipped_lengths[i].help);
+        add(completion, pdnn_shipped_lengths[i].help, "%s", pdnn_shipped_lengths[i].name);
 }
 
 static void add_columns(struct completion *completion) {
     struct pdnn_arena arena = {0};
     const struct pdnn_table_def def = pdnn_results_def(NULL, 0, &arena);
     for (size_t i = 0; i < def.count; i++)
-        add_candidate(completion, def.column[i].name, "", def.column[i].help);
+        add(completion, def.column[i].help, "%s", def.column[i].name);
     pdnn_arena_finish(&arena);
 }
 
@@ -158,7 +134,7 @@ static void add_spec_paths(struct completion *completion) {
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         const char *section = sections[i].section;
         if (strncmp(part_of(completion), section, strlen(section)) != 0) {
-            add_candidate(completion, section, "", "a section of the spec");
+            add(completion, "a section of the spec", "%s", section);
             continue;
         }
         completion->kept += strlen(section);
@@ -168,27 +144,25 @@ static void add_spec_paths(struct completion *completion) {
             add_settings(completion);
         return;
     }
-    add_candidate(completion, "seed", "=", "of visit order, samples and data");
+    add(completion, "of visit order, samples and data", "seed=");
 }
 
 /* True if the id up to here has a value for the parameter. */
 static bool has_value(const char *id, const char *name) {
-    for (const char *at = strpbrk(id, "/,"); at; at = strpbrk(at + 1, ","))
-        if (names(at + 1, name))
+    const size_t length = strlen(name);
+    for (const char *at = strpbrk(id, "/,"); at; at = strchr(at + 1, ','))
+        if (strncmp(at + 1, name, length) == 0 && at[1 + length] == '=')
             return true;
     return false;
 }
 
 /* Keys that apply after "fc/" or "cnn:resnet50,". */
 static void add_id_keys(struct completion *completion, const struct pdnn_family_def *family) {
-    char before[PDNN_ID_TEXT] = "";
+    char before[PDNN_ID_TEXT];
     struct pdnn_instance instance;
     const char *id = part_of(completion);
     keep_to(completion, ",/");
-    size_t length = (size_t)(part_of(completion) - id) - 1;
-    if (length >= sizeof before)
-        return;
-    strncat(before, id, length);
+    snprintf(before, sizeof before, "%.*s", (int)(part_of(completion) - id) - 1, id);
     if (pdnn_instance_parse(before, &instance, NULL) != PDNN_OK)
         return;
     for (size_t i = 0; i < family->n_params; i++)
@@ -202,29 +176,25 @@ static void add_id_keys(struct completion *completion, const struct pdnn_family_
 
 static void add_presets(struct completion *completion, const struct pdnn_family_def *family) {
     for (size_t i = 0; i < family->n_presets; i++)
-        add_candidate(completion, family->presets[i].name, "", family->presets[i].help);
+        add(completion, family->presets[i].help, "%s", family->presets[i].name);
 }
 
 /* Families and presets, after "cnn:" its presets, and after a model its keys. */
 static void add_ids(struct completion *completion) {
-    char name[PDNN_ID_TEXT] = "";
-    const char *part = part_of(completion);
-    size_t length = strcspn(part, "/:,");
-    if (!part[length]) {
-        for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++) {
-            add_candidate(completion, (*family)->name, "/", (*family)->help);
-            if ((*family)->n_presets)
-                add_candidate(completion, (*family)->name, ":", "a preset");
-        }
-        for (const struct pdnn_family_def *const *family = pdnn_families; *part && *family; family++)
-            add_presets(completion, *family);
-        return;
-    }
+    char name[PDNN_ID_TEXT];
     struct pdnn_model_name model;
-    if (length >= sizeof name)
-        return;
-    strncat(name, part, length);
-    if (pdnn_model_find(name, false, &model, NULL) != PDNN_OK)
+    const char *part = part_of(completion);
+    const int length = (int)strcspn(part, "/:,");
+    for (const struct pdnn_family_def *const *family = pdnn_families; !part[length] && *family; family++) {
+        add(completion, (*family)->help, "%s/", (*family)->name);
+        if ((*family)->n_presets)
+            add(completion, "a preset", "%s:", (*family)->name);
+    }
+    for (const struct pdnn_family_def *const *family = pdnn_families; *part && !part[length] && *family;
+         family++)
+        add_presets(completion, *family);
+    snprintf(name, sizeof name, "%.*s", length, part);
+    if (!part[length] || pdnn_model_find(name, false, &model, NULL) != PDNN_OK)
         return;
     completion->files = "none";
     if (part[length] != ':' || strchr(part, ',')) {
@@ -240,14 +210,14 @@ static void add_mapped(struct completion *completion) {
     if (strchr(part_of(completion), '='))
         return;
     for (size_t i = 0; pdnn_import_roles[i]; i++)
-        add_candidate(completion, pdnn_import_roles[i], "=", "");
+        add(completion, "", "%s=", pdnn_import_roles[i]);
     add_params(completion);
 }
 
 /* Names of models, without their parameters. */
 static void add_models(struct completion *completion) {
     for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++) {
-        add_candidate(completion, (*family)->name, "", (*family)->help);
+        add(completion, (*family)->help, "%s", (*family)->name);
         add_presets(completion, *family);
     }
 }
@@ -257,54 +227,46 @@ static void add_entries(struct completion *completion) {
     add_columns(completion);
     for (size_t i = 0; i < PDNN_TABLE_DEFS; i++) {
         const struct pdnn_table_def *def = pdnn_table_defs[i];
-        add_candidate(completion, def->name, "", def->help);
+        add(completion, def->help, "%s", def->name);
         for (size_t c = 0; c < def->count; c++) {
-            add_candidate(completion, def->column[c].name, "", def->column[c].help);
+            add(completion, def->column[c].help, "%s", def->column[c].name);
             for (const struct pdnn_word *word = def->column[c].words; word && word->name; word++)
-                add_candidate(completion, word->name, "", word->meaning);
+                add(completion, word->meaning, "%s", word->name);
         }
     }
 }
 
 static void add_commands(struct completion *completion) {
     for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++)
-        add_candidate(completion, (*command)->name, "", (*command)->summary);
+        add(completion, (*command)->summary, "%s", (*command)->name);
 }
 
-/* What an operand or an option's argument may be, by its name in the tables; any other is known to the user
+/* What an operand or an option's argument may be, by its names in the tables; any other is known to the user
  * alone. */
 static const struct {
-    const char *argument;
+    const char *names; /* joined by commas */
     const char *files;
     const char *letters; /* what separates parts, each completed for itself */
     void (*add)(struct completion *completion);
     const char *const *words; /* besides */
 } arguments[] = {
-    {"A", "directories", "", NULL, NULL},
-    {"B", "directories", "", NULL, NULL},
-    {"DIR", "directories", "", NULL, NULL},
-    {"OUT", "directories", "", NULL, NULL},
-    {"RESULTS", "directories", "", NULL, NULL},
+    {"A,B,DIR,OUT,RESULTS", "directories", "", NULL, NULL},
     {"CONTENT", "directories", "", NULL, pdnn_dataset_kind_names},
-    {"COMMAND", "files", "", NULL, NULL},
-    {"FILE", "files", "", NULL, NULL},
+    {"COMMAND,FILE", "files", "", NULL, NULL},
     {"LENGTHS", "files", "", add_lengths, NULL},
-    {"SPEC", "specs", "", add_ids, NULL},
-    {"ID", "specs", "", add_ids, NULL},
+    {"SPEC,ID", "specs", "", add_ids, NULL},
     {"MODEL", "none", "", add_models, NULL},
     {"CONDITIONS", "none", ",/", add_selectors, NULL},
     {"KEY=VALUE", "none", "", add_spec_paths, NULL},
     {"PARAMETER=VALUE", "none", "", add_params, NULL},
     {"KEY=LIST", "none", "", add_hypers, NULL},
     {"KEY=COLUMN", "none", "", add_mapped, NULL},
-    {"KEY", "none", ",", add_key_names, NULL},
-    {"KEYS", "none", ",", add_key_names, NULL},
-    {"PARTS", "none", ",", add_parts, NULL},
-    {"PARTS|KEYS", "none", ",", add_parts_and_keys, NULL},
+    {"KEY,KEYS", "none", ",", add_key_names, NULL},
+    {"PARTS", "none", ",", NULL, pdnn_by_names},
+    {"PARTS|KEYS", "none", ",", add_key_names, pdnn_by_names},
     {"TOPIC", "none", "", add_commands, (const char *const[]){"spec", NULL}},
     {"TABLE", "none", "", add_entries, (const char *const[]){"tables", "words", "brief", NULL}},
-    {"COLUMN", "none", ",", add_columns, NULL},
-    {"COLUMNS", "none", ",", add_columns, NULL},
+    {"COLUMN,COLUMNS", "none", ",", add_columns, NULL},
     {"CHOICE", "none", ",", add_columns, (const char *const[]){"brief", "all", NULL}},
     {"N|all", "none", "", NULL, (const char *const[]){"all", NULL}},
 };
@@ -313,7 +275,7 @@ static const struct {
  * NULL. */
 static void complete_argument(struct completion *completion, const char *name, const char *const *choices) {
     for (size_t i = 0; !choices && i < sizeof arguments / sizeof *arguments; i++) {
-        if (strcmp(arguments[i].argument, name) != 0)
+        if (!pdnn_parts_have(arguments[i].names, ",", name, strlen(name)))
             continue;
         completion->files = arguments[i].files;
         keep_to(completion, arguments[i].letters);
@@ -323,7 +285,7 @@ static void complete_argument(struct completion *completion, const char *name, c
         break;
     }
     for (; choices && *choices; choices++)
-        add_candidate(completion, *choices, "", "");
+        add(completion, "", "%s", *choices);
 }
 
 /* What the words before the last one say about it. */
@@ -362,30 +324,23 @@ static void complete_first(struct completion *completion) {
     add_commands(completion);
     if (completion->word[0] != '-')
         return;
-    add_candidate(completion, "--help", "", "show help and exit");
-    add_candidate(completion, "--version", "", "show versions and exit");
-    add_candidate(completion, "--man", "", "print a manual page and exit");
-}
-
-static bool is_given(const struct pdnn_command_def *command, const struct pdnn_option_def *option,
-                     const char *const *words, size_t count) {
-    for (size_t i = 1; i + 1 < count; i++)
-        if (words[i][0] == '-' && words[i][1] && pdnn_option_find(command, words[i]) == option)
-            return true;
-    return false;
+    add(completion, "show help and exit", "--help");
+    add(completion, "show versions and exit", "--version");
+    add(completion, "print a manual page and exit", "--man");
 }
 
 static void add_options(struct completion *completion, const struct pdnn_command_def *command,
                         const char *const *words, size_t count) {
     for (size_t i = 0; i < command->n_options; i++) {
         const struct pdnn_option_def *option = &command->options[i];
-        struct pdnn_str name = {0};
-        pdnn_str_printf(&name, "--%s", option->name);
-        if (option->repeats || !is_given(command, option, words, count))
-            add_candidate(completion, pdnn_str_text(&name), "", option->help);
-        pdnn_str_finish(&name);
+        bool is_given = false;
+        for (size_t k = 1; k + 1 < count && !option->repeats; k++)
+            is_given = is_given ||
+                       (words[k][0] == '-' && words[k][1] && pdnn_option_find(command, words[k]) == option);
+        if (!is_given)
+            add(completion, option->help, "--%s", option->name);
     }
-    add_candidate(completion, "--help", "", "show help and exit");
+    add(completion, "show help and exit", "--help");
 }
 
 /* Operand `number`, by the names in the synopsis: "KIND RESULTS...", "A [B]", "SPEC|ID...", whose first name
@@ -396,16 +351,12 @@ static void add_operand(struct completion *completion, const struct pdnn_command
     if (number >= pdnn_operand_counts(command->operands).most)
         return;
     for (size_t i = 0; !number && command->kind && command->kind(i, &name, &help); i++)
-        add_candidate(completion, name, "", help);
+        add(completion, help, "%s", name);
     for (size_t i = 0; i < number && strchr(at, ' '); i++)
         at = strchr(at, ' ') + 1;
     at += strspn(at, "[");
     char first[32];
-    size_t length = strcspn(at, "|.] ");
-    if (!length || length >= sizeof first)
-        return;
-    memcpy(first, at, length);
-    first[length] = 0;
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(at, "|.] "), at);
     complete_argument(completion, first, NULL);
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 enum pdnn_status pdnn_op_kinds_parse(struct pdnn_op_kinds *kinds, const char *text, struct pdnn_err *err) {
-    return pdnn_by_parse(text ? text : pdnn_by_name(PDNN_BY_OP), &kinds->by, err);
+    return pdnn_by_parse(text ? text : pdnn_by_names[PDNN_BY_OP], &kinds->by, err);
 }
 
 void pdnn_op_kinds_finish(struct pdnn_op_kinds *kinds) {

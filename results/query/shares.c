@@ -123,14 +123,10 @@ void pdnn_op_sum_finish(struct pdnn_op_sum *work, double step_ns) {
     work->pct_of_roof = work->roofed_ns > 0 ? work->roof_ns / work->roofed_ns * 100 : NAN;
 }
 
-static const char *const names[PDNN_BY_COUNT + 1] = {
+const char *const pdnn_by_names[PDNN_BY_COUNT + 1] = {
     [PDNN_BY_CATEGORY] = "category", [PDNN_BY_GROUP] = "group", [PDNN_BY_PASS] = "pass",
     [PDNN_BY_LAYER] = "layer",       [PDNN_BY_OP] = "op",
 };
-
-const char *pdnn_by_name(enum pdnn_by by) {
-    return names[by];
-}
 
 enum pdnn_status pdnn_by_parse(const char *text, struct pdnn_by_list *list, struct pdnn_err *err) {
     struct pdnn_by_list parsed = {.count = 0};
@@ -138,12 +134,12 @@ enum pdnn_status pdnn_by_parse(const char *text, struct pdnn_by_list *list, stru
         char word[PDNN_SUGGESTION_TEXT], suggestion[PDNN_SUGGESTION_TEXT];
         size_t by = 0, k = 0;
         snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
-        while (by < PDNN_BY_COUNT && strcmp(names[by], word) != 0)
+        while (by < PDNN_BY_COUNT && strcmp(pdnn_by_names[by], word) != 0)
             by++;
         if (by == PDNN_BY_COUNT)
             return pdnn_fail(err, PDNN_INVALID,
                              "'%.64s' is nothing to sum by: category, group, pass, layer, op%s", word,
-                             pdnn_suggest(suggestion, word, names, PDNN_BY_COUNT));
+                             pdnn_suggest(suggestion, word, pdnn_by_names, PDNN_BY_COUNT));
         while (k < parsed.count && parsed.by[k] != (enum pdnn_by)by)
             k++;
         if (k < parsed.count)

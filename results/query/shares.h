@@ -67,8 +67,8 @@ enum pdnn_by {
     PDNN_BY_COUNT
 };
 
-/* "category", "group", "pass", "layer", "op". */
-const char *pdnn_by_name(enum pdnn_by by);
+/* "category", "group", "pass", "layer", "op", NULL. */
+extern const char *const pdnn_by_names[PDNN_BY_COUNT + 1];
 
 /* What an op's row is summed by; the family may be NULL. */
 const char *pdnn_by_key(enum pdnn_by by, const struct pdnn_family_def *family,
