@@ -1,4 +1,3 @@
-
 #include "cli/args/help.h"
 #include "gen/axis.h"
 #include "gen/where/expression.h"
@@ -8,9 +7,8 @@
 #include "models/instance.h"
 #include "base/fill.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Markdown that reads well in a terminal too, put down block by block. */
@@ -18,12 +16,13 @@ struct page {
     struct pdnn_str *out;
     size_t width;
     bool in_list;
+    const struct part *part; /* that is being put down */
 };
 
 /* What is made from tables. */
 struct part {
     const char *name;
-    void (*put)(struct page *page, const struct part *part);
+    void (*put)(struct page *page);
     const char *section; /* of the keys, "" at the top of a spec; NULL: examples are entries of `models` */
     const struct pdnn_key_table *keys;
 };
@@ -48,131 +47,118 @@ static void put_block(struct page *page, const char *text, size_t length) {
     pdnn_str_finish(&block);
 }
 
-/* Finishes the text of a block. */
-static void put_text(struct page *page, struct pdnn_str *text) {
-    put_block(page, pdnn_str_text(text), text->length);
-    pdnn_str_finish(text);
+__attribute__((format(printf, 2, 3))) static void put_text(struct page *page, const char *format, ...) {
+    struct pdnn_str text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    pdnn_str_vprintf(&text, format, arguments);
+    va_end(arguments);
+    put_block(page, pdnn_str_text(&text), text.length);
+    pdnn_str_finish(&text);
 }
 
-static void put_keys(struct page *page, const struct part *part) {
-    for (size_t i = 0; i < part->keys->n_keys; i++) {
-        const struct pdnn_key_def *key = &part->keys->keys[i];
-        const char *section = part->section;
-        struct pdnn_str text = {0};
-        if (!key->help)
-            continue;
-        pdnn_str_printf(&text, "- `%s` (", key->name);
-        pdnn_key_values_format(&text, key);
-        if (key->absent)
-            pdnn_str_printf(&text, "; without it %s", key->absent);
-        else if (key->fallback && *key->fallback)
-            pdnn_str_printf(&text, "; default %s", key->fallback);
-        pdnn_str_printf(&text, "): %s. Example: `", key->help);
-        if (section && *section)
-            pdnn_str_printf(&text, "%s: {%s: %s}`", section, key->name, key->example);
-        else
-            pdnn_str_printf(&text, "%s%s%s`", section ? key->name : "", section ? ": " : "", key->example);
-        put_text(page, &text);
+static void put_keys(struct page *page) {
+    const struct pdnn_key_table *keys = page->part->keys;
+    const char *section = page->part->section;
+    for (const struct pdnn_key_def *key = keys->keys; key < keys->keys + keys->n_keys; key++) {
+        struct pdnn_str values = {0};
+        const bool has_default = !key->absent && key->fallback && *key->fallback;
+        pdnn_key_values_format(&values, key);
+        pdnn_str_printf(&values, "%s%s",
+                        key->absent   ? "; without it "
+                        : has_default ? "; default "
+                                      : "",
+                        key->absent   ? key->absent
+                        : has_default ? key->fallback
+                                      : "");
+        if (key->help && section && *section)
+            put_text(page, "- `%s` (%s): %s. Example: `%s: {%s: %s}`", key->name, pdnn_str_text(&values),
+                     key->help, section, key->name, key->example);
+        else if (key->help)
+            put_text(page, "- `%s` (%s): %s. Example: `%s%s%s`", key->name, pdnn_str_text(&values), key->help,
+                     section ? key->name : "", section ? ": " : "", key->example);
+        pdnn_str_finish(&values);
     }
 }
 
 /* A run setting or hyper-parameter. before: what the example's map needs besides, "block: plain, ". */
 static void put_param(struct page *page, const struct pdnn_param_def *param, const char *help,
                       const char *map, const char *before) {
-    struct pdnn_str text = {0};
+    struct pdnn_str range = {0};
     char fallback[PDNN_PARAM_TEXT];
-    pdnn_str_printf(&text, "- `%s` (", param->name);
-    pdnn_param_range_format(&text, param);
-    pdnn_str_printf(&text, "%s%s; default %s): %s. Example: `%s: {%s%s: %s}`", param->unit ? " " : "",
-                    pdnn_param_unit(param),
-                    pdnn_param_format(param, pdnn_value_of(param->fallback), fallback), help, map, before,
-                    param->name, param->example);
-    put_text(page, &text);
-}
-
-enum { BEFORE_TEXT = PDNN_CONDITION_TEXT + 8 };
-
-/* "block: plain, " for a parameter that needs block=plain or some other word and does not apply by default.
- */
-static void find_before(const struct pdnn_instance *defaults, size_t param, char before[BEFORE_TEXT]) {
-    char condition[PDNN_CONDITION_TEXT];
-    before[0] = 0;
-    if (pdnn_hyper_applies(defaults, param))
-        return;
-    pdnn_hyper_condition(defaults, param, condition);
-    for (const char *at = condition; at && *at;) {
-        const char *equals = strchr(at, '='), *next = strstr(at, " and ");
-        size_t used = strlen(before);
-        if (equals)
-            snprintf(before + used, BEFORE_TEXT - used, "%.*s: %.*s, ", (int)(equals - at), at,
-                     (int)strcspn(equals + 1, " "), equals + 1);
-        at = next ? next + strlen(" and ") : NULL;
-    }
+    pdnn_param_range_format(&range, param);
+    put_text(page, "- `%s` (%s%s%s; default %s): %s. Example: `%s: {%s%s: %s}`", param->name,
+             pdnn_str_text(&range), param->unit ? " " : "", pdnn_param_unit(param),
+             pdnn_param_format(param, pdnn_value_of(param->fallback), fallback), help, map, before,
+             param->name, param->example);
+    pdnn_str_finish(&range);
 }
 
 /* Of all settings only the state of the caches belongs to the section `measure`. */
-static void put_settings(struct page *page, const struct part *part) {
+static void put_settings(struct page *page) {
+    const char *section = page->part->section;
     for (int i = 0; i < PDNN_SETTING_COUNT; i++)
-        if ((i == PDNN_SETTING_CACHE) == (strcmp(part->section, "measure") == 0))
-            put_param(page, &pdnn_settings[i], pdnn_settings[i].help, part->section, "");
+        if ((i == PDNN_SETTING_CACHE) == (strcmp(section, "measure") == 0))
+            put_param(page, &pdnn_settings[i], pdnn_settings[i].help, section, "");
 }
 
-static void put_costs(struct page *page, const struct part *part) {
-    (void)part;
-    for (size_t i = 0; i < pdnn_where_n_costs; i++) {
-        struct pdnn_str text = {0};
-        pdnn_str_printf(&text, "- `%s`: %s", pdnn_where_costs[i].name, pdnn_where_costs[i].help);
-        put_text(page, &text);
-    }
+static void put_costs(struct page *page) {
+    for (size_t i = 0; i < pdnn_where_n_costs; i++)
+        put_text(page, "- `%s`: %s", pdnn_where_costs[i].name, pdnn_where_costs[i].help);
 }
 
-static void put_functions(struct page *page, const struct part *part) {
-    struct pdnn_str text = {0};
-    (void)part;
-    pdnn_str_printf(&text, "- Functions: `");
+static void put_functions(struct page *page) {
+    struct pdnn_str names = {0};
     for (size_t i = 0; i < PDNN_EXPRESSION_FUNCTIONS; i++)
-        pdnn_str_printf(&text, "%s%s", i ? " " : "", pdnn_expression_functions[i]);
-    pdnn_str_printf(&text, "`.");
-    put_text(page, &text);
+        pdnn_str_printf(&names, "%s%s", i ? " " : "", pdnn_expression_functions[i]);
+    put_text(page, "- Functions: `%s`.", pdnn_str_text(&names));
+    pdnn_str_finish(&names);
+}
+
+/* Appends "block: plain, " for a parameter that needs block=plain or some other word and does not apply by
+ * default. */
+static void append_before(struct pdnn_str *out, const struct pdnn_instance *defaults, size_t param) {
+    char condition[PDNN_CONDITION_TEXT];
+    const char *rest = pdnn_hyper_condition(defaults, param, condition), *at;
+    for (size_t n; !pdnn_hyper_applies(defaults, param) && (at = pdnn_part_next(&rest, " and ", &n));) {
+        const int key = (int)strcspn(at, "=");
+        if (at[key])
+            pdnn_str_printf(out, "%.*s: %.*s, ", key, at, (int)strcspn(at + key + 1, " "), at + key + 1);
+    }
 }
 
 static void put_family(struct page *page, const struct pdnn_family_def *family) {
     struct pdnn_instance defaults;
+    struct pdnn_str presets = {0};
     pdnn_instance_init(&defaults, family);
-    struct pdnn_str presets = {0}, heading = {0};
-    pdnn_str_printf(&heading, "### %s", family->name);
-    put_text(page, &heading);
-    put_block(page, family->help, strlen(family->help));
+    put_text(page, "### %s", family->name);
+    put_text(page, "%s", family->help);
     for (size_t i = 0; i < family->n_params; i++) {
-        struct pdnn_str help = {0};
-        char before[BEFORE_TEXT];
+        struct pdnn_str help = {0}, before = {0};
         pdnn_hyper_help_format(&help, &defaults, i);
-        find_before(&defaults, i, before);
-        put_param(page, &family->params[i], pdnn_str_text(&help), family->name, before);
+        append_before(&before, &defaults, i);
+        put_param(page, &family->params[i], pdnn_str_text(&help), family->name, pdnn_str_text(&before));
         pdnn_str_finish(&help);
+        pdnn_str_finish(&before);
     }
-    pdnn_str_printf(&presets, "Presets (`paradnn families %s`):", family->name);
     for (size_t i = 0; i < family->n_presets; i++)
         pdnn_str_printf(&presets, "%s `%s`", i ? "," : "", family->presets[i].name);
-    put_text(page, &presets);
+    put_text(page, "Presets (`paradnn families %s`):%s", family->name, pdnn_str_text(&presets));
+    pdnn_str_finish(&presets);
 }
 
-static void put_families(struct page *page, const struct part *part) {
-    (void)part;
+static void put_families(struct page *page) {
     for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++)
         put_family(page, *family);
 }
 
 /* A spec may be wrong but not expensive. */
-static void put_bounds(struct page *page, const struct part *part) {
-    struct pdnn_str text = {0};
-    (void)part;
-    pdnn_str_printf(
-        &text,
+static void put_bounds(struct page *page) {
+    put_text(
+        page,
         "A command takes at most %d values, aliases counted as often as used, %d MiB of text and %d models; "
         "a list has at most %d values, a document at most %d anchors.",
         PDNN_YAML_NODES, PDNN_YAML_TEXTS_BYTES >> 20, PDNN_SPEC_MODELS, PDNN_AXIS_VALUES, PDNN_YAML_ANCHORS);
-    put_text(page, &text);
 }
 
 /* A line of the text that is one of these names is made from tables. */
@@ -198,12 +184,13 @@ void pdnn_spec_page_format(struct pdnn_str *out, size_t width) {
     const char *rest = pdnn_spec_text, *text;
     size_t length;
     while ((text = pdnn_part_next(&rest, "\n\n", &length))) {
-        const struct part *part = parts;
         length -= text[length - 1] == '\n';
-        while (*text == '@' && (strlen(part->name) != length || strncmp(part->name, text, length) != 0))
-            part++;
+        page.part = parts;
+        while (*text == '@' &&
+               (strlen(page.part->name) != length || strncmp(page.part->name, text, length) != 0))
+            page.part++;
         if (*text == '@')
-            part->put(&page, part);
+            page.part->put(&page);
         else
             put_block(&page, text, length);
     }
