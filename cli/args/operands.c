@@ -15,14 +15,6 @@ static const char *const result_endings[] = {".results", NULL};
 static const char *const spec_endings[] = {".yaml", ".yml", NULL};
 static const char *const table_endings[] = {".csv", ".html", NULL};
 
-static bool is_kind(const struct pdnn_command_def *command, const char *name) {
-    const char *kind, *help;
-    for (size_t i = 0; command->kind(i, &kind, &help); i++)
-        if (strcmp(kind, name) == 0)
-            return true;
-    return false;
-}
-
 /* "plot fc.results roofline", or a word that is no kind. */
 static enum pdnn_status check_kind(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     const struct pdnn_command_def *command = arguments->command;
@@ -30,14 +22,14 @@ static enum pdnn_status check_kind(const struct pdnn_arguments *arguments, struc
     const char *names[NAMES_MAX], *help;
     char buffer[PDNN_SUGGESTION_TEXT];
     size_t count = 0;
-    if (is_kind(command, operands[0]))
-        return PDNN_OK;
-    for (size_t i = 1; i < arguments->n_operands; i++)
-        if (is_kind(command, operands[i]))
-            return pdnn_fail(err, PDNN_INVALID, "%s: %s comes first: paradnn %s %s %s", command->name,
-                             operands[i], command->name, operands[i], operands[0]);
     while (count < NAMES_MAX && command->kind(count, &names[count], &help))
         count++;
+    for (size_t i = 0; i < arguments->n_operands; i++)
+        for (size_t k = 0; k < count; k++)
+            if (strcmp(names[k], operands[i]) == 0)
+                return i ? pdnn_fail(err, PDNN_INVALID, "%s: %s comes first: paradnn %s %s %s", command->name,
+                                     operands[i], command->name, operands[i], operands[0])
+                         : PDNN_OK;
     if (!*pdnn_suggest(buffer, operands[0], names, count))
         snprintf(buffer, sizeof buffer, ", see 'paradnn %s --help'", command->name);
     return pdnn_fail(err, PDNN_INVALID, "%s: unknown %.*s '%s'%s", command->name,

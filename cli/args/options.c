@@ -120,7 +120,8 @@ static enum pdnn_status check_number(const struct pdnn_option_def *option, const
 
 static enum pdnn_status add_value(struct pdnn_arguments *arguments, const struct pdnn_option_def *option,
                                   const char *text, struct pdnn_err *err) {
-    if (!option->repeats && pdnn_argument(arguments, option->name))
+    const bool is_first = !pdnn_argument(arguments, option->name);
+    if (!option->repeats && !is_first)
         return pdnn_fail(err, PDNN_INVALID, "--%s is given twice", option->name);
     if (option->argument && !*text)
         return pdnn_fail(err, PDNN_INVALID, "--%s needs a %s, but it is empty", option->name,
@@ -128,12 +129,9 @@ static enum pdnn_status add_value(struct pdnn_arguments *arguments, const struct
     if (check_choice(option, text, err) != PDNN_OK || check_number(option, text, err) != PDNN_OK)
         return err->status;
     size_t at = arguments->n_values++;
-    while (at && arguments->given[at - 1] != option)
-        at--;
-    at = at ? at : arguments->n_values - 1;
-    for (size_t i = arguments->n_values - 1; i > at; i--) {
-        arguments->given[i] = arguments->given[i - 1];
-        arguments->values[i] = arguments->values[i - 1];
+    for (; !is_first && arguments->given[at - 1] != option; at--) {
+        arguments->given[at] = arguments->given[at - 1];
+        arguments->values[at] = arguments->values[at - 1];
     }
     arguments->given[at] = option;
     arguments->values[at] = text;
