@@ -53,7 +53,7 @@ struct breakdown {
     struct pdnn_by_list by;
     struct pdnn_arena arena;
     struct pdnn_str out;
-    bool for_people;
+    bool for_people, is_gemms;
     struct pdnn_table table; /* for people the rows of an instance, for programs of all */
     size_t results;          /* its column of the directory, behind those of its definition */
 };
@@ -65,13 +65,6 @@ static void start_table(struct breakdown *b, const struct pdnn_table_def *def) {
     static const struct pdnn_column_def results = {PDNN_RESULTS_KEY, .help = "the directory"};
     pdnn_table_init(&b->table, def);
     b->results = pdnn_table_add_column(&b->table, &results);
-}
-
-/* Says of the rows from this one on where they come from. */
-static void set_directory(struct breakdown *b, size_t first, size_t at) {
-    for (size_t row = first; row < b->table.n_rows; row++)
-        pdnn_table_set_text(&b->table, row, b->results,
-                            pdnn_selection_get(&b->selection, at, b->selection.results.results));
 }
 
 /* The column `results` comes first, where there are several directories. */
@@ -183,45 +176,45 @@ static void show_shares(struct breakdown *b, size_t at, const struct pdnn_share 
     show_rows(b, columns, n_columns, at + 1 == b->selection.count);
 }
 
-static void show_instance(struct breakdown *b, size_t at) {
-    const struct pdnn_op_rows rows = pdnn_selection_rows(&b->selection, at, b->ops);
-    struct pdnn_share *shares;
-    pdnn_arena_reset(&b->arena);
-    size_t n_shares = pdnn_shares(&rows, &b->by, &b->arena, &shares);
-    const size_t first = b->table.n_rows;
-    for (size_t i = 0; i < n_shares; i++)
-        pdnn_record_put(&b->table, pdnn_table_add_row(&b->table), &shares[i]);
-    set_directory(b, first, at);
-    if (b->for_people)
-        show_shares(b, at, shares, n_shares);
-}
-
 static void show_gemms(struct breakdown *b, size_t at) {
     static const size_t shown[] = {PDNN_GEMM_M,          PDNN_GEMM_N,    PDNN_GEMM_K,    PDNN_GEMM_BATCH,
                                    PDNN_GEMM_EXECUTIONS, PDNN_GEMM_TIME, PDNN_GEMM_PCT,  PDNN_GEMM_INTENSITY,
                                    PDNN_GEMM_GFLOPS,     PDNN_GEMM_GBS,  PDNN_GEMM_ROOF, PDNN_GEMM_GROUPS,
                                    PDNN_GEMM_PASSES};
-    const struct pdnn_op_rows rows = pdnn_selection_rows(&b->selection, at, b->ops);
-    const size_t first = b->table.n_rows;
-    pdnn_arena_reset(&b->arena);
-    pdnn_gemms(&rows, &b->arena, &b->table);
-    set_directory(b, first, at);
-    if (!b->for_people)
-        return;
     append_head(b, at);
     pdnn_str_printf(&b->out, "%s\n\n", b->table.n_rows ? "" : ", no matrix products");
     if (b->table.n_rows)
         show_rows(b, shown, sizeof shown / sizeof *shown, at + 1 == b->selection.count);
 }
 
-static void show_all(struct breakdown *b, bool is_gemms) {
+static void show_instance(struct breakdown *b, size_t at) {
+    const struct pdnn_op_rows rows = pdnn_selection_rows(&b->selection, at, b->ops);
+    const char *directory = pdnn_selection_get(&b->selection, at, b->selection.results.results);
+    struct pdnn_share *shares = NULL;
+    size_t n_shares = 0, row = b->table.n_rows;
+    pdnn_arena_reset(&b->arena);
+    if (b->is_gemms)
+        pdnn_gemms(&rows, &b->arena, &b->table);
+    else
+        n_shares = pdnn_shares(&rows, &b->by, &b->arena, &shares);
+    for (size_t i = 0; i < n_shares; i++)
+        pdnn_record_put(&b->table, pdnn_table_add_row(&b->table), &shares[i]);
+    for (; row < b->table.n_rows; row++)
+        pdnn_table_set_text(&b->table, row, b->results, directory);
+    if (b->for_people && b->is_gemms)
+        show_gemms(b, at);
+    else if (b->for_people)
+        show_shares(b, at, shares, n_shares);
+}
+
+static void show_all(struct breakdown *b) {
     static const struct pdnn_column_def most = {"most", "most of that in", .align = PDNN_ALIGN_WRAP,
                                                 .rank = 1};
-    start_table(b, is_gemms ? &pdnn_gemms_def : &pdnn_shares_def);
-    if (!is_gemms)
+    start_table(b, b->is_gemms ? &pdnn_gemms_def : &pdnn_shares_def);
+    if (!b->is_gemms)
         pdnn_table_add_column(&b->table, &most);
     for (size_t at = 0; at < b->selection.count; at++)
-        (is_gemms ? show_gemms : show_instance)(b, at);
+        show_instance(b, at);
 }
 
 /* A column with an instance's shares as text, headed by its values on the axes. */
@@ -229,16 +222,16 @@ static void add_column(struct breakdown *b, const struct pdnn_axes *axes, const 
                        const struct pdnn_share_matrix *matrix, size_t at, bool is_first) {
     const struct pdnn_selection *selection = &b->selection;
     const size_t instance = series->at[at];
-    struct pdnn_str title = {0}, raw = {0}, cell = {0};
-    char name[32], step[PDNN_UNIT_TEXT];
+    struct pdnn_str title = {0}, cell = {0};
+    char name[32], step[PDNN_UNIT_TEXT], shown[PDNN_VISIBLE_TEXT];
     if (is_first) {
         pdnn_selection_values(selection, SIZE_MAX, axes, &title);
         pdnn_str_append(&title, "=", 1);
     }
-    pdnn_selection_values(selection, instance, axes, &raw);
-    pdnn_visible_append(&title, pdnn_str_text(&raw), raw.length, "");
+    pdnn_selection_values(selection, instance, axes, &title);
     snprintf(name, sizeof name, "%zu", at);
-    const struct pdnn_column_def def = {name, pdnn_str_text(&title), .align = PDNN_ALIGN_RIGHT};
+    const struct pdnn_column_def def = {name, pdnn_visible(shown, pdnn_str_text(&title)),
+                                        .align = PDNN_ALIGN_RIGHT};
     size_t column = pdnn_table_add_column(&b->table, &def);
     pdnn_str_printf(&cell, "%s%s", pdnn_selection_extrapolated(selection, instance) ? "~" : "",
                     pdnn_format_ns(step, pdnn_selection_step_ns(selection, instance)));
@@ -251,7 +244,6 @@ static void add_column(struct breakdown *b, const struct pdnn_axes *axes, const 
         pdnn_table_set_text(&b->table, r + 1, column, pdnn_str_text(&cell));
     }
     pdnn_str_finish(&title);
-    pdnn_str_finish(&raw);
     pdnn_str_finish(&cell);
 }
 
@@ -363,19 +355,20 @@ static enum pdnn_status show(struct breakdown *b, const struct pdnn_arguments *a
         (checks && show_directions(b, arguments, err) != PDNN_OK))
         return err->status;
     if (!across && !checks)
-        show_all(b, pdnn_argument(arguments, "gemms"));
-    if (!b->for_people)
-        return print_table(b, arguments, err);
+        show_all(b);
+    if (!b->for_people && print_table(b, arguments, err) != PDNN_OK)
+        return err->status;
     pdnn_text_print(&b->out, false);
+    if (b->selection.left_out)
+        fprintf(stderr, "%zu instances; left out %zu that did not end ok\n", b->selection.count,
+                b->selection.left_out);
     return PDNN_OK;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    struct breakdown b = {.for_people = pdnn_wants_text(arguments)};
+    struct breakdown b = {.for_people = pdnn_wants_text(arguments),
+                          .is_gemms = pdnn_argument(arguments, "gemms")};
     enum pdnn_status status = show(&b, arguments, err);
-    if (status == PDNN_OK && b.selection.left_out)
-        fprintf(stderr, "%zu instances; left out %zu that did not end ok\n", b.selection.count,
-                b.selection.left_out);
     pdnn_str_finish(&b.out);
     pdnn_table_finish(&b.table);
     pdnn_selection_ops_close(&b.selection, b.ops);
