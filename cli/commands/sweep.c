@@ -84,10 +84,9 @@ static const struct pdnn_help_row examples[] = {
 
 /* If the machine was busy while the roofs or the sweep were measured, every placement
  * on the roofline is doubtful. */
-static void warn_speed(const struct pdnn_sweep_directory *sweep) {
+static void warn_speed(double index) {
     static const double most = 1.5, least = 0.67;
-    const double index = sweep->sums.speed_index;
-    if (!sweep->written || isnan(index) || (index >= least && index <= most))
+    if (isnan(index) || (index >= least && index <= most))
         return;
     fprintf(
         stderr,
@@ -146,9 +145,7 @@ static void append_row(struct pdnn_str *out, const char *name, const struct pdnn
 }
 
 static void append_bounds(struct pdnn_str *out, const struct pdnn_summary *summary) {
-    const char *separator = "";
-    if (summary->bound[PDNN_BOUND_UNKNOWN] < summary->n_ok)
-        pdnn_str_printf(out, "bound by ");
+    const char *separator = "bound by ";
     for (int bound = PDNN_BOUND_UNKNOWN + 1; bound < PDNN_BOUND_COUNT; bound++) {
         if (!summary->bound[bound])
             continue;
@@ -156,7 +153,8 @@ static void append_bounds(struct pdnn_str *out, const struct pdnn_summary *summa
                         summary->bound[bound]);
         separator = ", ";
     }
-    pdnn_str_printf(out, "%snoisy: %zu of %zu", *separator ? "; " : "", summary->n_noisy, summary->n_ok);
+    pdnn_str_printf(out, "%snoisy: %zu of %zu", *separator == ',' ? "; " : "", summary->n_noisy,
+                    summary->n_ok);
     separator = " (";
     for (size_t bit = 0; bit < PDNN_FLAG_COUNT; bit++) {
         char flag[PDNN_FLAGS_TEXT];
@@ -218,38 +216,38 @@ static void append_next(struct pdnn_str *out, const struct pdnn_sweep_directory 
         pdnn_next_append(out, "plot roofline *\n", path);
 }
 
-/* Where the wall time went; the instances by status; the fastest, the slowest and the one farthest from its
- * roof; what bounds them, and how many are noisy and why; where the tables are; commands to run next. Of a
- * sweep without tables only what it took. */
-static void append_end(struct pdnn_str *out, const struct pdnn_sweep_directory *sweep,
-                       const struct pdnn_sweep_result *result) {
-    char shown[PDNN_VISIBLE_TEXT];
-    const char *path = pdnn_visible(shown, sweep->request.path);
-    if (result->visits)
-        append_wall(out, sweep->session, result, sweep->roofs_ns);
-    if (!sweep->written)
-        return;
-    pdnn_tally_append(out, &sweep->sums.tally);
-    pdnn_str_printf(out, "%s%s\n", result->out_of_time ? "; " : "",
-                    result->out_of_time ? pdnn_session_end_text(sweep->session) : "");
-    append_findings(out, sweep);
-    pdnn_str_printf(out, "tables: %s/results.csv, %s/ops.csv\n", path, path);
-    append_next(out, sweep, result);
+/* Prints the text, unless --quiet is given, and finishes it. */
+static void say(const struct pdnn_cli_job *job, struct pdnn_str *text) {
+    if (!job->bar.quiet)
+        pdnn_console_say(pdnn_str_text(text));
+    pdnn_str_finish(text);
 }
 
-/* Runs the sweep in its directory and prints the summary. */
+/* Runs the sweep in its directory and says where the wall time went; the instances by status; the fastest,
+ * the slowest and the one farthest from its roof; what bounds them, and how many are noisy and why; where the
+ * tables are; commands to run next. Of a sweep without tables only what it took. */
 static enum pdnn_status sweep_alone(struct pdnn_cli_job *job, struct pdnn_err *err) {
     struct pdnn_sweep_directory *sweep = &job->directory;
     struct pdnn_sweep_result result = {0};
     struct pdnn_str text = {0};
+    char shown[PDNN_VISIBLE_TEXT];
     if (pdnn_cli_job_directory(job, ".results", err) != PDNN_OK)
         return err->status;
     enum pdnn_status status = pdnn_sweep_directory_run(sweep, &result, err);
-    append_end(&text, sweep, &result);
-    if (!job->bar.quiet)
-        pdnn_console_say(pdnn_str_text(&text));
-    pdnn_str_finish(&text);
-    warn_speed(sweep);
+    const char *path = pdnn_visible(shown, sweep->request.path);
+    if (result.visits)
+        append_wall(&text, sweep->session, &result, sweep->roofs_ns);
+    if (sweep->written) {
+        pdnn_tally_append(&text, &sweep->sums.tally);
+        pdnn_str_printf(&text, "%s%s\n", result.out_of_time ? "; " : "",
+                        result.out_of_time ? pdnn_session_end_text(sweep->session) : "");
+        append_findings(&text, sweep);
+        pdnn_str_printf(&text, "tables: %s/results.csv, %s/ops.csv\n", path, path);
+        append_next(&text, sweep, &result);
+    }
+    say(job, &text);
+    if (sweep->written)
+        warn_speed(sweep->sums.speed_index);
     return status;
 }
 
@@ -303,9 +301,7 @@ static enum pdnn_status join_others(struct pdnn_cli_job *job, struct pdnn_err *e
         append_here(&text, &request, &result);
     if (status == PDNN_OK || status == PDNN_INTERRUPTED)
         append_all(&text, &request, &result);
-    if (!job->bar.quiet)
-        pdnn_console_say(pdnn_str_text(&text));
-    pdnn_str_finish(&text);
+    say(job, &text);
     /* A process that came too late to measure anything has not failed. */
     result.counts[PDNN_OUTCOME_OK]++;
     *job->arguments->some_failed = pdnn_session_has_failed(result.counts);
@@ -315,35 +311,23 @@ static enum pdnn_status join_others(struct pdnn_cli_job *job, struct pdnn_err *e
 /* And what keeps the first of each kind from running, but for what the user left out. Returns the number of
  * those to run. */
 static size_t print_counts(const struct pdnn_session *session) {
-    size_t counts[PDNN_OUTCOME_COUNT] = {0}, n_open = 0;
+    size_t counts[PDNN_OUTCOME_COUNT] = {0}, n_closed = 0;
     const char *reasons[PDNN_OUTCOME_COUNT] = {NULL};
-    for (size_t i = session->n_tasks; i-- > 0;) {
-        enum pdnn_outcome outcome = session->rows[i].outcome;
-        n_open += !session->tasks[i].closed;
-        counts[outcome] += session->tasks[i].closed;
-        reasons[outcome] = session->tasks[i].closed ? session->rows[i].reason : reasons[outcome];
-    }
-    fprintf(stderr, "%zu instances: %zu to run", session->n_tasks, n_open);
-    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++) {
-        if (!counts[outcome])
-            continue;
-        fprintf(stderr, ", %zu %s", counts[outcome], pdnn_outcome_name((enum pdnn_outcome)outcome));
-        if (outcome != PDNN_OUTCOME_FILTERED)
-            fprintf(stderr, " (%s)", reasons[outcome]);
+    for (size_t i = session->n_tasks; i-- > 0;)
+        if (session->tasks[i].closed) {
+            n_closed++;
+            counts[session->rows[i].outcome]++;
+            reasons[session->rows[i].outcome] = session->rows[i].reason;
+        }
+    fprintf(stderr, "%zu instances: %zu to run", session->n_tasks, session->n_tasks - n_closed);
+    for (int i = 0; i < PDNN_OUTCOME_COUNT; i++) {
+        const bool is_told = counts[i] && i != PDNN_OUTCOME_FILTERED;
+        if (counts[i])
+            fprintf(stderr, ", %zu %s%s%s%s", counts[i], pdnn_outcome_name((enum pdnn_outcome)i),
+                    is_told ? " (" : "", is_told ? reasons[i] : "", is_told ? ")" : "");
     }
     fputc('\n', stderr);
-    return n_open;
-}
-
-/* Without roofs, nominal ones will do. */
-static enum pdnn_status get_roofs(struct pdnn_cli_job *job, struct pdnn_err *err) {
-    struct pdnn_err cause = {0};
-    enum pdnn_status status = pdnn_cli_job_roofs(job, &cause);
-    if (status == PDNN_INTERRUPTED)
-        return pdnn_fail(err, status, "%s", cause.text);
-    if (status != PDNN_OK)
-        pdnn_session_warn(&job->session, "estimating at nominal speed: %s", cause.text);
-    return PDNN_OK;
+    return session->n_tasks - n_closed;
 }
 
 /* The budget, or the time left, counts from here: the time that this command took does not count. */
@@ -369,7 +353,7 @@ static enum pdnn_status dry_run(struct pdnn_cli_job *job, struct pdnn_err *err) 
     struct pdnn_estimate estimate = {.spec = &session->spec, .ceilings = session->ceilings};
     struct pdnn_str text = {0};
     const size_t n_open = print_counts(session);
-    if (get_roofs(job, err) != PDNN_OK)
+    if (pdnn_cli_job_roofs(job, err) != PDNN_OK)
         return err->status;
     for (size_t i = 0; i < session->n_tasks; i++)
         if (!session->tasks[i].closed)
