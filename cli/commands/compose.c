@@ -99,9 +99,8 @@ static double quantile(const struct pdnn_table *table, const struct pdnn_row_lis
         if (!isnan(value))
             values[count++] = of_sizes ? fabs(value) : value;
     }
-    double found = count ? pdnn_median(values, count) : NAN; /* sorts */
-    if (count && q != 0.5)
-        found = pdnn_quantile_sorted(values, count, q);
+    pdnn_sort(values, count);
+    const double found = count ? pdnn_quantile_sorted(values, count, q) : NAN;
     free(values);
     return found;
 }
@@ -219,18 +218,6 @@ struct job {
     struct pdnn_compose_result result;
 };
 
-static enum pdnn_status open_session(const struct pdnn_arguments *arguments, struct job *job,
-                                     struct pdnn_err *err) {
-    pdnn_cli_job_set(&job->of, "budget", "limits.budget", NULL);
-    enum pdnn_status status = pdnn_cli_job_open(&job->of, err);
-    job->request =
-        (struct pdnn_compose_request){.validate = (size_t)pdnn_argument_whole(arguments, "validate", 0),
-                                      .calibrate = (size_t)pdnn_argument_whole(arguments, "calibrate", 0),
-                                      .retry = job->of.request.retry,
-                                      .seed = job->of.session.spec.seed};
-    return status;
-}
-
 /* How well measured operators are predicted from the others, where any was predicted. */
 static void print_left_out(const struct job *job) {
     struct pdnn_left_out *rows = NULL;
@@ -334,8 +321,14 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     enum pdnn_status status = pdnn_cli_job_begin(&job.of, arguments, err);
     if (status == PDNN_OK && printed)
         status = pdnn_table_check_columns(printed, arguments, err);
+    pdnn_cli_job_set(&job.of, "budget", "limits.budget", NULL);
     if (status == PDNN_OK)
-        status = open_session(arguments, &job, err);
+        status = pdnn_cli_job_open(&job.of, err);
+    job.request =
+        (struct pdnn_compose_request){.validate = (size_t)pdnn_argument_whole(arguments, "validate", 0),
+                                      .calibrate = (size_t)pdnn_argument_whole(arguments, "calibrate", 0),
+                                      .retry = job.of.request.retry,
+                                      .seed = job.of.session.spec.seed};
     if (status == PDNN_OK)
         status = (is_dry ? print_plan : compose)(arguments, &job, err);
     free(job.result.calibrates);
