@@ -3,7 +3,6 @@
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "models/op.h"
-#include "results/store/library.h"
 #include "session/compose/operators.h"
 
 #include <stdio.h>
@@ -18,20 +17,14 @@ static const char description[] =
     "memory of operand 0. No model runs or takes memory, but implementations are chosen by measuring, as in a sweep.";
 
 static const struct pdnn_option_def options[] = {
-    {"library", 'l', "DIR",
-     .help = "list the measured operators in DIR/operators.csv, which paradnn compose keeps there"},
     PDNN_OPTIONS_MEASURE,
     PDNN_OPTIONS_TABLE,
 };
-
-static const struct pdnn_option_rule option_rules[] = {{"library", NULL, "set,ceilings,allow-slow,no-cache"},
-                                                       {NULL}};
 
 static const struct pdnn_help_row examples[] = {
     {"paradnn ops", "all kinds of operators"},
     {"paradnn ops fc/layers=8,nodes=1024,batch=64", "what this model consists of"},
     {"paradnn ops sweeps/fc.yaml --format csv", "how few operators a whole sweep consists of"},
-    {"paradnn ops --library fc.composed", "what paradnn compose measured there"},
 };
 
 enum { N_COLUMNS = 5 };
@@ -144,29 +137,11 @@ static enum pdnn_status run_models(const struct pdnn_arguments *arguments, struc
     return status;
 }
 
-static enum pdnn_status run_library(const char *directory, const struct pdnn_arguments *arguments,
-                                    struct pdnn_err *err) {
-    struct pdnn_table library;
-    if (!pdnn_path_has(directory, "operators.csv"))
-        return pdnn_fail(err, PDNN_INVALID, "%s has no operators.csv", directory);
-    if (pdnn_library_read(directory, &library, err) == PDNN_OK)
-        return pdnn_table_print(&library, arguments, err);
-    pdnn_table_finish(&library);
-    return err->status;
-}
-
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    const char *library = pdnn_argument(arguments, "library");
     struct pdnn_table table;
-    if (library && arguments->n_operands)
-        return pdnn_fail(err, PDNN_INVALID,
-                         "--library lists what is measured; it cannot be combined with '%s'",
-                         arguments->operands[0]);
-    if (library)
-        return run_library(library, arguments, err);
     if (arguments->n_operands)
         return run_models(arguments, err);
-    if (pdnn_arguments_only(arguments, "without a SPEC", "library,format,columns", err) != PDNN_OK)
+    if (pdnn_arguments_only(arguments, "without a SPEC", "format,columns", err) != PDNN_OK)
         return err->status;
     pdnn_table_init(&table, &ops_def);
     for (const struct pdnn_op_def *const *op = pdnn_ops; *op; op++)
@@ -175,4 +150,4 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
 }
 
 PDNN_COMMAND(ops, PDNN_COMMANDS_EXPLAIN, "[SPEC|ID...]", "Lists the operators, or what models consist of.",
-             .run = run, .rules = option_rules, .resolves_threads = true);
+             .run = run, .resolves_threads = true);

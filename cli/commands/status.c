@@ -1,5 +1,3 @@
-#define _POSIX_C_SOURCE 200809L
-#include "cli/interrupt.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "results/store/results.h"
@@ -7,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
 
 static const char description[] =
     "Tells how far the sweep in DIR has come, from its journal or, if it has parts/, from those of all of its parts. "
@@ -22,13 +19,12 @@ static const char description[] =
     "Exit status 0: every instance is done. 1: some are begun or open.";
 
 static const struct pdnn_option_def options[] = {
-    {"watch", .help = "print again every five seconds until the sweep is complete"},
     PDNN_OPTIONS_TABLE,
 };
 
 static const struct pdnn_help_row examples[] = {
     {"paradnn status fc.results", "how much of a sweep is done"},
-    {"paradnn status fc.results --watch", "the same until it is complete"},
+    {"until paradnn status fc.results; do sleep 5; done", "the same, again and again until it is complete"},
 };
 
 /* The report is one row, whose columns depend on what there is. */
@@ -121,25 +117,13 @@ static enum pdnn_status print(const struct pdnn_status_report *report, const str
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    const bool watches = pdnn_argument(arguments, "watch");
-    const volatile int *stop = watches ? pdnn_interrupt_watch() : NULL;
-    const struct timespec pause = {.tv_sec = 5};
-    for (;;) {
-        struct pdnn_status_report report;
-        enum pdnn_status status = pdnn_status_read(arguments->operands[0], &report, err);
-        if (status != PDNN_OK)
-            return status;
-        status = print(&report, arguments, err);
-        *arguments->some_failed = report.tally.stage[PDNN_STAGE_DONE] < report.tally.instances;
-        pdnn_status_finish(&report);
-        if (status != PDNN_OK || !watches || !*arguments->some_failed)
-            return status;
-        fputc('\n', stdout);
-        fflush(stdout);
-        nanosleep(&pause, NULL);
-        if (*stop)
-            return pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
-    }
+    struct pdnn_status_report report;
+    if (pdnn_status_read(arguments->operands[0], &report, err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status = print(&report, arguments, err);
+    *arguments->some_failed = report.tally.stage[PDNN_STAGE_DONE] < report.tally.instances;
+    pdnn_status_finish(&report);
+    return status;
 }
 
 PDNN_COMMAND(status, PDNN_COMMANDS_LOOK, "DIR", "Tells how far a sweep has come.", .run = run,
