@@ -15,7 +15,7 @@
 enum pdnn_status pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
     *job = (struct pdnn_cli_job){.arguments = arguments, .directory = {.folder = {.fd = -1}}};
-    job->hooks = pdnn_console_hooks(&job->bar);
+    job->hooks = pdnn_progress_hooks(&job->bar);
     job->bar.quiet = pdnn_argument(arguments, "quiet");
     job->session = (struct pdnn_session){.hooks = &job->hooks,
                                          .started_ns = pdnn_clock_ns(),

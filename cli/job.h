@@ -5,7 +5,7 @@
 #define CLI_JOB_H
 
 #include "cli/args/options.h"
-#include "cli/print/console.h"
+#include "cli/print/progress.h"
 #include "results/query/shares.h"
 #include "results/whatif/hardware.h"
 #include "session/directory.h"

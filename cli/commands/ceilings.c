@@ -1,6 +1,6 @@
 #include "base/memory.h"
 #include "base/paths/target.h"
-#include "cli/print/console.h"
+#include "cli/print/progress.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "session/session.h"
@@ -151,7 +151,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     if (path && pdnn_target_open(&target, path, err) != PDNN_OK)
         return err->status;
     struct pdnn_progress bar;
-    const struct pdnn_session_hooks hooks = pdnn_console_hooks(&bar);
+    const struct pdnn_session_hooks hooks = pdnn_progress_hooks(&bar);
     char cache[PDNN_KEPT_PATH];
     pdnn_session_cache(pdnn_argument(arguments, "no-cache"), cache);
     const struct pdnn_ceilings_job request = {&host, threads, n_threads, seconds, time_limit_ns, cache, true};

@@ -1,5 +1,6 @@
 #include "base/visible.h"
-#include "cli/print/console.h"
+#include "cli/print/output.h"
+#include "cli/print/progress.h"
 #include "cli/args/registry.h"
 #include "session/merge/merge.h"
 
@@ -55,7 +56,7 @@ static void print_summary(const struct pdnn_merge_result *result, const char *ou
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_merge_result result;
     struct pdnn_progress bar;
-    const struct pdnn_session_hooks hooks = pdnn_console_hooks(&bar);
+    const struct pdnn_session_hooks hooks = pdnn_progress_hooks(&bar);
     const struct pdnn_merge_request request = {
         .sources = arguments->operands,
         .n_sources = arguments->n_operands,

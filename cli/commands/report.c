@@ -1,5 +1,4 @@
 #include "base/paths/target.h"
-#include "cli/print/console.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "results/report/report.h"

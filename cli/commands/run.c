@@ -175,7 +175,7 @@ static enum pdnn_status keep_visit(void *user, size_t task, const struct pdnn_vi
 
 static void show(void *user, const struct pdnn_sweep_progress *progress) {
     struct run *run = user;
-    pdnn_progress_show_visits(&run->job.bar, progress);
+    run->job.hooks.visits(run->job.hooks.user, progress);
 }
 
 static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {

@@ -6,7 +6,7 @@
 #include "cli/launcher.h"
 #include "runtime/protocol/visit.h"
 #include "session/batch/scheduler_client.h"
-#include "cli/print/console.h"
+#include "cli/print/output.h"
 #include "session/join/join.h"
 #include "session/predict.h"
 #include "session/session.h"

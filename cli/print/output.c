@@ -4,7 +4,10 @@
 #include "base/visible.h"
 #include "cli/print/progress.h"
 #include "gen/spec.h"
+#include "results/table/escape.h"
+#include "session/session.h"
 
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -118,4 +121,61 @@ void pdnn_text_print(struct pdnn_str *text, bool is_data) {
     fwrite(pdnn_str_text(printed), 1, printed->length, stdout);
     pdnn_str_finish(text);
     pdnn_str_finish(&shown);
+}
+
+void pdnn_console_say(const char *text) {
+    struct pdnn_str out = {0};
+    size_t width = pdnn_terminal_width(STDERR_FILENO);
+    while (*text) {
+        struct pdnn_str line = {0};
+        size_t length = strcspn(text, "\n");
+        bool is_command = strncmp(text, "next:", 5) == 0;
+        pdnn_visible_append(&line, text, length, "");
+        pdnn_fill_text(&out, pdnn_str_text(&line), 2, width && !is_command ? width : SIZE_MAX);
+        pdnn_str_finish(&line);
+        text += length + (text[length] != 0);
+    }
+    fputs(pdnn_str_text(&out), stderr);
+    pdnn_str_finish(&out);
+}
+
+void pdnn_word_append(struct pdnn_str *out, const char *text) {
+    char shown[PDNN_VISIBLE_TEXT];
+    pdnn_str_printf(out, "%s", *text == '-' ? "./" : "");
+    pdnn_shell_quote(out, pdnn_visible(shown, text));
+}
+
+void pdnn_next_append(struct pdnn_str *out, const char *format, const char *path) {
+    pdnn_str_printf(out, "next:   paradnn ");
+    for (; *format; format++) {
+        if (*format == '*')
+            pdnn_word_append(out, path);
+        else
+            pdnn_str_append(out, format, 1);
+    }
+}
+
+const char *pdnn_outcomes_format(const size_t counts[PDNN_OUTCOME_COUNT], char text[PDNN_OUTCOMES_TEXT]) {
+    size_t length = 0;
+    *text = 0;
+    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
+        if (counts[outcome])
+            length +=
+                (size_t)snprintf(text + length, PDNN_OUTCOMES_TEXT - length, "%s %zu %s", length ? "," : "",
+                                 counts[outcome], pdnn_outcome_name((enum pdnn_outcome)outcome));
+    return text;
+}
+
+void pdnn_tally_append(struct pdnn_str *out, const struct pdnn_tally *tally) {
+    char outcomes[PDNN_OUTCOMES_TEXT];
+    const char *separator = "; ";
+    pdnn_str_printf(out, "%zu instances:%s", tally->instances, pdnn_outcomes_format(tally->counts, outcomes));
+    for (int stage = 0; stage < PDNN_STAGE_COUNT; stage++) {
+        bool is_shown = stage == PDNN_STAGE_OTHER ? tally->stage[stage] > 0
+                                                  : tally->stage[PDNN_STAGE_DONE] < tally->instances;
+        if (is_shown)
+            pdnn_str_printf(out, "%s%zu %s", separator, tally->stage[stage],
+                            stage == PDNN_STAGE_OTHER ? "of another spec" : pdnn_stage_names[stage]);
+        separator = is_shown ? ", " : separator;
+    }
 }

@@ -5,17 +5,18 @@
 #include "cli/args/options.h"
 #include "results/table/rows.h"
 #include "results/table/write.h"
+#include "runtime/protocol/visit.h"
 
 #include <stdio.h>
 
 struct pdnn_spec;
+struct pdnn_tally;
 
 /* True if the output is for people, as the command lays it out. With --columns it is the table that programs
  * get, whatever its format. */
 bool pdnn_wants_text(const struct pdnn_arguments *arguments);
 
-/* Says on stderr which file a spec's name stood for, if that came with the program, and which of its keys has
- * another name by now. */
+/* Says on stderr which file a spec's name stood for, if that came with the program. */
 void pdnn_tell_spec(const struct pdnn_spec *spec);
 
 /* Prints the table to stdout as --format and --columns say (PDNN_OPTIONS_TABLE), and finishes it.
@@ -53,5 +54,22 @@ void pdnn_common_append(struct pdnn_str *out, const char *common);
 /* Prints the text and frees it. Control characters other than newlines are escaped; those of data for
  * programs only on a terminal. */
 void pdnn_text_print(struct pdnn_str *text, bool is_data);
+
+/* Prints lines on stderr, each filled to the terminal but for commands ("next: ..."), which are copied. */
+void pdnn_console_say(const char *text);
+
+/* Appends a path or an ID as one word of a command line, which is neither split nor taken for an option. */
+void pdnn_word_append(struct pdnn_str *out, const char *text);
+
+/* Appends "next:   paradnn merge fc -o fc" for "merge * -o *": each * is the path. */
+void pdnn_next_append(struct pdnn_str *out, const char *format, const char *path);
+
+/* " 12 ok, 2 oom", or "" where nothing is counted; returns the text. */
+enum { PDNN_OUTCOMES_TEXT = 512 };
+const char *pdnn_outcomes_format(const size_t counts[PDNN_OUTCOME_COUNT], char text[PDNN_OUTCOMES_TEXT]);
+
+/* "30 instances: 18 ok, 12 interrupted; 5 done, 13 begun, 12 open": what all commands say of how far a sweep
+ * has come. The stages follow where not all is done. */
+void pdnn_tally_append(struct pdnn_str *out, const struct pdnn_tally *tally);
 
 #endif

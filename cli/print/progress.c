@@ -1,10 +1,15 @@
 #define _DEFAULT_SOURCE /* struct winsize */
 #include "cli/print/progress.h"
 
-#include "base/fill.h"
 #include "base/clock.h"
+#include "base/fill.h"
+#include "base/units.h"
+#include "base/visible.h"
+#include "cli/interrupt.h"
 #include "runtime/driver/sweep/sweep.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -16,29 +21,16 @@ static const uint64_t terminal_gap_ns = UINT64_C(100000000), log_gap_ns = UINT64
 
 size_t pdnn_terminal_width(int fd) {
     struct winsize size;
-    if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) != 0)
-        return 0;
-    return size.ws_col;
-}
-
-void pdnn_progress_init(struct pdnn_progress *progress, FILE *stream) {
-    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-    size_t width = term && strcmp(term, "dumb") == 0 ? 0 : pdnn_terminal_width(fileno(stream));
-    *progress = (struct pdnn_progress){.stream = stream, .width = width};
-    progress->color = width && !(no_color && *no_color);
+    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 void pdnn_progress_line(struct pdnn_str *out, double fraction, const char *detail, size_t width) {
+    static const char full[] = "########################", empty[] = "                        ";
     fraction = fraction > 1 ? 1 : fraction > 0 ? fraction : 0;
+    const int cells = (int)(fraction * BAR_CELLS);
     size_t start = out->length;
-    if (width >= BAR_CELLS + DETAIL_ROOM) {
-        char bar[BAR_CELLS + 1];
-        size_t full = (size_t)(fraction * BAR_CELLS);
-        memset(bar, '#', full);
-        memset(bar + full, ' ', BAR_CELLS - full);
-        bar[BAR_CELLS] = 0;
-        pdnn_str_printf(out, "[%s] ", bar);
-    }
+    if (width >= BAR_CELLS + DETAIL_ROOM)
+        pdnn_str_printf(out, "[%.*s%.*s] ", cells, full, BAR_CELLS - cells, empty);
     pdnn_str_printf(out, "%3d %%  %s", (int)(fraction * 100), detail);
     if (width > 2 && out->length - start > width) {
         out->length = start + width - 2;
@@ -48,68 +40,120 @@ void pdnn_progress_line(struct pdnn_str *out, double fraction, const char *detai
     }
 }
 
-/* In a terminal that became narrower, the bar takes several lines by now. */
-static void wipe(struct pdnn_progress *progress) {
-    size_t width = pdnn_terminal_width(fileno(progress->stream));
-    progress->width = width ? width : progress->width;
-    if (progress->cells > progress->width)
-        fprintf(progress->stream, "\r\033[%zuA\033[J", (progress->cells - 1) / progress->width);
-    else
-        fputs("\r\033[K", progress->stream);
-    progress->cells = 0;
+/* A bar that prints its first line at once. */
+static void begin(struct pdnn_progress *bar) {
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    bar->width = term && strcmp(term, "dumb") == 0 ? 0 : pdnn_terminal_width(STDERR_FILENO);
+    bar->color = bar->width && !(no_color && *no_color);
+    bar->last_ns = 0;
 }
 
-void pdnn_progress_show(struct pdnn_progress *progress, double fraction, const char *detail) {
-    uint64_t now = pdnn_clock_ns();
-    if (progress->quiet)
+/* Wipes the bar, so that other lines can be written. In a terminal that became narrower, it takes several
+ * lines by now. */
+static void clear(struct pdnn_progress *bar) {
+    if (!bar->cells)
         return;
-    if (progress->last_ns && now - progress->last_ns < (progress->width ? terminal_gap_ns : log_gap_ns))
+    size_t width = pdnn_terminal_width(STDERR_FILENO);
+    bar->width = width ? width : bar->width;
+    if (bar->cells > bar->width)
+        fprintf(stderr, "\r\033[%zuA\033[J", (bar->cells - 1) / bar->width);
+    else
+        fputs("\r\033[K", stderr);
+    fflush(stderr);
+    bar->cells = 0;
+}
+
+/* Shows that `fraction` is done: what, the time that is left if that is known (>= 0), and the label, cut to
+ * the width. Writes at most every 10 s, on a terminal every 0.1 s. */
+static void show(struct pdnn_progress *bar, double fraction, const char *what, double seconds_left,
+                 const char *label) {
+    const uint64_t now_ns = pdnn_clock_ns(), gap_ns = bar->width ? terminal_gap_ns : log_gap_ns;
+    char left[PDNN_DURATION_TEXT] = "", detail[PDNN_ID_TEXT + 128];
+    struct pdnn_str line = {0};
+    if (bar->quiet || (bar->last_ns && now_ns - bar->last_ns < gap_ns))
         return;
-    progress->last_ns = now;
-    if (!progress->width) {
-        fprintf(progress->stream, "%3d %%  %s\n", (int)(fraction * 100), detail);
+    bar->last_ns = now_ns;
+    if (seconds_left >= 0)
+        pdnn_duration_format(left, seconds_left);
+    snprintf(detail, sizeof detail, "%s%s%s%s%s", what, *left ? ", " : "", left, *left ? " left" : "", label);
+    if (!bar->width) {
+        fprintf(stderr, "%3d %%  %s\n", (int)(fraction * 100), detail);
         return;
     }
-    struct pdnn_str line = {0};
-    wipe(progress);
-    pdnn_progress_line(&line, fraction, detail, progress->width - 1);
-    fprintf(progress->stream, "%s%s%s", progress->color ? "\033[36m" : "", pdnn_str_text(&line),
-            progress->color ? "\033[0m" : "");
-    fflush(progress->stream);
-    progress->cells = line.length;
+    clear(bar);
+    pdnn_progress_line(&line, fraction, detail, bar->width - 1);
+    fprintf(stderr, "%s%s%s", bar->color ? "\033[36m" : "", pdnn_str_text(&line),
+            bar->color ? "\033[0m" : "");
+    fflush(stderr);
+    bar->cells = line.length;
     pdnn_str_finish(&line);
 }
 
-static void print_preface(struct pdnn_progress *progress) {
+static void print(struct pdnn_progress *bar, const char *prefix, const char *text) {
+    char shown[PDNN_VISIBLE_TEXT];
+    clear(bar);
+    fprintf(stderr, "%s%s\n", prefix, pdnn_visible(shown, text));
+}
+
+static void warn(void *bar, const char *text) {
+    print(bar, "paradnn: ", text);
+}
+
+static void note(void *user, const char *text) {
+    const struct pdnn_progress *bar = user;
+    if (!bar->quiet)
+        print(user, "", text);
+}
+
+static void show_roofs(void *bar, double fraction, int64_t threads, double seconds_left) {
+    char what[64];
+    snprintf(what, sizeof what, "measuring the roofs at %" PRId64 " thread%s", threads,
+             threads == 1 ? "" : "s");
+    show(bar, fraction, what, seconds_left, "");
+}
+
+static void show_work(void *bar, const char *name, size_t done, size_t all, double seconds_left) {
+    char what[128];
+    snprintf(what, sizeof what, "%zu of %zu %s", done, all, name);
+    show(bar, all ? (double)done / (double)all : 0, what, seconds_left, "");
+}
+
+static void print_preface(struct pdnn_progress *bar) {
     struct pdnn_str text = {0}, filled = {0};
-    if (!progress->preface || !*progress->preface)
+    if (!bar->preface || !*bar->preface)
         return;
-    pdnn_str_printf(&text, "not repeated below: %s", progress->preface);
-    pdnn_fill_text(&filled, pdnn_str_text(&text), 2, progress->width ? progress->width : SIZE_MAX);
-    pdnn_progress_clear(progress);
-    fputs(pdnn_str_text(&filled), progress->stream);
-    progress->preface = NULL;
+    pdnn_str_printf(&text, "not repeated below: %s", bar->preface);
+    pdnn_fill_text(&filled, pdnn_str_text(&text), 2, bar->width ? bar->width : SIZE_MAX);
+    clear(bar);
+    fputs(pdnn_str_text(&filled), stderr);
+    bar->preface = NULL;
     pdnn_str_finish(&text);
     pdnn_str_finish(&filled);
 }
 
-void pdnn_progress_show_visits(void *bar, const struct pdnn_sweep_progress *visits) {
-    struct pdnn_progress *progress = bar;
-    if (!visits->visits_planned || progress->quiet)
+static void show_visits(void *user, const struct pdnn_sweep_progress *visits) {
+    struct pdnn_progress *bar = user;
+    char what[64], label[PDNN_ID_TEXT];
+    if (!visits->visits_planned || bar->quiet)
         return;
-    print_preface(progress);
-    char left[PDNN_DURATION_TEXT] = "", detail[PDNN_ID_TEXT + 128];
-    if (visits->eta_seconds >= 0)
-        pdnn_duration_format(left, visits->eta_seconds);
-    snprintf(detail, sizeof detail, "%zu of %zu visits%s%s%s  %s", visits->visits_done,
-             visits->visits_planned, *left ? ", " : "", left, *left ? " left" : "",
-             visits->label ? visits->label : "");
-    pdnn_progress_show(progress, (double)visits->visits_done / (double)visits->visits_planned, detail);
+    print_preface(bar);
+    snprintf(what, sizeof what, "%zu of %zu visits", visits->visits_done, visits->visits_planned);
+    snprintf(label, sizeof label, "  %s", visits->label ? visits->label : "");
+    show(bar, (double)visits->visits_done / (double)visits->visits_planned, what, visits->eta_seconds, label);
 }
 
-void pdnn_progress_clear(struct pdnn_progress *progress) {
-    if (!progress->cells)
-        return;
-    wipe(progress);
-    fflush(progress->stream);
+static void end_bar(void *bar) {
+    clear(bar);
+    begin(bar);
+}
+
+static const volatile int *watch(void *bar) {
+    (void)bar;
+    return pdnn_interrupt_watch();
+}
+
+struct pdnn_session_hooks pdnn_progress_hooks(struct pdnn_progress *bar) {
+    *bar = (struct pdnn_progress){.cells = 0};
+    begin(bar);
+    return (struct pdnn_session_hooks){bar, warn, note, show_roofs, show_visits, show_work, end_bar, watch};
 }
