@@ -21,20 +21,6 @@ static const char *format_pass(char text[PASS_TEXT], const struct pdnn_op_record
     return text;
 }
 
-static bool is_above_roof(double pct_of_roof) {
-    return pct_of_roof > PDNN_ABOVE_ROOF_PCT;
-}
-
-/* As people see it. Shares are those of the step, as everywhere above the table; ops.csv has those of the
- * ops' sum. */
-static void adapt_op(struct pdnn_table *ops, size_t row, const struct pdnn_op_record *op, double step_ns) {
-    char pass[PASS_TEXT];
-    pdnn_table_set_text(ops, row, PDNN_OPS_OP_PASS, format_pass(pass, op));
-    pdnn_table_set_number(ops, row, PDNN_OPS_SHARE_PCT, op->time_ns_median / step_ns * 100);
-    if (op->place.bound == PDNN_BOUND_MEMORY)
-        pdnn_table_set_text(ops, row, PDNN_OPS_BOUND, op->place.roof_level);
-}
-
 /* A line of the head, filled to the terminal; may hold text from outside. Frees the text. */
 static void append_fact(struct pdnn_str *out, const char *name, struct pdnn_str *text) {
     enum { FACTS_COLUMN = 11 };
@@ -44,7 +30,7 @@ static void append_fact(struct pdnn_str *out, const char *name, struct pdnn_str 
 
 static void append_time(struct pdnn_str *out, const struct pdnn_result *row) {
     char time[PDNN_UNIT_TEXT], low[PDNN_UNIT_TEXT], high[PDNN_UNIT_TEXT];
-    struct pdnn_str text = {0}, prepare = {0};
+    struct pdnn_str text = {0};
     const double low_ns = pdnn_result_number(row, PDNN_RESULT_CI_LOW_NS),
                  high_ns = pdnn_result_number(row, PDNN_RESULT_CI_HIGH_NS);
     const uint64_t rounds = pdnn_result_count(row, PDNN_RESULT_ROUNDS);
@@ -57,14 +43,15 @@ static void append_time(struct pdnn_str *out, const struct pdnn_result *row) {
     pdnn_str_printf(&text, " (%" PRIu64 " visit%s, %" PRIu64 " samples)", rounds, rounds == 1 ? "" : "s",
                     pdnn_result_count(row, PDNN_RESULT_SAMPLES));
     append_fact(out, "time", &text);
-    pdnn_str_printf(&prepare, "%s", pdnn_format_ns(time, pdnn_result_number(row, PDNN_RESULT_PREPARE_NS)));
-    append_fact(out, "prepare", &prepare);
+    pdnn_str_printf(&text, "%s", pdnn_format_ns(time, pdnn_result_number(row, PDNN_RESULT_PREPARE_NS)));
+    append_fact(out, "prepare", &text);
 }
 
 /* The row's place against its roof and, if it is below that, against the peak. */
 static void append_roof(struct pdnn_str *out, const struct pdnn_placement *place) {
+    const bool is_above = place->pct_of_roof > PDNN_ABOVE_ROOF_PCT;
     struct pdnn_str text = {0};
-    if (is_above_roof(place->pct_of_roof))
+    if (is_above)
         pdnn_str_printf(&text, "above its roof, at %.3g times", place->pct_of_roof / 100);
     else
         pdnn_str_printf(&text, "%.0f %% of", place->pct_of_roof);
@@ -72,7 +59,7 @@ static void append_roof(struct pdnn_str *out, const struct pdnn_placement *place
                     pdnn_bound_name(place->bound));
     if (place->bound == PDNN_BOUND_MEMORY)
         pdnn_str_printf(&text, " (%s)", place->roof_level);
-    if (is_above_roof(place->pct_of_roof))
+    if (is_above)
         pdnn_str_printf(&text, ": a count or a roof is wrong");
     else if (!isnan(place->pct_of_peak))
         pdnn_str_printf(&text, "; %.0f %% of the peak", place->pct_of_peak);
@@ -141,7 +128,7 @@ static void append_above(struct pdnn_str *out, const struct pdnn_op_record *ops,
     size_t count = 0;
     double sum_ns = 0;
     for (size_t i = 0; i < n_ops; i++) {
-        if (!is_above_roof(ops[i].place.pct_of_roof))
+        if (!(ops[i].place.pct_of_roof > PDNN_ABOVE_ROOF_PCT))
             continue;
         if (!longest || ops[i].time_ns_median > longest->time_ns_median)
             longest = &ops[i];
@@ -176,26 +163,14 @@ static void append_where(struct pdnn_str *out, const struct pdnn_share *shares, 
         append_fact(out, "where", &text);
 }
 
-static void append_shares(struct pdnn_str *out, const struct pdnn_op_rows *rows) {
-    struct pdnn_arena arena = {0};
-    struct pdnn_share *shares;
-    size_t n_shares = pdnn_shares(rows, NULL, &arena, &shares);
-    const struct pdnn_share *most = pdnn_shares_most(shares, n_shares);
-    append_where(out, shares, n_shares);
-    if (most) {
-        struct pdnn_str text = {0};
-        pdnn_report_most(&text, most);
-        append_fact(out, "saving", &text);
-    }
-    pdnn_arena_finish(&arena);
-}
-
 void pdnn_report_id(struct pdnn_str *out, const char *id) {
     struct pdnn_str line = {0};
     pdnn_str_printf(&line, "%s", id);
     pdnn_line_append(out, &line, 2, SIZE_MAX);
 }
 
+/* Where the time goes, and the table of the ops as people see it: shares are those of the step, as everywhere
+ * above the table; ops.csv has those of the ops' sum. */
 static void append_ops(struct pdnn_str *out, const struct pdnn_op_rows *rows, struct pdnn_table *ops,
                        size_t first_op) {
     static const size_t shown[] = {
@@ -203,16 +178,32 @@ static void append_ops(struct pdnn_str *out, const struct pdnn_op_rows *rows, st
         PDNN_OPS_TIME_NS_MEDIAN, PDNN_OPS_SHARE_PCT, PDNN_OPS_GFLOPS,         PDNN_OPS_BW_GBS,
         PDNN_OPS_PCT_OF_ROOF,    PDNN_OPS_BOUND,     PDNN_OPS_IMPLEMENTATION, PDNN_OPS_OP_SHAPE};
     struct pdnn_row_list list = {0};
-    append_shares(out, rows);
+    struct pdnn_arena arena = {0};
+    struct pdnn_share *shares;
+    struct pdnn_str text = {0};
+    size_t n_shares = pdnn_shares(rows, NULL, &arena, &shares);
+    const struct pdnn_share *most = pdnn_shares_most(shares, n_shares);
+    append_where(out, shares, n_shares);
+    if (most) {
+        pdnn_report_most(&text, most);
+        append_fact(out, "saving", &text);
+    }
     append_above(out, rows->op, rows->count, rows->step_ns);
     pdnn_str_append(out, "\n", 1);
     for (size_t i = 0; i < rows->count; i++) {
-        adapt_op(ops, first_op + i, &rows->op[i], rows->step_ns);
+        const struct pdnn_op_record *op = &rows->op[i];
+        char pass[PASS_TEXT];
+        pdnn_table_set_text(ops, first_op + i, PDNN_OPS_OP_PASS, format_pass(pass, op));
+        pdnn_table_set_number(ops, first_op + i, PDNN_OPS_SHARE_PCT,
+                              op->time_ns_median / rows->step_ns * 100);
+        if (op->place.bound == PDNN_BOUND_MEMORY)
+            pdnn_table_set_text(ops, first_op + i, PDNN_OPS_BOUND, op->place.roof_level);
         pdnn_rows_add(&list, first_op + i);
     }
     ops->column[PDNN_OPS_SHARE_PCT].def.title = "% of step";
     pdnn_table_show(out, ops, &list, shown, sizeof shown / sizeof *shown);
     pdnn_rows_finish(&list);
+    pdnn_arena_finish(&arena);
     pdnn_str_append(out, "\n", 1);
 }
 
