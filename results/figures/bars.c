@@ -86,15 +86,14 @@ struct layout {
     double bar_height, height; /* of the names of bars, and of all below the frame, in pixels */
 };
 
-/* A bar's name followed by its set's; *cut if it is too long for the picture. */
-static const char *upright_name(const struct pdnn_bars *bars, bool joined, size_t bar, bool *cut) {
+/* A bar's name followed by its set's. */
+static const char *upright_name(const struct pdnn_bars *bars, bool joined, size_t bar) {
     const char *set = joined ? bars->set[bars->bar[bar].set] : "";
-    char *text =
-        pdnn_arena_printf(&bars->canvas->arena, "%s%s%s", bars->bar[bar].text, *set ? ", " : "", set);
-    *cut =
-        pdnn_text_cut(text, bars->upright_most > 0 ? bars->upright_most : usual_upright, PDNN_FONT_SMALL) ||
-        *cut;
-    return text;
+    return pdnn_arena_printf(&bars->canvas->arena, "%s%s%s", bars->bar[bar].text, *set ? ", " : "", set);
+}
+
+static double upright_most(const struct pdnn_bars *bars) {
+    return bars->upright_most > 0 ? bars->upright_most : usual_upright;
 }
 
 static struct layout arrange(const struct pdnn_bars *bars) {
@@ -116,7 +115,9 @@ static struct layout arrange(const struct pdnn_bars *bars) {
     l.bar_height = l.upright ? 0 : bar_lines * line_pixels;
     for (size_t bar = 0; l.upright && bar < bars->n_bars; bar++)
         l.bar_height =
-            fmax(l.bar_height, pdnn_text_width(upright_name(bars, l.joined, bar, &l.cut), PDNN_FONT_SMALL));
+            fmax(l.bar_height, pdnn_text_width(upright_name(bars, l.joined, bar), PDNN_FONT_SMALL));
+    l.cut = l.bar_height > upright_most(bars);
+    l.bar_height = l.upright ? fmin(l.bar_height, upright_most(bars)) : l.bar_height;
     l.height = gap_pixels + l.bar_height + (l.set_lines ? l.set_lines * line_pixels + set_gap_pixels : 0);
     return l;
 }
@@ -136,8 +137,8 @@ double pdnn_bars_put(const struct pdnn_bars *bars, double y, const char *caption
     for (size_t bar = 0; bar < bars->n_bars; bar++) {
         const struct lines lines = lines_of_bar(bars, bar);
         if (l.upright)
-            pdnn_draw_text(bars->canvas, pdnn_scale_at(&bars->x, bars->bar[bar].center), top, upright,
-                           upright_name(bars, l.joined, bar, &l.cut));
+            pdnn_draw_cut(bars->canvas, pdnn_scale_at(&bars->x, bars->bar[bar].center), top,
+                          upright_most(bars), upright, upright_name(bars, l.joined, bar));
         else
             put_lines(bars, &lines, bars->bar[bar].center, top);
     }

@@ -366,8 +366,8 @@ static enum pdnn_status take_ratios(struct picture *p, struct pdnn_err *err) {
         p->title = pdnn_arena_printf(arena, "Speed-up over %s", first);
         p->y_title = pdnn_arena_printf(arena, "step time of %s over that of the other", first);
     } else {
-        p->title = pdnn_arena_printf(arena, "Speed-up of %s over %s%s", pdnn_plot_side(arena, c, PDNN_SIDE_B),
-                                     pdnn_plot_side(arena, c, PDNN_SIDE_A), c->across.count ? " in" : "");
+        p->title = pdnn_arena_printf(arena, "Speed-up of %s over %s%s", pdnn_plot_side(c, PDNN_SIDE_B),
+                                     pdnn_plot_side(c, PDNN_SIDE_A), c->across.count ? " in" : "");
         p->y_title = pdnn_plot_ratio_axis(arena, "step time", c);
     }
     return PDNN_OK;

@@ -115,20 +115,19 @@ static const char *subtitle_of(struct pdnn_arena *arena, const struct pdnn_selec
                                const struct pdnn_comparison *pairs, const struct pdnn_plot_tally *tally) {
     static const char *const common[] = {"family",  "mode", "optimizer", "dtype",
                                          "backend", "fuse", "threads"};
+    const size_t failed = rows->results.n_directories > 1 ? rows->left_out : 0,
+                 n = pairs ? PDNN_SIDES * pairs->pairs.n_rows : rows->count + failed;
     struct pdnn_str text = {0};
     pdnn_str_printf(&text, "%s", pdnn_plot_cpu(arena, rows->results.directory, rows->results.n_directories));
     for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
+        const int column = pdnn_results_named(&rows->results, common[i]);
         const char *value = NULL;
         bool same = true;
-        for (int side = 0; side < (pairs ? PDNN_SIDES : 1); side++) {
-            const int column = pdnn_results_named(&rows->results, common[i]);
-            const size_t failed = rows->results.n_directories > 1 ? rows->left_out : 0,
-                         n = pairs ? pairs->pairs.n_rows : rows->count + failed;
-            for (size_t k = 0; k < n && same; k++) {
-                const char *here = pdnn_selection_get(rows, pairs ? pairs->at[k][side] : k, column);
-                value = value ? value : here;
-                same = strcmp(value, here) == 0;
-            }
+        for (size_t k = 0; k < n && same; k++) {
+            const size_t at = pairs ? pairs->at[k / PDNN_SIDES][k % PDNN_SIDES] : k;
+            const char *here = pdnn_selection_get(rows, at, column);
+            value = value ? value : here;
+            same = strcmp(value, here) == 0;
         }
         if (same && value && *value)
             pdnn_str_printf(&text, ", %s%s%s", strcmp(common[i], "fuse") == 0 ? "fuse " : "", value,
@@ -154,27 +153,24 @@ struct pdnn_titles pdnn_plot_titles(struct pdnn_arena *arena, const char *what,
     return (struct pdnn_titles){title, subtitle_of(arena, selection, NULL, tally ? tally : &all)};
 }
 
-const char *pdnn_plot_side(struct pdnn_arena *arena, const struct pdnn_comparison *comparison, int side) {
-    const char *name = pdnn_plot_directory(arena, comparison->directory[side]),
-               *other = pdnn_plot_directory(arena, comparison->directory[!side]);
-    const bool is_directory = comparison->label[side] == comparison->directory[side];
-    return is_directory && strcmp(name, other) != 0 ? name : comparison->label[side];
+const char *pdnn_plot_side(const struct pdnn_comparison *c, int side) {
+    const struct pdnn_results *results = &c->selection.results;
+    const bool is_directory = results->n_directories > 1 && c->label[side] == c->directory[side];
+    return is_directory ? results->name[side] : c->label[side];
 }
 
 struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char *what,
-                                            const struct pdnn_comparison *comparison) {
+                                            const struct pdnn_comparison *c) {
+    const struct pdnn_results *results = &c->selection.results;
     struct pdnn_plot_tally all = {0};
-    const char *title = pdnn_arena_printf(arena, "%s of %s over %s", what,
-                                          pdnn_plot_side(arena, comparison, PDNN_SIDE_B),
-                                          pdnn_plot_side(arena, comparison, PDNN_SIDE_A)),
-               *longer =
-                   pdnn_arena_printf(arena, "%s in %s", title,
-                                     pdnn_plot_directories(arena, comparison->selection.results.directory,
-                                                           comparison->selection.results.n_directories));
-    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
-        pdnn_plot_tally_add(&all, pdnn_plot_pair_notes(comparison, pair));
-    return (struct pdnn_titles){comparison->across.count && strlen(longer) <= TITLE_MOST ? longer : title,
-                                subtitle_of(arena, &comparison->selection, comparison, &all)};
+    const char *title = pdnn_arena_printf(arena, "%s of %s over %s", what, pdnn_plot_side(c, PDNN_SIDE_B),
+                                          pdnn_plot_side(c, PDNN_SIDE_A));
+    const char *longer = pdnn_arena_printf(
+        arena, "%s in %s", title, pdnn_plot_directories(arena, results->directory, results->n_directories));
+    for (size_t pair = 0; pair < c->pairs.n_rows; pair++)
+        pdnn_plot_tally_add(&all, pdnn_plot_pair_notes(c, pair));
+    return (struct pdnn_titles){c->across.count && strlen(longer) <= TITLE_MOST ? longer : title,
+                                subtitle_of(arena, &c->selection, c, &all)};
 }
 
 /* What people call the columns that pictures are mostly of. */
@@ -206,8 +202,7 @@ const char *pdnn_plot_axis(struct pdnn_arena *arena, const struct pdnn_results *
 }
 
 const char *pdnn_plot_ratio_axis(struct pdnn_arena *arena, const char *what,
-                                 const struct pdnn_comparison *comparison) {
-    return pdnn_arena_printf(arena, "%s of %s over that of %s", what,
-                             pdnn_plot_side(arena, comparison, PDNN_SIDE_A),
-                             pdnn_plot_side(arena, comparison, PDNN_SIDE_B));
+                                 const struct pdnn_comparison *c) {
+    return pdnn_arena_printf(arena, "%s of %s over that of %s", what, pdnn_plot_side(c, PDNN_SIDE_A),
+                             pdnn_plot_side(c, PDNN_SIDE_B));
 }

@@ -45,8 +45,8 @@ struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char
                                             const struct pdnn_comparison *comparison);
 
 /* What a picture calls one side of a comparison: its label, or of a directory the last part of its path where
- * that tells the two apart. Borrowed, or in the arena. */
-const char *pdnn_plot_side(struct pdnn_arena *arena, const struct pdnn_comparison *comparison, int side);
+ * that tells the two apart. Borrowed. */
+const char *pdnn_plot_side(const struct pdnn_comparison *comparison, int side);
 
 /* The processor of the directories, if it is one, in the arena. */
 const char *pdnn_plot_cpu(struct pdnn_arena *arena, const char *const *directory, size_t n);

@@ -184,8 +184,7 @@ static double legend_below(struct sheet *sheet, double y) {
     double below = sheet->key->is_scale ? palette : 0;
     list_entries(sheet, sheet->key->n_words, &entries);
     draw_palette(sheet, 16, y + palette - 8, y + 8);
-    double height = below + pdnn_entries_draw_below(&entries, y + below, sheet->canvas);
-    return height;
+    return below + pdnn_entries_draw_below(&entries, y + below, sheet->canvas);
 }
 
 /* Names of lines at their right ends, from the top down, pushed apart where they would touch, and up from the
@@ -249,9 +248,7 @@ void pdnn_frame_place(const struct pdnn_frame *frame, struct pdnn_spot low, stru
     static const double favorite = 0.6, end_distance = 14;
     double angle = pdnn_frame_angle(frame), length = hypot(high.x - low.x, high.y - low.y),
            best_cost = INFINITY;
-    double margin = length > 0 ? (labels[at].width / 2 + end_distance) / length : 0.5;
-    if (margin > 0.5)
-        margin = 0.5;
+    const double margin = length > 0 ? fmin((labels[at].width / 2 + end_distance) / length, 0.5) : 0.5;
     struct pdnn_spot best = low;
     for (int i = 0; i <= CANDIDATES; i++) {
         double t = margin + (1 - 2 * margin) * i / CANDIDATES;
@@ -285,32 +282,31 @@ static void draw_lines(struct sheet *sheet) {
     struct pdnn_label *labels = pdnn_arena_alloc(chart->arena, chart->n_lines + 1, sizeof *labels);
     struct pdnn_spot *points = pdnn_arena_alloc(chart->arena, chart->n_points + 1, sizeof *points);
     size_t n_points = 0, n_labels = 0;
+    struct pdnn_font font = pdnn_small_middle;
+    font.degrees = pdnn_frame_angle(f) * 45 / atan(1);
     for (size_t i = 0; i < chart->n_points; i++)
         if (chart->point[i].panel == sheet->panel)
             points[n_points++] = pdnn_frame_to_pixels(f, chart->point[i].spot);
-    for (int pass = 0; pass < 2; pass++)
+    for (int along = 0; along < 2; along++)
         for (size_t i = 0; i < chart->n_lines; i++) {
             const struct pdnn_chart_line *line = &chart->line[i];
-            struct pdnn_pen pen = pdnn_pen_line(PDNN_INK_LINE, line->thin ? 1 : 2);
-            struct pdnn_font font = pdnn_small_middle;
-            struct pdnn_spot low = end_of_line(f, line->low), high = end_of_line(f, line->high), corners[4];
-            if (line->panel != sheet->panel || line->low.x > f->x.high || line->high.x < f->x.low ||
-                (pass && !line->along))
+            const struct pdnn_spot low = end_of_line(f, line->low), high = end_of_line(f, line->high);
+            if (line->panel != sheet->panel || line->low.x > f->x.high || line->high.x < f->x.low)
                 continue;
-            pen.dash = line->dashed ? 7 : 0;
-            if (!pass) {
-                pdnn_draw_line(sheet->canvas, low.x, low.y, high.x, high.y, pen);
-                continue;
+            if (!along) {
+                pdnn_draw_line(
+                    sheet->canvas, low.x, low.y, high.x, high.y,
+                    (struct pdnn_pen){PDNN_NO_INK, PDNN_INK_LINE, line->thin ? 1 : 2, line->dashed ? 7 : 0});
+            } else if (line->along) {
+                struct pdnn_label *label = &labels[n_labels];
+                struct pdnn_spot corners[4];
+                label->width = pdnn_text_width(line->along, font.size) + 10;
+                label->height = height;
+                pdnn_frame_place(f, low, high, points, n_points, labels, n_labels++);
+                find_corners(f, label, corners);
+                pdnn_draw_path(sheet->canvas, corners, 4, true, pdnn_pen_fill(PDNN_INK_WHITE));
+                pdnn_draw_text(sheet->canvas, label->center.x, label->center.y, font, line->along);
             }
-            font.degrees = pdnn_frame_angle(f) * 45 / atan(1);
-            labels[n_labels].width = pdnn_text_width(line->along, font.size) + 10;
-            labels[n_labels].height = height;
-            pdnn_frame_place(f, low, high, points, n_points, labels, n_labels);
-            find_corners(f, &labels[n_labels], corners);
-            pdnn_draw_path(sheet->canvas, corners, 4, true, pdnn_pen_fill(PDNN_INK_WHITE));
-            pdnn_draw_text(sheet->canvas, labels[n_labels].center.x, labels[n_labels].center.y, font,
-                           line->along);
-            n_labels++;
         }
 }
 
@@ -331,41 +327,42 @@ struct placed {
     size_t point;
 };
 
-/* Large ones first, which lie below small ones; then those that look the same together. */
+/* Large ones first, which lie below small ones, and crosses last; then those that look the same together. */
 static int compare_placed(const void *a, const void *b) {
     const struct placed *x = a, *y = b;
-    const double differences[] = {y->mark.radius - x->mark.radius, y->mark.pen.fill - x->mark.pen.fill,
+    const double differences[] = {(double)(x->mark.symbol == PDNN_CROSS) - (y->mark.symbol == PDNN_CROSS),
+                                  y->mark.radius - x->mark.radius,
+                                  y->mark.pen.fill - x->mark.pen.fill,
                                   (double)x->mark.symbol - y->mark.symbol,
                                   (double)x->mark.dotted - y->mark.dotted,
                                   (double)x->point - (double)y->point};
     size_t k = 0;
-    while (k < 4 && differences[k] == 0)
+    while (k < 5 && differences[k] == 0)
         k++;
     return (differences[k] > 0) - (differences[k] < 0);
 }
 
 static void draw_points(const struct sheet *sheet, const struct pdnn_look *looks, size_t first_row) {
     const struct pdnn_chart *chart = sheet->chart;
-    struct placed *placed = pdnn_arena_alloc(chart->arena, chart->n_points, sizeof *placed);
+    struct placed *placed = pdnn_arena_alloc(chart->arena, 2 * chart->n_points, sizeof *placed);
     struct pdnn_spot *spots = pdnn_arena_alloc(chart->arena, chart->n_points, sizeof *spots);
     size_t *rows = pdnn_arena_alloc(chart->arena, chart->n_points, sizeof *rows), count = 0;
-    for (size_t i = 0; i < chart->n_points; i++)
-        if (chart->point[i].panel == sheet->panel)
-            placed[count++] = (struct placed){mark_of_point(sheet, &chart->point[i], &looks[i]), i};
+    for (size_t i = 0; i < chart->n_points; i++) {
+        if (chart->point[i].panel != sheet->panel)
+            continue;
+        placed[count++] = (struct placed){mark_of_point(sheet, &chart->point[i], &looks[i]), i};
+        if (chart->point[i].doubtful)
+            placed[count++] = (struct placed){pdnn_plot_cross, i};
+    }
     qsort(placed, count, sizeof *placed, compare_placed);
-    for (int crossed = 0; crossed < 2; crossed++)
-        for (size_t i = 0, n = 0; i < count; i++) {
-            const struct pdnn_chart_point *point = &chart->point[placed[i].point];
-            if (!crossed || point->doubtful) {
-                spots[n] = pdnn_frame_to_pixels(&sheet->frame, point->spot);
-                rows[n++] = first_row + placed[i].point;
-            }
-            if (n &&
-                (i + 1 == count || (!crossed && !pdnn_mark_is_same(&placed[i].mark, &placed[i + 1].mark)))) {
-                pdnn_draw_points(sheet->canvas, spots, rows, n, crossed ? pdnn_plot_cross : placed[i].mark);
-                n = 0;
-            }
+    for (size_t i = 0, n = 0; i < count; i++) {
+        spots[n] = pdnn_frame_to_pixels(&sheet->frame, chart->point[placed[i].point].spot);
+        rows[n++] = first_row + placed[i].point;
+        if (i + 1 == count || !pdnn_mark_is_same(&placed[i].mark, &placed[i + 1].mark)) {
+            pdnn_draw_points(sheet->canvas, spots, rows, n, placed[i].mark);
+            n = 0;
         }
+    }
 }
 
 /* Captions, and below them the legend if there is no room beside the frame; returns the frame's lower edge.

@@ -116,8 +116,8 @@ static const char *panel_name(const struct picture *p, const struct pdnn_grid_pa
         pdnn_str_printf(&name, "%s", pdnn_results_text(results, panel->row, p->in->selection.family));
     if (panel->is_ratio)
         pdnn_str_printf(&name, "%stime of %s over %s", name.length ? ", " : "",
-                        pdnn_plot_side(arena, &p->in->comparison, PDNN_SIDE_A),
-                        pdnn_plot_side(arena, &p->in->comparison, PDNN_SIDE_B));
+                        pdnn_plot_side(&p->in->comparison, PDNN_SIDE_A),
+                        pdnn_plot_side(&p->in->comparison, PDNN_SIDE_B));
     for (size_t k = 0; k < p->keys.count; k++) {
         const char *value = pdnn_results_text(results, panel->row, p->keys.column[k]);
         if (!panel->is_ratio || !is_side(p, p->keys.column[k]))

@@ -6,6 +6,7 @@
 
 #include "lists.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -124,21 +125,18 @@ struct pdnn_chart_point pdnn_picture_place(const struct pdnn_picture *picture, s
 }
 
 /* "85mm", "8.5cm", "3.3in" or "240pt" in pixels of CSS. */
-static enum pdnn_status parse_length(const char *option, const char *text, double *pixels,
-                                     struct pdnn_err *err) {
+static enum pdnn_status parse_length(struct pdnn_picture *picture, const char *option, const char *text,
+                                     double *pixels, struct pdnn_err *err) {
     static const struct {
         const char *unit;
         double pixels;
     } units[] = {{"mm", 96 / 25.4}, {"cm", 96 / 2.54}, {"in", 96}, {"pt", 96 / 72.0}};
     static const double least = 150, most = 4000;
-    size_t length = strlen(text);
-    char number[32];
+    const size_t digits = strlen(text) < 2 ? 0 : strlen(text) - 2;
+    const char *number = pdnn_arena_printf(&picture->arena, "%.*s", (int)digits, text);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (length < 3 || length > sizeof number || strcmp(text + length - 2, units[i].unit) != 0)
+        if (strcmp(text + digits, units[i].unit) != 0 || !pdnn_parse_double(number, pixels))
             continue;
-        snprintf(number, sizeof number, "%.*s", (int)length - 2, text);
-        if (!pdnn_parse_double(number, pixels))
-            break;
         *pixels *= units[i].pixels;
         if (*pixels >= least && *pixels <= most)
             return PDNN_OK;
@@ -159,10 +157,10 @@ static enum pdnn_status choose_size(struct pdnn_picture *picture, struct pdnn_er
         return pdnn_fail(err, PDNN_INVALID, "--font-size %s: a size is in points, from 4 to 40",
                          request->font_size);
     picture->scale = points / (PDNN_FONT * css_points);
-    if (request->width && parse_length("width", request->width, &picture->width, err) != PDNN_OK)
+    if (request->width && parse_length(picture, "width", request->width, &picture->width, err) != PDNN_OK)
         return err->status;
     picture->height = request->width && picture->width < usual_width ? picture->width * 0.75 : usual_height;
-    if (request->height && parse_length("height", request->height, &picture->height, err) != PDNN_OK)
+    if (request->height && parse_length(picture, "height", request->height, &picture->height, err) != PDNN_OK)
         return err->status;
     picture->width /= picture->scale;
     picture->height /= picture->scale;
@@ -256,14 +254,12 @@ static enum pdnn_status check_size(const struct pdnn_picture *picture, const str
     const struct pdnn_canvas *canvas = &picture->canvas;
     for (size_t i = 0; i < canvas->n_items; i++)
         for (size_t k = 0; k < canvas->item[i].count; k++) {
-            const struct pdnn_spot spot = canvas->item[i].spot[k];
-            if (spot.x < -slack || spot.y < -slack || spot.x > canvas->width + slack ||
-                spot.y > canvas->height + slack)
-                return pdnn_fail(
-                    err, PDNN_INVALID,
-                    "this picture of %s does not fit in such a size: make it wider or higher, or "
-                    "its letters smaller",
-                    def->name);
+            const struct pdnn_spot at = canvas->item[i].spot[k];
+            if (fmin(at.x, at.y) < -slack || at.x > canvas->width + slack || at.y > canvas->height + slack)
+                return pdnn_fail(err, PDNN_INVALID,
+                                 "this picture of %s does not fit in such a size: make it wider or higher, "
+                                 "or its letters smaller",
+                                 def->name);
         }
     return PDNN_OK;
 }
