@@ -59,9 +59,6 @@ static enum pdnn_status unknown_option(const struct pdnn_command_def *command, c
     strncat(name, text + strspn(text, "-"), NAME_ROOM - 1);
     name[strcspn(name, "=")] = 0;
     const char *nearest = NULL;
-    for (const struct pdnn_help_row *hint = command->hints; hint && hint->name; hint++)
-        if (text[1] == '-' && strcmp(hint->name, name) == 0)
-            return pdnn_fail(err, PDNN_INVALID, "unknown option '%s', %s", text, hint->help);
     for (size_t i = 0; text[1] == '-' && i < command->n_options; i++)
         for (const char *const *choice = command->options[i].choices; choice && *choice; choice++)
             if (strcmp(*choice, name) == 0)

@@ -64,9 +64,6 @@ struct pdnn_command_def {
     const struct pdnn_option_def *options;
     size_t n_options;
     const struct pdnn_option_rule *rules; /* ended by one without an option; or NULL */
-    /* Options of other commands that this one lacks, "join", and what to do instead, which ends the line of
-     * the error; ended by one without a name. Or NULL. */
-    const struct pdnn_help_row *hints;
     const struct pdnn_help_row *examples;
     size_t n_examples;
     /* `threads: all` means something to this command, so it says what becomes of OpenMP's variables. */

@@ -85,7 +85,6 @@ static void append_pairs(struct pdnn_str *out, struct pdnn_comparison *compariso
     const size_t n = pdnn_terminal_width(STDOUT_FILENO) ? pairs->n_rows : 0;
     struct pdnn_varying varying = {0};
     struct pdnn_instance instance;
-    struct pdnn_str common = {0};
     char label[PDNN_ID_TEXT];
     for (size_t pair = 0; pair < n; pair++)
         if (pdnn_instance_parse(pdnn_table_text(pairs, pair, PDNN_PAIR_A_ID), &instance, NULL) == PDNN_OK)
@@ -93,14 +92,11 @@ static void append_pairs(struct pdnn_str *out, struct pdnn_comparison *compariso
     for (size_t k = 0; k < comparison->across.count; k++)
         pdnn_varying_leave_out(
             &varying, pdnn_results_name(&comparison->selection.results, comparison->across.column[k]));
-    pdnn_varying_common(&varying, &common);
-    if (common.length)
-        pdnn_common_append(out, pdnn_str_text(&common));
+    pdnn_common_append(out, &varying);
     for (size_t pair = 0; pair < n; pair++)
         if (pdnn_instance_parse(pdnn_table_text(pairs, pair, PDNN_PAIR_A_ID), &instance, NULL) == PDNN_OK)
             pdnn_table_set_text(pairs, pair, PDNN_PAIR_ID, pdnn_varying_label(&varying, &instance, label));
     SHOW(out, pairs, rows, pair_columns);
-    pdnn_str_finish(&common);
     pdnn_varying_finish(&varying);
 }
 

@@ -61,12 +61,6 @@ static const struct pdnn_option_def options[] = {
 static const struct pdnn_option_rule option_rules[] = {{"dry-run", NULL, "library,retry,validate,calibrate"},
                                                        {NULL}};
 
-static const struct pdnn_help_row hints[] = {
-    {"join", "processes cannot share a composition's directory: give each --shard I/N, then join their "
-             "directories and libraries with paradnn merge"},
-    {NULL, NULL},
-};
-
 static const struct pdnn_help_row examples[] = {
     {"paradnn compose sweeps/fc.yaml --validate 5",
      "the sweep from its operators, and five models to compare"},
@@ -340,4 +334,4 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
 
 PDNN_COMMAND(compose, PDNN_COMMANDS_MEASURE, "SPEC...",
              "Gives the times of models as sums over their operators, measured once.", .run = run,
-             .rules = option_rules, .hints = hints, .resolves_threads = true);
+             .rules = option_rules, .resolves_threads = true);

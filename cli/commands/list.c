@@ -103,18 +103,15 @@ static void add_row(struct list *list, const struct pdnn_expanded *item) {
 /* On a terminal, instances are shown by what varies among them, which a first walk finds; the rest stands
  * above the table. In a pipe they have their whole ids. */
 static enum pdnn_status find_varying(struct list *list, struct pdnn_err *err) {
-    struct pdnn_str common = {0}, text = {0};
+    struct pdnn_str text = {0};
     struct pdnn_expanded item;
     enum pdnn_status status;
     pdnn_walk_start(&list->walk, &list->spec, list->host.threads_all, false);
     while (next(list, &item, &status, err))
         pdnn_varying_add(&list->varying, &item.instance);
-    pdnn_varying_common(&list->varying, &common);
-    if (status == PDNN_OK && common.length) {
-        pdnn_common_append(&text, pdnn_str_text(&common));
-        pdnn_text_print(&text, false);
-    }
-    pdnn_str_finish(&common);
+    if (status == PDNN_OK)
+        pdnn_common_append(&text, &list->varying);
+    pdnn_text_print(&text, false);
     return status;
 }
 

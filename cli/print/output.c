@@ -4,6 +4,7 @@
 #include "base/visible.h"
 #include "cli/print/progress.h"
 #include "gen/spec.h"
+#include "models/varying.h"
 #include "results/table/escape.h"
 #include "session/session.h"
 
@@ -104,11 +105,16 @@ void pdnn_line_append(struct pdnn_str *out, struct pdnn_str *line, size_t indent
     pdnn_str_finish(line);
 }
 
-void pdnn_common_append(struct pdnn_str *out, const char *common) {
+void pdnn_common_append(struct pdnn_str *out, const struct pdnn_varying *varying) {
     struct pdnn_str line = {0};
-    pdnn_str_printf(&line, "not repeated below: %s", common);
-    pdnn_line_append(out, &line, 2, SIZE_MAX);
-    pdnn_str_append(out, "\n", 1);
+    pdnn_str_printf(&line, "not repeated below: ");
+    const size_t length = line.length;
+    pdnn_varying_common(varying, &line);
+    if (line.length > length) {
+        pdnn_line_append(out, &line, 2, SIZE_MAX);
+        pdnn_str_append(out, "\n", 1);
+    }
+    pdnn_str_finish(&line);
 }
 
 void pdnn_text_print(struct pdnn_str *text, bool is_data) {

@@ -11,6 +11,7 @@
 
 struct pdnn_spec;
 struct pdnn_tally;
+struct pdnn_varying;
 
 /* True if the output is for people, as the command lays it out. With --columns it is the table that programs
  * get, whatever its format. */
@@ -48,8 +49,8 @@ void pdnn_table_print_end(struct pdnn_table_writer *printer);
  */
 void pdnn_line_append(struct pdnn_str *out, struct pdnn_str *line, size_t indent, size_t plain_width);
 
-/* "not repeated below: ...", what the rows of a table have in common, and an empty line. */
-void pdnn_common_append(struct pdnn_str *out, const char *common);
+/* "not repeated below: ...", what the rows of a table have in common, and an empty line; or nothing. */
+void pdnn_common_append(struct pdnn_str *out, const struct pdnn_varying *varying);
 
 /* Prints the text and frees it. Control characters other than newlines are escaped; those of data for
  * programs only on a terminal. */

@@ -346,11 +346,6 @@ class Compose(Case):
         self.assertEqual({row["status"] for row in rows}, {"ok"})
         self.assertEqual({row["batch"] for row in rows if row["method"] == "predicted"}, {"2048"})
 
-    def test_join_says_what_to_do_instead(self):
-        done = self.compose("small.yaml", "-o", "a", "--join", code=2)
-        self.assertRegex(done.stderr, r"unknown option '--join'.* --shard I/N, .*paradnn merge")
-        self.assertFalse(os.path.exists(self.path("a")))
-
     def test_merge_joins_libraries(self):
         self.compose("small.yaml", "-o", "a", "--set", "measure.rounds=1")
         shutil.copytree(self.path("a"), self.path("copy"))
