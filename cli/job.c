@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum pdnn_status pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments,
-                                    struct pdnn_err *err) {
+void pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments) {
     *job = (struct pdnn_cli_job){.arguments = arguments, .directory = {.folder = {.fd = -1}}};
     job->hooks = pdnn_progress_hooks(&job->bar);
     job->bar.quiet = pdnn_argument(arguments, "quiet");
@@ -28,17 +27,6 @@ enum pdnn_status pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_
     const char *const *sets = pdnn_argument_all(arguments, "set", &job->n_sets);
     job->sets = pdnn_alloc(job->n_sets + 1, sizeof *job->sets);
     memcpy(job->sets, sets, job->n_sets * sizeof *sets);
-    const char *shard = pdnn_argument(arguments, "shard");
-    enum pdnn_status status = pdnn_host_process_check(err);
-    if (status == PDNN_OK)
-        status = pdnn_shard_parse(shard, pdnn_argument(arguments, "shard-base"), &job->session.shard, err);
-    uint32_t n_tasks = status == PDNN_OK ? pdnn_shard_array_tasks(shard) : 0;
-    if (n_tasks && n_tasks < job->session.shard.count)
-        pdnn_session_warn(&job->session,
-                          "this job array has %" PRIu32 " of the %" PRIu32
-                          " shards; the others need tasks of their own",
-                          n_tasks, job->session.shard.count);
-    return status;
 }
 
 void pdnn_cli_job_finish(struct pdnn_cli_job *job) {
@@ -81,6 +69,16 @@ void pdnn_cli_job_default(struct pdnn_cli_job *job, const char *set) {
 
 enum pdnn_status pdnn_cli_job_open(struct pdnn_cli_job *job, struct pdnn_err *err) {
     const struct pdnn_arguments *arguments = job->arguments;
+    const char *shard = pdnn_argument(arguments, "shard");
+    if (pdnn_host_process_check(err) != PDNN_OK ||
+        pdnn_shard_parse(shard, pdnn_argument(arguments, "shard-base"), &job->session.shard, err) != PDNN_OK)
+        return err->status;
+    const uint32_t n_tasks = pdnn_shard_array_tasks(shard);
+    if (n_tasks && n_tasks < job->session.shard.count)
+        pdnn_session_warn(&job->session,
+                          "this job array has %" PRIu32 " of the %" PRIu32
+                          " shards; the others need tasks of their own",
+                          n_tasks, job->session.shard.count);
     enum pdnn_status status = pdnn_session_open(&job->session, arguments->operands, arguments->n_operands,
                                                 job->sets, job->n_sets, err);
     return status == PDNN_OK ? pdnn_cli_job_ceilings(job, err) : pdnn_cli_job_blame(job, err);

@@ -25,10 +25,9 @@ struct pdnn_cli_job {
     struct pdnn_str path;
 };
 
-/* Reads --set, --shard, --shard-base, --no-cache, --quiet, --ceilings, --allow-slow and --retry. Always
- * release *job, which must stay where it is, with pdnn_cli_job_finish. */
-enum pdnn_status pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments,
-                                    struct pdnn_err *err);
+/* Reads --set, --no-cache, --quiet, --ceilings, --allow-slow and --retry. Always release *job, which must
+ * stay where it is, with pdnn_cli_job_finish. */
+void pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments);
 /* After work in a directory, sets whether some of its instances failed. */
 void pdnn_cli_job_finish(struct pdnn_cli_job *job);
 
@@ -40,7 +39,8 @@ enum pdnn_status pdnn_cli_job_blame(const struct pdnn_cli_job *job, struct pdnn_
 /* The same before those of the user, who may override it: "limits.time=10m", which is borrowed. */
 void pdnn_cli_job_default(struct pdnn_cli_job *job, const char *set);
 
-/* Opens the session on the operands, and reads the roofs of --ceilings. */
+/* Opens the session on the operands, or the shard of them that --shard and --shard-base say, and reads the
+ * roofs of --ceilings. */
 enum pdnn_status pdnn_cli_job_open(struct pdnn_cli_job *job, struct pdnn_err *err);
 
 /* Reads those roofs, where the session was opened otherwise. */

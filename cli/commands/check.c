@@ -175,10 +175,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     struct check check = {.max_flop = pdnn_argument_number(arguments, "max-flop", 2e10),
                           .for_people = pdnn_wants_text(arguments)};
     const size_t *count = check.count;
-    enum pdnn_status status = pdnn_cli_job_begin(&check.job, arguments, err);
+    pdnn_cli_job_begin(&check.job, arguments);
     pdnn_cli_job_set(&check.job, "backend", "run.backend", NULL);
-    if (status == PDNN_OK)
-        status = pdnn_cli_job_open(&check.job, err);
+    enum pdnn_status status = pdnn_cli_job_open(&check.job, err);
     check.time_limit_ns =
         pdnn_argument_time(arguments, "time", LENIENCE * check.job.session.spec.limits.time_ns);
     check.stop = pdnn_interrupt_watch();

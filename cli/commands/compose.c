@@ -312,10 +312,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     const struct pdnn_table_def *printed = is_dry                                 ? &pdnn_compose_plan_def
                                            : pdnn_argument(arguments, "validate") ? &pdnn_validation_def
                                                                                   : NULL;
-    enum pdnn_status status = pdnn_cli_job_begin(&job.of, arguments, err);
-    if (status == PDNN_OK && printed)
-        status = pdnn_table_check_columns(printed, arguments, err);
+    pdnn_cli_job_begin(&job.of, arguments);
     pdnn_cli_job_set(&job.of, "budget", "limits.budget", NULL);
+    enum pdnn_status status = printed ? pdnn_table_check_columns(printed, arguments, err) : PDNN_OK;
     if (status == PDNN_OK)
         status = pdnn_cli_job_open(&job.of, err);
     job.request =

@@ -107,31 +107,25 @@ static enum pdnn_status print_found(const struct pdnn_session *session,
     return pdnn_table_print(&table, arguments, err);
 }
 
-static enum pdnn_status list_found(struct pdnn_cli_job *job, struct pdnn_operators *operators,
-                                   struct pdnn_err *err) {
-    struct pdnn_session *session = &job->session;
-    if (pdnn_cli_job_open(job, err) != PDNN_OK)
-        return err->status;
-    if (session->spec.limits.budget_ns)
-        fprintf(stderr, "limits.budget is for sweep; ops finds all operators, however long that takes\n");
-    if (pdnn_cli_job_roofs(job, err) != PDNN_OK)
-        return err->status;
-    struct pdnn_sweep_workers *workers =
-        pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
-    const struct pdnn_sweep_rules rules = pdnn_session_rules(session);
-    enum pdnn_status status = pdnn_operators_collect(operators, session, workers, &rules, NULL, err);
-    pdnn_sweep_workers_destroy(workers);
-    return status;
-}
-
 static enum pdnn_status run_models(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_cli_job job;
+    struct pdnn_session *session = &job.session;
     struct pdnn_operators operators = {0};
-    enum pdnn_status status = pdnn_cli_job_begin(&job, arguments, err);
+    pdnn_cli_job_begin(&job, arguments);
+    enum pdnn_status status = pdnn_cli_job_open(&job, err);
+    if (status == PDNN_OK && session->spec.limits.budget_ns)
+        fprintf(stderr, "limits.budget is for sweep; ops finds all operators, however long that takes\n");
     if (status == PDNN_OK)
-        status = list_found(&job, &operators, err);
+        status = pdnn_cli_job_roofs(&job, err);
+    if (status == PDNN_OK) {
+        struct pdnn_sweep_workers *workers =
+            pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
+        const struct pdnn_sweep_rules rules = pdnn_session_rules(session);
+        status = pdnn_operators_collect(&operators, session, workers, &rules, NULL, err);
+        pdnn_sweep_workers_destroy(workers);
+    }
     if (status == PDNN_OK)
-        status = print_found(&job.session, &operators, arguments, err);
+        status = print_found(session, &operators, arguments, err);
     pdnn_operators_finish(&operators);
     pdnn_cli_job_finish(&job);
     return status;

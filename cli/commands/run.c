@@ -261,8 +261,8 @@ static enum pdnn_status open_session(struct run *run, const struct pdnn_argument
 static enum pdnn_status measure(struct run *run, const struct pdnn_arguments *arguments,
                                 struct pdnn_err *err) {
     bool is_left = false;
-    if (pdnn_cli_job_begin(&run->job, arguments, err) != PDNN_OK ||
-        open_session(run, arguments, err) != PDNN_OK || check_columns(run, arguments, err) != PDNN_OK ||
+    pdnn_cli_job_begin(&run->job, arguments);
+    if (open_session(run, arguments, err) != PDNN_OK || check_columns(run, arguments, err) != PDNN_OK ||
         pdnn_launcher_leave(&run->job.session, &is_left, err) != PDNN_OK)
         return err->status;
     if (is_left)

@@ -220,14 +220,13 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     struct pdnn_cli_job job;
     if (arguments->n_operands > 1)
         return compare_two(arguments, err);
-    enum pdnn_status status = pdnn_cli_job_begin(&job, arguments, err);
+    pdnn_cli_job_begin(&job, arguments);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         pdnn_cli_job_set(&job, keys[i][0], keys[i][1], NULL);
-    if (status == PDNN_OK && pdnn_seqpoint_run_open(&run, &job.session, arguments->operands[0], job.sets,
-                                                    job.n_sets, err) != PDNN_OK)
-        status = pdnn_cli_job_blame(&job, err);
-    if (status == PDNN_OK)
-        status = pdnn_table_check_columns(&pdnn_epoch_methods_def, arguments, err);
+    enum pdnn_status status =
+        pdnn_seqpoint_run_open(&run, &job.session, arguments->operands[0], job.sets, job.n_sets, err);
+    status = status == PDNN_OK ? pdnn_table_check_columns(&pdnn_epoch_methods_def, arguments, err)
+                               : pdnn_cli_job_blame(&job, err);
     if (status == PDNN_OK && run.runs)
         status = pdnn_cli_job_ceilings(&job, err) != PDNN_OK ||
                          pdnn_cli_job_directory(&job, ".results", err) != PDNN_OK

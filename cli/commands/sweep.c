@@ -390,8 +390,7 @@ static void set_times(const struct pdnn_arguments *arguments, struct pdnn_sessio
 static enum pdnn_status run_job(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments,
                                 struct pdnn_err *err) {
     bool is_left = false;
-    if (pdnn_cli_job_begin(job, arguments, err) != PDNN_OK)
-        return err->status;
+    pdnn_cli_job_begin(job, arguments);
     set_times(arguments, &job->session);
     if (pdnn_cli_job_open(job, err) != PDNN_OK)
         return err->status;
