@@ -28,14 +28,14 @@ static const char description[] =
 static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SET,
     PDNN_OPTIONS_SHARD,
-    {"count", .help = "print only the number of instances and their totals"},
+    {"count", .help = "print only the number of instances and their totals (time: a dry run of sweep)"},
     PDNN_OPTIONS_TABLE,
 };
 
 static const struct pdnn_help_row examples[] = {
     {"paradnn list sweeps/fc.yaml", "what a sweep would run, and what each instance costs"},
     {"paradnn list --count sweeps/paper-fc.yaml", "how many instances, and how much work in total"},
-    {"paradnn list --count sweeps/paper-fc.yaml --shard 3/16", "the same of one shard, and its time"},
+    {"paradnn list --count sweeps/paper-fc.yaml --shard 3/16", "the same of one shard"},
     {"paradnn list fc/layers=4,nodes=1024 --format csv", "the costs of one model, as exact numbers"},
     {"paradnn list cnn:resnet50,batch=1 rnn/cell=gru,length=25",
      "the costs of a preset, and of a model of another family"},
