@@ -106,31 +106,27 @@ static enum pdnn_status report(const struct pdnn_ceilings *ceilings, const struc
 enum { THREADS_MAX = PDNN_CEILINGS_THREADS_MAX };
 
 /* A count given twice, perhaps as `all` and as a number, is measured once. */
-static void add_threads(int64_t *threads, size_t *count, int64_t value) {
-    for (size_t i = 0; i < *count; i++)
-        if (threads[i] == value)
-            return;
-    threads[(*count)++] = value;
-}
-
 static enum pdnn_status parse_threads(const struct pdnn_arguments *arguments, const struct pdnn_host *host,
                                       int64_t *threads, size_t *count, struct pdnn_err *err) {
+    static const char *const usual[] = {"1", "all"};
     size_t n_texts;
     const char *const *texts = pdnn_argument_all(arguments, "threads", &n_texts);
     if (n_texts > THREADS_MAX)
         return pdnn_fail(err, PDNN_INVALID, "--threads is given more than %d times", THREADS_MAX);
-    for (size_t i = 0; i < n_texts; i++) {
+    texts = n_texts ? texts : usual;
+    for (size_t i = 0; i < (n_texts ? n_texts : 2); i++) {
         struct pdnn_value value;
+        size_t at = 0;
         if (pdnn_param_parse(&pdnn_settings[PDNN_SETTING_THREADS], texts[i], &value, err) != PDNN_OK)
             return err->status;
         if (value.number > host->threads)
             return pdnn_fail(err, PDNN_INVALID, "--threads %s: only %" PRId64 " cores may be used here",
                              texts[i], host->threads);
-        add_threads(threads, count, value.number ? value.number : host->threads_all);
-    }
-    if (!n_texts) {
-        add_threads(threads, count, 1);
-        add_threads(threads, count, host->threads_all);
+        const int64_t wanted = value.number ? value.number : host->threads_all;
+        while (at < *count && threads[at] != wanted)
+            at++;
+        threads[at] = wanted;
+        *count += at == *count;
     }
     return PDNN_OK;
 }

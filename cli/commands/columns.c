@@ -54,8 +54,6 @@ struct listing {
     bool for_people;
     struct pdnn_table_def def[PDNN_TABLE_DEFS];
     struct pdnn_table columns, values;
-    const struct pdnn_word *told[PDNN_TABLE_DEFS]; /* the lists of words that `values` has */
-    size_t n_told;
 };
 
 static void add_column(struct listing *listing, const char *table, const struct pdnn_column_def *column) {
@@ -69,27 +67,20 @@ static void add_column(struct listing *listing, const char *table, const struct 
     pdnn_str_finish(&help);
 }
 
-static void add_value(struct listing *listing, const struct pdnn_column_def *column,
-                      const struct pdnn_word *word) {
+/* A word that several columns share is told once. */
+static void add_value(struct listing *listing, const char *column, const struct pdnn_word *word) {
     struct pdnn_str told = {0};
     pdnn_str_printf(&told, "%s%s%s", word->meaning, *word->remedy ? ". What to do: " : "", word->remedy);
-    const char *const texts[] = {column->name, word->name,
-                                 listing->for_people ? pdnn_str_text(&told) : word->meaning, word->remedy};
-    pdnn_table_add_texts(&listing->values, 4, texts);
+    const char *meaning = listing->for_people ? pdnn_str_text(&told) : word->meaning;
+    const char *const texts[] = {column, word->name, meaning, word->remedy};
+    size_t row = 0;
+    while (row < listing->values.n_rows &&
+           (strcmp(pdnn_table_text(&listing->values, row, 1), word->name) != 0 ||
+            strcmp(pdnn_table_text(&listing->values, row, 2), meaning) != 0))
+        row++;
+    if (row == listing->values.n_rows)
+        pdnn_table_add_texts(&listing->values, 4, texts);
     pdnn_str_finish(&told);
-}
-
-/* The column's words, all or the one that was asked for; a list that several columns share only once. */
-static void add_values(struct listing *listing, const struct pdnn_column_def *column, bool all) {
-    for (size_t i = 0; i < listing->n_told; i++)
-        if (listing->told[i] == column->words)
-            return;
-    size_t before = listing->values.n_rows;
-    for (const struct pdnn_word *word = column->words; word && word->name; word++)
-        if (all || strcmp(word->name, listing->only) == 0)
-            add_value(listing, column, word);
-    if (listing->values.n_rows > before && listing->n_told < PDNN_TABLE_DEFS)
-        listing->told[listing->n_told++] = column->words;
 }
 
 /* A name that a table and a column have is the table's. */
@@ -108,27 +99,31 @@ static void collect(struct listing *listing) {
                                         (strcmp(only, all_brief) == 0 && column->show != PDNN_SHOW_NEVER)));
             if (is_listed)
                 add_column(listing, def->name, column);
-            add_values(listing, column, is_listed || (is_column && strcmp(only, all_words) == 0));
+            for (const struct pdnn_word *word = column->words; word && word->name; word++)
+                if (is_listed ||
+                    (is_column && (strcmp(only, all_words) == 0 || strcmp(only, word->name) == 0)))
+                    add_value(listing, column->name, word);
         }
     }
 }
 
 static enum pdnn_status unknown_name(const struct listing *listing, struct pdnn_err *err) {
-    enum { NAMES_MAX = 1024 };
-    const char *names[NAMES_MAX] = {all_words, all_tables, all_brief};
+    struct pdnn_texts names = {0};
     char buffer[PDNN_SUGGESTION_TEXT];
-    size_t count = 3;
+    pdnn_texts_add(&names, all_words);
+    pdnn_texts_add(&names, all_tables);
+    pdnn_texts_add(&names, all_brief);
     for (size_t t = 0; t < PDNN_TABLE_DEFS; t++) {
         const struct pdnn_table_def *def = &listing->def[t];
-        names[count++] = def->name;
-        for (size_t i = 0; i < def->count && count + 1 < NAMES_MAX - PDNN_TABLE_DEFS; i++) {
-            const struct pdnn_word *word = def->column[i].words;
-            names[count++] = def->column[i].name;
-            for (; word && word->name && count < NAMES_MAX - PDNN_TABLE_DEFS; word++)
-                names[count++] = word->name;
+        pdnn_texts_add(&names, def->name);
+        for (size_t i = 0; i < def->count; i++) {
+            pdnn_texts_add(&names, def->column[i].name);
+            for (const struct pdnn_word *word = def->column[i].words; word && word->name; word++)
+                pdnn_texts_add(&names, word->name);
         }
     }
-    const char *hint = pdnn_suggest(buffer, listing->only, names, count);
+    const char *hint = pdnn_suggest(buffer, listing->only, names.text, names.count);
+    pdnn_texts_finish(&names);
     return pdnn_fail(err, PDNN_INVALID, "unknown table, column or value '%s'%s", listing->only,
                      *hint ? hint : "; 'paradnn columns tables' lists the tables");
 }

@@ -47,32 +47,30 @@ static void print_plan(const struct pdnn_prune *prune) {
     fputc('\n', stderr);
 }
 
-/* Only a line that begins with y is a yes. Any other answer was asked for too, so it is a success. */
-static enum pdnn_status ask(bool *yes, struct pdnn_err *err) {
+/* Only a line that begins with y is a yes. */
+static bool is_wanted(void) {
     char answer[64];
-    if (!isatty(STDIN_FILENO))
-        return pdnn_fail(err, PDNN_INVALID,
-                         "nothing was dropped: prune needs --yes where nobody can be asked");
     fprintf(stderr, "drop them? [y/N] ");
-    *yes = fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
-    if (!*yes)
+    const bool yes = fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y');
+    if (!yes)
         fprintf(stderr, "%snothing was dropped\n", feof(stdin) ? "\n" : "");
-    return PDNN_OK;
+    return yes;
 }
 
+/* Any other answer was asked for too, so it is a success. */
 static enum pdnn_status prune_directory(struct pdnn_prune *prune, const struct pdnn_arguments *arguments,
                                         struct pdnn_err *err) {
     char shown[PDNN_VISIBLE_TEXT];
     const char *directory = pdnn_visible(shown, arguments->operands[0]);
-    bool yes = true;
+    const bool asks = prune->dropped.count && !pdnn_argument(arguments, "yes");
     print_plan(prune);
-    enum pdnn_status status = PDNN_OK;
-    if (prune->dropped.count && !pdnn_argument(arguments, "yes"))
-        status = ask(&yes, err);
-    if (status == PDNN_OK && yes)
-        status = pdnn_prune_commit(prune, err);
-    if (status != PDNN_OK || !yes)
-        return status;
+    if (asks && !isatty(STDIN_FILENO))
+        return pdnn_fail(err, PDNN_INVALID,
+                         "nothing was dropped: prune needs --yes where nobody can be asked");
+    if (asks && !is_wanted())
+        return PDNN_OK;
+    if (pdnn_prune_commit(prune, err) != PDNN_OK)
+        return err->status;
     if (prune->dropped.count)
         fprintf(stderr, "the old journal: %s/%s, %s/%s\n", directory, prune->aside[0], directory,
                 prune->aside[1]);
