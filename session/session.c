@@ -88,14 +88,11 @@ static enum pdnn_status expand(struct pdnn_session *session, struct pdnn_err *er
     if (pdnn_shard_deal(&session->shard, &session->spec, threads, &deal, err) != PDNN_OK)
         return err->status;
     struct pdnn_walk walk = {.only = deal.mine};
-    enum pdnn_status status = PDNN_OK;
+    struct pdnn_expanded item;
+    enum pdnn_status status;
     pdnn_walk_start(&walk, &session->spec, threads, true);
-    for (bool done = false; status == PDNN_OK && !done;) {
-        struct pdnn_expanded item;
-        status = pdnn_walk_next(&walk, &item, &done, err);
-        if (status == PDNN_OK && !done)
-            add_task(session, &item);
-    }
+    while (pdnn_walk_next(&walk, &item, &status, err))
+        add_task(session, &item);
     pdnn_walk_finish(&walk);
     free(deal.mine);
     return status;

@@ -54,14 +54,6 @@ struct list {
     struct pdnn_parsed_presets presets;
 };
 
-/* Whether there is a next instance; if not, *status says why. */
-static bool next(struct list *list, struct pdnn_expanded *item, enum pdnn_status *status,
-                 struct pdnn_err *err) {
-    bool done = false;
-    *status = pdnn_walk_next(&list->walk, item, &done, err);
-    return *status == PDNN_OK && !done;
-}
-
 /* Rows are printed as they come, chunk by chunk. */
 enum { CHUNK_ROWS = 1000 };
 
@@ -107,7 +99,7 @@ static enum pdnn_status find_varying(struct list *list, struct pdnn_err *err) {
     struct pdnn_expanded item;
     enum pdnn_status status;
     pdnn_walk_start(&list->walk, &list->spec, list->host.threads_all, false);
-    while (next(list, &item, &status, err))
+    while (pdnn_walk_next(&list->walk, &item, &status, err))
         pdnn_varying_add(&list->varying, &item.instance);
     if (status == PDNN_OK)
         pdnn_common_append(&text, &list->varying);
@@ -151,7 +143,7 @@ static enum pdnn_status print_rows(struct list *list, const struct pdnn_argument
     printer.n_columns = choose_columns(list, columns);
     enum pdnn_status status = pdnn_table_choose(&printer, &list->table, err);
     pdnn_walk_start(&list->walk, &list->spec, list->host.threads_all, true);
-    while (status == PDNN_OK && !ferror(stdout) && next(list, &item, &status, err)) {
+    while (status == PDNN_OK && !ferror(stdout) && pdnn_walk_next(&list->walk, &item, &status, err)) {
         add_row(list, &item);
         if (list->table.n_rows < CHUNK_ROWS)
             continue;
@@ -254,7 +246,7 @@ static enum pdnn_status list_totals(struct list *list, const struct pdnn_argumen
     struct pdnn_expanded item;
     enum pdnn_status status;
     pdnn_walk_start(&list->walk, &list->spec, list->host.threads_all, false);
-    while (next(list, &item, &status, err))
+    while (pdnn_walk_next(&list->walk, &item, &status, err))
         add_totals(&totals, &item);
     if (status != PDNN_OK)
         return status;

@@ -76,15 +76,13 @@ enum { NAME, DIRECTORY, PROGRAM, OPTIONS, TEXTS };
 /* Nodes that no instance has a rank for would be idle. */
 static enum pdnn_status check_nodes(const struct pdnn_spec *spec, size_t nodes, struct pdnn_err *err) {
     struct pdnn_walk walk = {0};
+    struct pdnn_expanded item;
     int64_t ranks = 1;
     enum pdnn_status status = PDNN_OK;
     pdnn_walk_start(&walk, spec, 1, false);
-    for (bool done = nodes == 1; status == PDNN_OK && !done;) {
-        struct pdnn_expanded item;
-        status = pdnn_walk_next(&walk, &item, &done, err);
-        if (status == PDNN_OK && !done && item.instance.setting[PDNN_SETTING_RANKS] > ranks)
+    while (nodes > 1 && pdnn_walk_next(&walk, &item, &status, err))
+        if (item.instance.setting[PDNN_SETTING_RANKS] > ranks)
             ranks = item.instance.setting[PDNN_SETTING_RANKS];
-    }
     pdnn_walk_finish(&walk);
     if (status == PDNN_OK && nodes > (size_t)ranks)
         status =

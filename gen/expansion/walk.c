@@ -35,18 +35,17 @@ void pdnn_walk_start(struct pdnn_walk *walk, const struct pdnn_spec *spec, int64
     walk->expand = pdnn_expand_create(spec, threads, with_memory);
 }
 
-enum pdnn_status pdnn_walk_next(struct pdnn_walk *walk, struct pdnn_expanded *item, bool *done,
-                                struct pdnn_err *err) {
-    bool is_new = false;
-    *done = false;
-    while (!is_new && !*done) {
-        if (pdnn_expand_next(walk->expand, item, done, err) != PDNN_OK)
-            return err->status;
-        is_new = !walk->may_repeat || (!*done && pdnn_instance_set_add(&walk->seen, &item->instance));
-        if (!*done && is_new && walk->only)
-            is_new = walk->only[walk->next++];
+bool pdnn_walk_next(struct pdnn_walk *walk, struct pdnn_expanded *item, enum pdnn_status *status,
+                    struct pdnn_err *err) {
+    for (bool done = false;;) {
+        *status = pdnn_expand_next(walk->expand, item, &done, err);
+        if (*status != PDNN_OK || done)
+            return false;
+        if (walk->may_repeat && !pdnn_instance_set_add(&walk->seen, &item->instance))
+            continue;
+        if (!walk->only || walk->only[walk->next++])
+            return true;
     }
-    return PDNN_OK;
 }
 
 void pdnn_walk_finish(struct pdnn_walk *walk) {

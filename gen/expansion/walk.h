@@ -17,9 +17,9 @@ struct pdnn_walk {
 /* Starts at the spec's first instance, ending any walk under way. Parameters as in pdnn_expand_create. */
 void pdnn_walk_start(struct pdnn_walk *walk, const struct pdnn_spec *spec, int64_t threads, bool with_memory);
 
-/* The next instance; *done is true if there is none left. */
-enum pdnn_status pdnn_walk_next(struct pdnn_walk *walk, struct pdnn_expanded *item, bool *done,
-                                struct pdnn_err *err);
+/* Takes the next instance; false if there is none left, or after a failure, which *status says. */
+bool pdnn_walk_next(struct pdnn_walk *walk, struct pdnn_expanded *item, enum pdnn_status *status,
+                    struct pdnn_err *err);
 
 void pdnn_walk_finish(struct pdnn_walk *walk);
 

@@ -204,13 +204,12 @@ enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pd
     size_t count = 0, room = 0;
     struct pdnn_walk walk = {0};
     struct pdnn_expanded one;
-    bool done = false;
-    enum pdnn_status status = PDNN_OK;
+    enum pdnn_status status;
     *deal = (struct pdnn_shard_deal){0};
     if (!shard->count)
         return PDNN_OK;
     pdnn_walk_start(&walk, spec, threads, true);
-    while (status == PDNN_OK && (status = pdnn_walk_next(&walk, &one, &done, err)) == PDNN_OK && !done) {
+    while (pdnn_walk_next(&walk, &one, &status, err)) {
         bool runs = !one.filtered && !one.invalid && one.has_totals &&
                     (!limit_bytes || one.totals.memory_bytes <= limit_bytes);
         char text[PDNN_ID_TEXT];

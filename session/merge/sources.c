@@ -295,16 +295,13 @@ enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn
  * that host stands for the k-th task. */
 static enum pdnn_status find_with_threads(struct pdnn_merge_job *job, int64_t threads, struct pdnn_err *err) {
     struct pdnn_walk walk = {0};
+    struct pdnn_expanded item;
     enum pdnn_status status = PDNN_OK;
-    bool done = false;
+    char id[PDNN_ID_TEXT];
     pdnn_walk_start(&walk, &job->session.spec, threads, false);
-    for (size_t i = 0; status == PDNN_OK && !done && i < job->session.n_tasks; i++) {
-        struct pdnn_expanded item;
-        char id[PDNN_ID_TEXT];
-        status = pdnn_walk_next(&walk, &item, &done, err);
-        if (status == PDNN_OK && !done && job->id_of_task[i] == SIZE_MAX)
+    for (size_t i = 0; i < job->session.n_tasks && pdnn_walk_next(&walk, &item, &status, err); i++)
+        if (job->id_of_task[i] == SIZE_MAX)
             job->id_of_task[i] = pdnn_texts_find(&job->ids, pdnn_instance_format(&item.instance, id));
-    }
     pdnn_walk_finish(&walk);
     return status;
 }

@@ -40,9 +40,7 @@ int main(int argc, char **argv) {
     enum pdnn_status status = pdnn_spec_load(words, n_specs, sets, n_sets, &spec, &err);
     if (status == PDNN_OK)
         pdnn_walk_start(&walk, &spec, 1, true);
-    for (bool done = false; status == PDNN_OK && !done;) {
-        struct pdnn_expanded item;
-        status = pdnn_walk_next(&walk, &item, &done, &err);
+    for (struct pdnn_expanded item; status == PDNN_OK && pdnn_walk_next(&walk, &item, &status, &err);) {
     }
     pdnn_walk_finish(&walk);
     pdnn_spec_finish(&spec);

@@ -139,10 +139,8 @@ static void load_init(struct load *load, const char *name) {
     snprintf(path, sizeof path, "%s/%s", sweeps, name);
     assert_int_equal(pdnn_spec_load(paths, 1, NULL, 0, &spec, &err), PDNN_OK);
     pdnn_walk_start(&walk, &spec, THREADS, true);
-    for (bool done = false; !done;) {
-        assert_int_equal(pdnn_walk_next(&walk, &item, &done, &err), PDNN_OK);
-        if (done)
-            break;
+    enum pdnn_status status;
+    while (pdnn_walk_next(&walk, &item, &status, &err)) {
         assert_true(load->count < ITEMS_MAX);
         double seconds = pdnn_predict(NULL, &spec, &item.instance, &item.totals).total;
         load->item[load->count] =
@@ -150,6 +148,7 @@ static void load_init(struct load *load, const char *name) {
                                     pdnn_deal_cost(seconds)};
         load->total_us += (double)load->item[load->count++].cost_us;
     }
+    assert_int_equal(status, PDNN_OK);
     pdnn_walk_finish(&walk);
     pdnn_spec_finish(&spec);
     pdnn_deal_order(load->item, load->count, order);

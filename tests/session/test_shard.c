@@ -171,13 +171,10 @@ static size_t list(const struct pdnn_spec *spec, const struct pdnn_shard *shard,
     assert_int_equal(pdnn_shard_deal(shard, spec, 2, &deal, &err), PDNN_OK);
     walk.only = deal.mine;
     pdnn_walk_start(&walk, spec, 2, false);
-    for (bool done = false;;) {
-        assert_int_equal(pdnn_walk_next(&walk, &item, &done, &err), PDNN_OK);
-        if (done)
-            break;
+    enum pdnn_status status;
+    for (; pdnn_walk_next(&walk, &item, &status, &err); count++)
         pdnn_str_printf(ids, "[%s]", pdnn_instance_format(&item.instance, id));
-        count++;
-    }
+    assert_int_equal(status, PDNN_OK);
     assert_int_equal(walk.next, deal.count); /* no further than there are instances */
     pdnn_walk_finish(&walk);
     free(deal.mine);
