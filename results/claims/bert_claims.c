@@ -2,16 +2,13 @@
  * agree in everything except the axis in question and keys tied to it. */
 #include "results/claims/claim.h"
 
-#include "base/memory.h"
 #include "models/dtype.h"
 #include "models/graph.h"
 #include "results/query/gemms.h"
 #include "results/query/op_groups.h"
-#include "results/query/shares.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What one instance of a transformer measured and counted: sums over its rows of ops.csv. */
@@ -96,22 +93,21 @@ static double share_of(const struct facts *facts, unsigned groups) {
 
 /* Instances that differ in a claim's axes alone, in ascending order of the first. */
 struct pdnn_claim_set {
-    const struct pdnn_claim *claim;
-    const struct pdnn_selection *rows;
+    struct pdnn_question *q;
     struct pdnn_axes axes;
     struct pdnn_series series;
-    struct facts *facts; /* by member */
-    struct pdnn_str *numbers;
+    struct facts *facts;     /* by member */
+    struct pdnn_str numbers; /* what the test says of them */
 };
 
 static double axis_number(const struct pdnn_claim_set *set, size_t i) {
-    return pdnn_selection_number(set->rows, set->series.at[i], set->axes.column[0]);
+    return pdnn_selection_number(set->q->rows, set->series.at[i], set->axes.column[0]);
 }
 
 /* The member with this value of the axis, or NULL. */
 static const struct facts *fact_at(const struct pdnn_claim_set *set, const char *value) {
     for (size_t i = 0; i < set->series.count; i++)
-        if (strcmp(pdnn_selection_get(set->rows, set->series.at[i], set->axes.column[0]), value) == 0)
+        if (strcmp(pdnn_selection_get(set->q->rows, set->series.at[i], set->axes.column[0]), value) == 0)
             return &set->facts[i];
     return NULL;
 }
@@ -120,13 +116,13 @@ static enum pdnn_verdict verdict_of(bool holds) {
     return holds ? PDNN_HOLDS : PDNN_DOES_NOT_HOLD;
 }
 
-static enum pdnn_verdict test_trend(const struct pdnn_claim_set *set) {
+static enum pdnn_verdict test_trend(struct pdnn_claim_set *set) {
     bool holds = true;
     double before = 0;
     for (size_t i = 0; i < set->series.count; i++) {
-        double share = share_of(&set->facts[i], set->claim->groups);
-        holds = holds && (!i || (set->claim->rule == PDNN_GROWS ? share > before : share < before));
-        pdnn_str_printf(set->numbers, "%s%.2f %%", i ? ", " : "", share);
+        double share = share_of(&set->facts[i], set->q->claim.groups);
+        holds = holds && (!i || (set->q->claim.rule == PDNN_GROWS ? share > before : share < before));
+        pdnn_str_printf(&set->numbers, "%s%.2f %%", i ? ", " : "", share);
         before = share;
     }
     return verdict_of(holds);
@@ -139,7 +135,7 @@ static double layer_share(const struct facts *facts, size_t group) {
 }
 
 /* "Hardly": no share changes by more than `factor` points. */
-static enum pdnn_verdict test_layer_shares(const struct pdnn_claim_set *set) {
+static enum pdnn_verdict test_layer_shares(struct pdnn_claim_set *set) {
     double most = -1;
     size_t moved = 0;
     for (size_t g = 0; g < PDNN_OP_GROUP_COUNT; g++) {
@@ -153,12 +149,12 @@ static enum pdnn_verdict test_layer_shares(const struct pdnn_claim_set *set) {
             moved = g;
         }
     }
-    pdnn_str_printf(set->numbers, "%s moves most, by %.2f points of the layers' time (",
+    pdnn_str_printf(&set->numbers, "%s moves most, by %.2f points of the layers' time (",
                     pdnn_op_groups[moved].name, most);
     for (size_t i = 0; i < set->series.count; i++)
-        pdnn_str_printf(set->numbers, "%s%.2f %%", i ? ", " : "", layer_share(&set->facts[i], moved));
-    pdnn_str_printf(set->numbers, "), %.0f allowed", set->claim->factor);
-    return verdict_of(most <= set->claim->factor);
+        pdnn_str_printf(&set->numbers, "%s%.2f %%", i ? ", " : "", layer_share(&set->facts[i], moved));
+    pdnn_str_printf(&set->numbers, "), %.0f allowed", set->q->claim.factor);
+    return verdict_of(most <= set->q->claim.factor);
 }
 
 static double optimizer_bytes(const struct facts *facts) {
@@ -172,7 +168,7 @@ static bool same(double a, double b) {
     return fabs(a - b) <= 1e-9 * fabs(b);
 }
 
-static enum pdnn_verdict test_optimizer_work(const struct pdnn_claim_set *set) {
+static enum pdnn_verdict test_optimizer_work(struct pdnn_claim_set *set) {
     const struct facts *base = fact_at(set, "1");
     bool holds = true;
     if (!base || !base->matrix_flop || !(optimizer_bytes(base) > 0))
@@ -182,15 +178,15 @@ static enum pdnn_verdict test_optimizer_work(const struct pdnn_claim_set *set) {
         const double sequences = (double)set->facts[i].matrix_flop / (double)base->matrix_flop,
                      part = optimizer_bytes(&set->facts[i]) / sequences / optimizer_bytes(base);
         holds = same(part * axis_number(set, i), 1) && holds;
-        pdnn_str_printf(set->numbers, "%s%.4g", i ? ", " : "", part);
+        pdnn_str_printf(&set->numbers, "%s%.4g", i ? ", " : "", part);
     }
-    pdnn_str_printf(set->numbers, " of the bytes per sequence of one micro-step");
+    pdnn_str_printf(&set->numbers, " of the bytes per sequence of one micro-step");
     return verdict_of(holds);
 }
 
 /* The first micro-step's gradients become the sums. Each of the other k - 1 reads each weight's sum and
  * gradient and writes the sum. Sums within a micro-step (the gradients of a tied table) do not count. */
-static enum pdnn_verdict test_accumulation(const struct pdnn_claim_set *set) {
+static enum pdnn_verdict test_accumulation(struct pdnn_claim_set *set) {
     const struct facts *base = fact_at(set, "1");
     bool holds = true;
     if (!base || !base->params)
@@ -204,18 +200,18 @@ static enum pdnn_verdict test_accumulation(const struct pdnn_claim_set *set) {
         double words = ((double)facts->group[PDNN_GROUP_ACCUMULATION].byte_count - own) / (k - 1) /
                        (double)(base->params * base->word_bytes);
         holds = holds && same(words, 3);
-        pdnn_str_printf(set->numbers, "%s%.6gp", set->numbers->length ? ", " : "", words);
+        pdnn_str_printf(&set->numbers, "%s%.6gp", set->numbers.length ? ", " : "", words);
     }
-    pdnn_str_printf(set->numbers, " words for each micro-step but the first, p = %" PRIu64, base->params);
+    pdnn_str_printf(&set->numbers, " words for each micro-step but the first, p = %" PRIu64, base->params);
     return verdict_of(holds);
 }
 
-static enum pdnn_verdict test_checkpoint(const struct pdnn_claim_set *set) {
+static enum pdnn_verdict test_checkpoint(struct pdnn_claim_set *set) {
     const struct facts *none = fact_at(set, "none"), *layer = fact_at(set, "layer");
     if (!none || !layer || !none->matrix_flop || none->matrix_flop > UINT64_MAX / 4 ||
         layer->matrix_flop > UINT64_MAX / 3)
         return PDNN_CANNOT_BE_TOLD;
-    pdnn_str_printf(set->numbers, "%" PRIu64 " / %" PRIu64 " matrix FLOP of the layers = %.6g",
+    pdnn_str_printf(&set->numbers, "%" PRIu64 " / %" PRIu64 " matrix FLOP of the layers = %.6g",
                     layer->matrix_flop, none->matrix_flop,
                     (double)layer->matrix_flop / (double)none->matrix_flop);
     return verdict_of(3 * layer->matrix_flop == 4 * none->matrix_flop);
@@ -223,13 +219,13 @@ static enum pdnn_verdict test_checkpoint(const struct pdnn_claim_set *set) {
 
 /* Three separate products read T H words each, a single one reads them once: 4 T H + 3 H H
  * words instead of 6 T H + 3 H H. */
-static enum pdnn_verdict test_qkv(const struct pdnn_claim_set *set) {
+static enum pdnn_verdict test_qkv(struct pdnn_claim_set *set) {
     const struct facts *separate = fact_at(set, "separate"), *fused = fact_at(set, "fused");
     if (!separate || !fused || !separate->qkv_bytes || !fused->qkv_bytes)
         return PDNN_CANNOT_BE_TOLD;
     double T = (double)separate->qkv_tokens, H = (double)separate->qkv_width;
     double before = (double)separate->qkv_bytes, after = (double)fused->qkv_bytes;
-    pdnn_str_printf(set->numbers,
+    pdnn_str_printf(&set->numbers,
                     "%.2f %% fewer bytes, %" PRIu64 " instead of %" PRIu64
                     "; 2T / (6T + 3H) = %.2f %% at T = %.0f, H = %.0f",
                     (1 - after / before) * 100, fused->qkv_bytes, separate->qkv_bytes,
@@ -258,18 +254,6 @@ static bool same_build(const struct pdnn_selection *selection, size_t a, size_t 
     return ratio != 1 && (heads == 1 || heads == ratio) && (isnan(ffn) || ffn == ratio);
 }
 
-/* The columns of the claim's axes that the tables have; none if they lack the first. */
-static void find_axes(struct pdnn_claim_set *set) {
-    for (size_t k = 0; k < PDNN_CLAIM_AXES && set->claim->axes[k] && (!k || set->axes.count); k++) {
-        const char *axis = set->claim->axes[k];
-        const int column = pdnn_results_named(&set->rows->results, axis);
-        if (axis == minibatch)
-            pdnn_axes_add_minibatch(set->rows, &set->axes);
-        else if (column >= 0)
-            set->axes.column[set->axes.count++] = column;
-    }
-}
-
 /* "length 128, 512; batch 32, 8": the axes that differ, and whether any of it is extrapolated. */
 static void append_compared(const struct pdnn_claim_set *set, struct pdnn_str *text) {
     const size_t *at = set->series.at;
@@ -278,52 +262,57 @@ static void append_compared(const struct pdnn_claim_set *set, struct pdnn_str *t
         const int column = set->axes.column[k];
         bool differ = false; /* equal texts are one pointer */
         for (size_t i = 1; i < set->series.count; i++)
-            differ = differ || pdnn_selection_get(set->rows, at[i], column) !=
-                                   pdnn_selection_get(set->rows, at[0], column);
+            differ = differ || pdnn_selection_get(set->q->rows, at[i], column) !=
+                                   pdnn_selection_get(set->q->rows, at[0], column);
         for (size_t i = 0; i < set->series.count && differ; i++)
             pdnn_str_printf(text, "%s%s%s%s", i || !text->length ? "" : "; ",
-                            i ? ", " : pdnn_results_name(&set->rows->results, column), i ? "" : " ",
-                            pdnn_selection_get(set->rows, at[i], column));
+                            i ? ", " : pdnn_results_name(&set->q->rows->results, column), i ? "" : " ",
+                            pdnn_selection_get(set->q->rows, at[i], column));
     }
     for (size_t i = 0; i < set->series.count; i++)
-        extrapolated = extrapolated || pdnn_selection_extrapolated(set->rows, at[i]);
+        extrapolated = extrapolated || pdnn_selection_extrapolated(set->q->rows, at[i]);
     if (extrapolated)
         pdnn_str_printf(text, "%sextrapolated", text->length ? "; " : "");
 }
 
 /* Says what the test finds of the members that train and have rows, unless it takes others. */
 static void check_set(struct pdnn_question *q, struct pdnn_claim_set *set) {
-    struct pdnn_str numbers = {0}, text[PDNN_CLAIM_COLUMNS] = {{0}};
+    struct pdnn_str text[PDNN_CLAIM_COLUMNS] = {{0}};
     size_t count = 0;
-    set->numbers = &numbers;
-    set->facts = pdnn_alloc(set->series.count, sizeof *set->facts);
+    set->facts = pdnn_arena_alloc(&q->arena, set->series.count, sizeof *set->facts);
     for (size_t i = 0; i < set->series.count; i++)
         if (strcmp(setting_of(q->rows, set->series.at[i], PDNN_SETTING_MODE), "train") == 0 &&
             read_facts(q, set->series.at[i], &set->facts[count]))
             set->series.at[count++] = set->series.at[i];
     set->series.count = count;
-    const enum pdnn_verdict verdict = count > 1 ? q->claim->test(set) : PDNN_CANNOT_BE_TOLD;
+    const enum pdnn_verdict verdict = count > 1 ? q->claim.test(set) : PDNN_CANNOT_BE_TOLD;
     if (verdict != PDNN_CANNOT_BE_TOLD) {
-        const size_t row = pdnn_claim_say(q, verdict, "%s", pdnn_str_text(&numbers));
+        const size_t row = pdnn_claim_say(q, verdict, "%s", pdnn_str_text(&set->numbers));
         append_compared(set, &text[PDNN_CLAIM_COMPARED]);
-        pdnn_selection_where(set->rows, set->series.at[0], &set->axes, &text[PDNN_CLAIM_WHERE]);
-        pdnn_selection_pattern(set->rows, set->series.at[0], &set->axes, true, &text[PDNN_CLAIM_ID]);
+        pdnn_selection_where(set->q->rows, set->series.at[0], &set->axes, &text[PDNN_CLAIM_WHERE]);
+        pdnn_selection_pattern(set->q->rows, set->series.at[0], &set->axes, true, &text[PDNN_CLAIM_ID]);
         for (size_t column = PDNN_CLAIM_COMPARED; column < PDNN_CLAIM_COLUMNS; column++) {
             pdnn_table_set_text(q->table, row, column, pdnn_str_text(&text[column]));
             pdnn_str_finish(&text[column]);
         }
     }
-    pdnn_str_finish(&numbers);
-    free(set->facts);
+    pdnn_str_finish(&set->numbers);
 }
 
 /* Takes `axes`, the keys in which instances may differ: the one in question first, then keys tied to it;
- * `alike`, what else two of them must have in common; `test`; and what that takes. */
+ * `alike`, what else two of them must have in common; `test`; and what that takes. Says nothing where the
+ * tables lack the first axis. */
 static void check_sets(struct pdnn_question *q) {
-    struct pdnn_claim_set set = {.claim = q->claim, .rows = q->rows, .axes = {.alike = q->claim->alike}};
+    struct pdnn_claim_set set = {.q = q, .axes = {.alike = q->claim.alike}};
     struct pdnn_series *series;
     size_t n = 0;
-    find_axes(&set);
+    for (size_t k = 0; k < PDNN_CLAIM_AXES && q->claim.axes[k] && (!k || set.axes.count); k++) {
+        const int column = pdnn_results_named(&q->rows->results, q->claim.axes[k]);
+        if (q->claim.axes[k] == minibatch)
+            pdnn_axes_add_minibatch(q->rows, &set.axes);
+        else if (column >= 0)
+            set.axes.column[set.axes.count++] = column;
+    }
     if (set.axes.count)
         pdnn_selection_series(q->rows, &set.axes, &q->arena, &series, &n);
     for (size_t i = 0; i < n; i++) {
@@ -339,16 +328,15 @@ static void check_share_below(struct pdnn_question *q) {
     double most = 0;
     size_t n = 0;
     bool extrapolated = false;
-    for (size_t at = 0; at < q->rows->count; at++) {
-        if (!read_facts(q, at, &facts))
-            continue;
-        n++;
-        most = fmax(most, share_of(&facts, q->claim->groups));
-        extrapolated = extrapolated || pdnn_selection_extrapolated(q->rows, at);
-    }
+    for (size_t at = 0; at < q->rows->count; at++)
+        if (read_facts(q, at, &facts)) {
+            n++;
+            most = fmax(most, share_of(&facts, q->claim.groups));
+            extrapolated = extrapolated || pdnn_selection_extrapolated(q->rows, at);
+        }
     if (!n)
         return;
-    const size_t row = pdnn_claim_say(q, verdict_of(most < q->claim->factor),
+    const size_t row = pdnn_claim_say(q, verdict_of(most < q->claim.factor),
                                       "%.2f %% at most, of %zu instance%s", most, n, n == 1 ? "" : "s");
     pdnn_table_set_text(q->table, row, PDNN_CLAIM_COMPARED, extrapolated ? "extrapolated" : "");
 }

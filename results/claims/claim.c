@@ -32,11 +32,11 @@ size_t pdnn_claim_say(struct pdnn_question *question, enum pdnn_verdict verdict,
     va_start(arguments, format);
     pdnn_str_vprintf(&numbers, format, arguments);
     va_end(arguments);
-    const char *const texts[] = {question->claim->text, names[verdict], pdnn_str_text(&numbers),
-                                 verdict == PDNN_CANNOT_BE_TOLD ? question->needs : NULL};
+    const char *const texts[] = {question->claim.text, names[verdict], pdnn_str_text(&numbers),
+                                 verdict == PDNN_CANNOT_BE_TOLD ? question->claim.needs : NULL};
     const size_t row = pdnn_table_add_texts(table, sizeof texts / sizeof *texts, texts);
-    if (table->n_columns > PDNN_CLAIM_NUMBER && question->claim->number)
-        pdnn_table_set_count(table, row, PDNN_CLAIM_NUMBER, (uint64_t)question->claim->number);
+    if (table->n_columns > PDNN_CLAIM_NUMBER && question->claim.number)
+        pdnn_table_set_count(table, row, PDNN_CLAIM_NUMBER, (uint64_t)question->claim.number);
     if (table->n_columns > PDNN_CLAIM_SOURCE && question->source != PDNN_CLAIM_OF_BOTH)
         pdnn_table_set_text(table, row, PDNN_CLAIM_SOURCE, question->rows->results.name[question->source]);
     question->told[verdict]++;
@@ -61,27 +61,27 @@ const char *pdnn_claim_ratio(struct pdnn_question *question, struct pdnn_mean_in
 
 enum pdnn_verdict pdnn_claim_judge(struct pdnn_question *question, bool holds, bool does_not) {
     if (!holds && !does_not)
-        question->needs = "A narrower interval: more models like these, or more rounds.";
+        question->claim.needs = "A narrower interval: more models like these, or more rounds.";
     return holds ? PDNN_HOLDS : does_not ? PDNN_DOES_NOT_HOLD : PDNN_CANNOT_BE_TOLD;
 }
 
 static enum pdnn_verdict apply(struct pdnn_question *question, struct pdnn_mean_interval interval) {
-    const double factor = question->claim->factor;
+    const double factor = question->claim.factor;
     const bool is_above = interval.low > factor,
                is_below = interval.high<factor, is_within = interval.low> 1 / factor && is_below,
                is_beyond = is_above || interval.high < 1 / factor;
-    return question->claim->rule == PDNN_WITHIN   ? pdnn_claim_judge(question, is_within, is_beyond)
-           : question->claim->rule == PDNN_BEYOND ? pdnn_claim_judge(question, is_beyond, is_within)
-                                                  : pdnn_claim_judge(question, is_above, is_below);
+    return question->claim.rule == PDNN_WITHIN   ? pdnn_claim_judge(question, is_within, is_beyond)
+           : question->claim.rule == PDNN_BEYOND ? pdnn_claim_judge(question, is_beyond, is_within)
+                                                 : pdnn_claim_judge(question, is_above, is_below);
 }
 
 /* Whether there are enough numbers. */
 static bool collect(struct pdnn_question *question, struct pdnn_mean *numbers) {
     const size_t before = question->table->n_rows;
-    *numbers = question->claim->collect(question);
+    *numbers = question->claim.collect(question);
     const bool is_few = isnan(pdnn_mean_interval(numbers).at);
     if (is_few && question->table->n_rows == before)
-        pdnn_claim_say(question, PDNN_CANNOT_BE_TOLD, "%s: %zu; at least 3 are needed.", question->claim->few,
+        pdnn_claim_say(question, PDNN_CANNOT_BE_TOLD, "%s: %zu; at least 3 are needed.", question->claim.few,
                        numbers->n);
     return !is_few;
 }
@@ -94,8 +94,8 @@ void pdnn_claim_check_share(struct pdnn_question *question) {
                                     pct = {share.at * 100, fmax(fmin(0, share.at), share.low) * 100,
                                            fmin(1, share.high) * 100};
     const char *text = pdnn_claim_ratio(question, pct, " % (95 % interval ");
-    pdnn_claim_say(question, apply(question, share), "%s, %s %%) of %s, mean of %zu models.", question->what,
-                   text, question->of, numbers.n);
+    pdnn_claim_say(question, apply(question, share), "%s, %s %%) of %s, mean of %zu models.",
+                   question->claim.what, text, question->claim.of, numbers.n);
 }
 
 void pdnn_claim_check_ratio(struct pdnn_question *question) {
@@ -104,8 +104,8 @@ void pdnn_claim_check_ratio(struct pdnn_question *question) {
         return;
     const struct pdnn_mean_interval ratio = pdnn_mean_exp(pdnn_mean_interval(&logs));
     const char *text = pdnn_claim_ratio(question, ratio, PDNN_CLAIM_NAMED);
-    pdnn_claim_say(question, apply(question, ratio), "%s %s, geometric mean of %zu %s).", question->what,
-                   text, logs.n, question->of);
+    pdnn_claim_say(question, apply(question, ratio), "%s %s, geometric mean of %zu %s).",
+                   question->claim.what, text, logs.n, question->claim.of);
 }
 
 const struct pdnn_family_def *pdnn_claim_family(const struct pdnn_selection *rows, size_t at) {
@@ -148,10 +148,10 @@ static bool has_network(const struct pdnn_claim_data *data, pdnn_network *networ
 
 static void check(const struct pdnn_claim_list *list, struct pdnn_question *question) {
     const size_t before = question->table->n_rows;
-    if (!question->rows && !question->data->pairs)
+    if (!question->rows && !question->pairs)
         pdnn_claim_say(question, PDNN_CANNOT_BE_TOLD, "No two platforms ran the same models.");
     else
-        (question->claim->check ? question->claim->check : list->check)(question);
+        (question->claim.check ? question->claim.check : list->check)(question);
     if (question->table->n_rows == before)
         pdnn_claim_say(question, PDNN_CANNOT_BE_TOLD, "%s", "");
     pdnn_arena_finish(&question->arena);
@@ -163,13 +163,11 @@ void pdnn_claims_check(const struct pdnn_claim_data *data, const struct pdnn_cla
         return;
     for (const struct pdnn_claim *claim = list->claim; claim->text; claim++)
         for (size_t s = 0; s < (list->is_of_pairs ? 1 : data->n_sources); s++)
-            check(list, &(struct pdnn_question){.claim = claim,
+            check(list, &(struct pdnn_question){.claim = *claim,
                                                 .data = data,
+                                                .pairs = data->pairs,
                                                 .source = list->is_of_pairs ? PDNN_CLAIM_OF_BOTH : s,
                                                 .rows = list->is_of_pairs ? NULL : data->rows[s],
-                                                .what = claim->what,
-                                                .of = claim->of,
-                                                .needs = claim->needs,
                                                 .table = table,
                                                 .told = told});
 }

@@ -71,7 +71,7 @@ struct pdnn_claim {
     double factor;
     const char *axes[PDNN_CLAIM_AXES];
     bool (*alike)(const struct pdnn_selection *selection, size_t a, size_t b);
-    enum pdnn_verdict (*test)(const struct pdnn_claim_set *set);
+    enum pdnn_verdict (*test)(struct pdnn_claim_set *set);
     unsigned groups;
 };
 
@@ -99,12 +99,12 @@ void pdnn_claims_check(const struct pdnn_claim_data *data, const struct pdnn_cla
 
 /* A claim that is being checked. */
 struct pdnn_question {
-    const struct pdnn_claim *claim;
+    struct pdnn_claim claim; /* the check may give it better words */
     const struct pdnn_claim_data *data;
+    const struct pdnn_comparison *pairs;
     size_t source;                     /* PDNN_CLAIM_OF_BOTH: of all sources together */
     const struct pdnn_selection *rows; /* of the source; of both: NULL */
-    const char *what, *of, *needs;     /* the claim's, unless the check has better words */
-    struct pdnn_arena arena;           /* of words */
+    struct pdnn_arena arena;           /* of words and what the check computes */
     struct pdnn_table *table;
     size_t *told;
 };

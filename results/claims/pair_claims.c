@@ -12,15 +12,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_of(const struct pdnn_comparison *pairs, size_t pair, pdnn_network *network) {
+/* Whether the pair is of the claim's kind of network. */
+static bool is_of(const struct pdnn_question *q, size_t pair) {
     const struct pdnn_family_def *family =
-        pdnn_family_find(pdnn_table_text(&pairs->pairs, pair, PDNN_PAIR_FAMILY));
-    return family && (!network || network(family));
+        pdnn_family_find(pdnn_table_text(&q->pairs->pairs, pair, PDNN_PAIR_FAMILY));
+    return family && (!q->claim.network || q->claim.network(family));
 }
 
 /* Adds a pair's speed-up of B over A. */
-static void add_pair(struct pdnn_mean *logs, const struct pdnn_comparison *pairs, size_t pair) {
-    pdnn_mean_add(logs, log(pdnn_pair_ratio(pairs, pair)), pdnn_pair_half(pairs, pair));
+static void add_pair(struct pdnn_mean *logs, const struct pdnn_question *q, size_t pair) {
+    pdnn_mean_add(logs, log(pdnn_pair_ratio(q->pairs, pair)), pdnn_pair_half(q->pairs, pair));
 }
 
 /* 1: clearly above 0; -1: clearly below; 0: neither. */
@@ -30,11 +31,10 @@ static int sign_of(struct pdnn_mean_interval interval) {
 
 /* Whether the lead of the faster platform, on the claim's kind of network, grows by this change. */
 static enum pdnn_verdict judge_lead(struct pdnn_question *q, struct pdnn_mean_interval change) {
-    const struct pdnn_comparison *pairs = q->data->pairs;
     struct pdnn_mean all = {.n = 0};
-    for (size_t pair = 0; pair < pairs->pairs.n_rows; pair++)
-        if (is_of(pairs, pair, q->claim->network))
-            add_pair(&all, pairs, pair);
+    for (size_t pair = 0; pair < q->pairs->pairs.n_rows; pair++)
+        if (is_of(q, pair))
+            add_pair(&all, q, pair);
     const int grows = sign_of(pdnn_mean_interval(&all)) * sign_of(change);
     return pdnn_claim_judge(q, grows > 0, grows < 0);
 }
@@ -54,25 +54,24 @@ static bool is_same_machine(const struct pdnn_comparison *pairs) {
 }
 
 bool pdnn_claim_differ_only_in(const struct pdnn_question *q, const char *key) {
-    const struct pdnn_comparison *pairs = q->data->pairs;
-    return pairs && pairs->across.count == 1 &&
-           strcmp(pdnn_results_name(&pairs->selection.results, pairs->across.column[0]), key) == 0 &&
-           is_same_machine(pairs);
+    return q->pairs && q->pairs->across.count == 1 &&
+           strcmp(pdnn_results_name(&q->pairs->selection.results, q->pairs->across.column[0]), key) == 0 &&
+           is_same_machine(q->pairs);
 }
 
 /* Adds the smallest and the largest third of the models of a family. Equal sizes stay together, so both parts
  * can be more than a third. Where they would overlap, there is nothing to compare. */
 static void add_thirds(struct pdnn_question *q, const struct pdnn_family_def *family, double *size,
                        double *sorted, struct pdnn_mean part[2]) {
-    const struct pdnn_comparison *pairs = q->data->pairs;
-    const char *key = q->claim->size ? q->claim->size : family->params[family->minibatch_param].name;
-    const int column = pdnn_results_named(&pairs->selection.results, key);
+    const char *key = q->claim.size ? q->claim.size : family->params[family->minibatch_param].name;
+    const int column = pdnn_results_named(&q->pairs->selection.results, key);
     size_t n = 0;
-    for (size_t pair = 0; pair < pairs->pairs.n_rows; pair++) {
+    for (size_t pair = 0; pair < q->pairs->pairs.n_rows; pair++) {
         const bool is_here =
-            strcmp(pdnn_table_text(&pairs->pairs, pair, PDNN_PAIR_FAMILY), family->name) == 0;
+            strcmp(pdnn_table_text(&q->pairs->pairs, pair, PDNN_PAIR_FAMILY), family->name) == 0;
         size[pair] =
-            is_here ? pdnn_selection_number(&pairs->selection, pairs->at[pair][PDNN_SIDE_A], column) : NAN;
+            is_here ? pdnn_selection_number(&q->pairs->selection, q->pairs->at[pair][PDNN_SIDE_A], column)
+                    : NAN;
         if (!isnan(size[pair]))
             sorted[n++] = size[pair];
     }
@@ -81,9 +80,9 @@ static void add_thirds(struct pdnn_question *q, const struct pdnn_family_def *fa
     pdnn_sort(sorted, n);
     const size_t third = n / 3 ? n / 3 : 1;
     const double small = sorted[third - 1], large = sorted[n - third];
-    for (size_t pair = 0; pair < pairs->pairs.n_rows && small < large; pair++)
+    for (size_t pair = 0; pair < q->pairs->pairs.n_rows && small < large; pair++)
         if (size[pair] <= small || size[pair] >= large)
-            add_pair(&part[size[pair] >= large], pairs, pair);
+            add_pair(&part[size[pair] >= large], q, pair);
 }
 
 /* Speed-ups of the smallest models beside those of the largest: whether one platform is faster with small
@@ -91,12 +90,12 @@ static void add_thirds(struct pdnn_question *q, const struct pdnn_family_def *fa
  * by more than `factor`. Takes `rule`, `network`, and `size`, the column of the models' size, which is
  * `what`; without it, their minibatch. */
 static void check_thirds(struct pdnn_question *q) {
-    const size_t n = q->data->pairs->pairs.n_rows;
+    const size_t n = q->pairs->pairs.n_rows;
     struct pdnn_mean part[2] = {{.n = 0}};
     double *size = pdnn_arena_alloc(&q->arena, n, sizeof *size),
            *sorted = pdnn_arena_alloc(&q->arena, n, sizeof *sorted);
     for (size_t k = 0; pdnn_families[k]; k++)
-        if (!q->claim->network || q->claim->network(pdnn_families[k]))
+        if (!q->claim.network || q->claim.network(pdnn_families[k]))
             add_thirds(q, pdnn_families[k], size, sorted, part);
     const struct pdnn_mean_interval small = pdnn_mean_interval(&part[0]),
                                     large = pdnn_mean_interval(&part[1]),
@@ -106,38 +105,38 @@ static void check_thirds(struct pdnn_question *q) {
             q, PDNN_CANNOT_BE_TOLD,
             "Models that ran on both platforms with a small %s: %zu, with a large one: %zu; at least "
             "3 of each are needed.",
-            q->what, part[0].n, part[1].n);
+            q->claim.what, part[0].n, part[1].n);
         return;
     }
-    const double most = log(q->claim->factor);
+    const double most = log(q->claim.factor);
     const int sides = sign_of(small) * sign_of(large);
     const bool is_same = change.low > -most && change.high < most;
-    const enum pdnn_verdict verdict = q->claim->rule == PDNN_OPPOSITE ? pdnn_claim_judge(q, sides<0, sides> 0)
-                                      : q->claim->rule == PDNN_GROWS
+    const enum pdnn_verdict verdict = q->claim.rule == PDNN_OPPOSITE ? pdnn_claim_judge(q, sides<0, sides> 0)
+                                      : q->claim.rule == PDNN_GROWS
                                           ? judge_lead(q, change)
                                           : pdnn_claim_judge(q, sign_of(change) != 0 && !is_same, is_same);
     pdnn_claim_say(q, verdict,
                    "Speed-up of %s over %s: %s, geometric mean of %zu models) in the third with the smallest "
                    "%s, %s, %zu models) in that with the largest, a change by a factor of %s).",
                    q->data->name[PDNN_SIDE_B], q->data->name[PDNN_SIDE_A],
-                   pdnn_claim_ratio(q, pdnn_mean_exp(small), PDNN_CLAIM_NAMED), part[0].n, q->what,
+                   pdnn_claim_ratio(q, pdnn_mean_exp(small), PDNN_CLAIM_NAMED), part[0].n, q->claim.what,
                    pdnn_claim_ratio(q, pdnn_mean_exp(large), " ("), part[1].n,
                    pdnn_claim_ratio(q, pdnn_mean_exp(change), " ("));
 }
 
 /* Each side's rate over its own peak. Takes `network`. */
 static struct pdnn_mean utilization(struct pdnn_question *q) {
-    const struct pdnn_comparison *pairs = q->data->pairs;
     struct pdnn_mean mean = {.n = 0};
-    for (size_t i = 0; i < pairs->pairs.n_rows; i++) {
+    for (size_t i = 0; i < q->pairs->pairs.n_rows; i++) {
         double peak[PDNN_SIDES];
         for (int side = 0; side < PDNN_SIDES; side++)
-            peak[side] = pdnn_selection_value(&pairs->selection, pairs->at[i][side], PDNN_RESULT_PCT_OF_PEAK);
-        if (is_of(pairs, i, q->claim->network) && peak[PDNN_SIDE_A] > 0 && peak[PDNN_SIDE_B] > 0)
-            pdnn_mean_add(&mean, log(peak[PDNN_SIDE_B] / peak[PDNN_SIDE_A]), pdnn_pair_half(pairs, i));
+            peak[side] =
+                pdnn_selection_value(&q->pairs->selection, q->pairs->at[i][side], PDNN_RESULT_PCT_OF_PEAK);
+        if (is_of(q, i) && peak[PDNN_SIDE_A] > 0 && peak[PDNN_SIDE_B] > 0)
+            pdnn_mean_add(&mean, log(peak[PDNN_SIDE_B] / peak[PDNN_SIDE_A]), pdnn_pair_half(q->pairs, i));
     }
-    q->what = pdnn_arena_printf(&q->arena, "The utilization on %s over that on %s is",
-                                q->data->name[PDNN_SIDE_B], q->data->name[PDNN_SIDE_A]);
+    q->claim.what = pdnn_arena_printf(&q->arena, "The utilization on %s over that on %s is",
+                                      q->data->name[PDNN_SIDE_B], q->data->name[PDNN_SIDE_A]);
     return mean;
 }
 
@@ -156,12 +155,11 @@ static size_t op_kind_of(const struct pdnn_op_record *op) {
 
 /* What bounds an op is looked up on side A. */
 static void read_op_kinds(const struct pdnn_question *q, struct pdnn_mean kinds[OP_KINDS]) {
-    const struct pdnn_comparison *pairs = q->data->pairs;
     struct pdnn_arena arena = {0};
-    for (size_t pair = 0; pair < pairs->pairs.n_rows; pair++) {
+    for (size_t pair = 0; pair < q->pairs->pairs.n_rows; pair++) {
         struct pdnn_mean own[OP_KINDS] = {{.n = 0}};
         pdnn_arena_reset(&arena);
-        const struct pdnn_pair_ops ops = pdnn_pair_ops(pairs, pair, q->data->readers, &arena);
+        const struct pdnn_pair_ops ops = pdnn_pair_ops(q->pairs, pair, q->data->readers, &arena);
         for (size_t i = 0; i < ops.side[PDNN_SIDE_A].count; i++) {
             const struct pdnn_op_record *a = &ops.side[PDNN_SIDE_A].op[i], *b = ops.other[i];
             const size_t kind = op_kind_of(a);
@@ -219,16 +217,15 @@ static const char *software_of(const struct pdnn_claim_data *data, int side) {
 /* 1 if B has the newer version of one library on one machine, -1 if A has; 0 after a sentence that says why
  * there is no newer one. names: the older and the newer. */
 static int newer_side(struct pdnn_question *q, const char *names[2]) {
-    const struct pdnn_comparison *pairs = q->data->pairs;
     const char *a = software_of(q->data, PDNN_SIDE_A), *b = software_of(q->data, PDNN_SIDE_B);
     const int order = strverscmp(b, a), newer = (order > 0) - (order < 0);
     names[newer > 0] = b;
     names[newer <= 0] = a;
-    if (pairs->across.count)
+    if (q->pairs->across.count)
         pdnn_claim_say(q, PDNN_CANNOT_BE_TOLD, "The two differ in their settings.");
     else if (!*a || !*b)
         pdnn_claim_say(q, PDNN_CANNOT_BE_TOLD, "The version of a library is not known.");
-    else if (!is_same_machine(pairs))
+    else if (!is_same_machine(q->pairs))
         pdnn_claim_say(q, PDNN_CANNOT_BE_TOLD, "The two are different machines.");
     else if (!newer)
         pdnn_claim_say(q, PDNN_CANNOT_BE_TOLD, "Both ran %s.", a);
@@ -238,14 +235,13 @@ static int newer_side(struct pdnn_question *q, const char *names[2]) {
 }
 
 static struct pdnn_mean gain_of_newer(struct pdnn_question *q) {
-    const struct pdnn_comparison *pairs = q->data->pairs;
     struct pdnn_mean all = {.n = 0};
     const char *names[2];
     const int newer = newer_side(q, names);
-    for (size_t i = 0; i < pairs->pairs.n_rows && newer; i++)
-        pdnn_mean_add(&all, newer * log(pdnn_pair_ratio(pairs, i)), pdnn_pair_half(pairs, i));
-    q->what = pdnn_arena_printf(&q->arena, "From %s to %s the speed of models is multiplied by", names[0],
-                                names[1]);
+    for (size_t i = 0; i < q->pairs->pairs.n_rows && newer; i++)
+        pdnn_mean_add(&all, newer * log(pdnn_pair_ratio(q->pairs, i)), pdnn_pair_half(q->pairs, i));
+    q->claim.what = pdnn_arena_printf(&q->arena, "From %s to %s the speed of models is multiplied by",
+                                      names[0], names[1]);
     return all;
 }
 
@@ -258,21 +254,20 @@ static bool is_greater(struct pdnn_mean_interval gain, struct pdnn_mean_interval
 
 /* Whether the greatest gain is clearly above `factor`; it is not if no model's can be. */
 static void newer_doubles_some(struct pdnn_question *q) {
-    const struct pdnn_table *pairs = &q->data->pairs->pairs;
+    const struct pdnn_table *pairs = &q->pairs->pairs;
     struct pdnn_mean_interval most = {.at = 0, .low = NAN};
     const char *names[2];
     const int newer = newer_side(q, names);
     size_t best = 0;
     bool none = true, some = false;
     for (size_t i = 0; i < pairs->n_rows && newer; i++) {
-        const double ratio = pdnn_pair_ratio(q->data->pairs, i),
-                     low = pdnn_table_number(pairs, i, PDNN_PAIR_LOW),
+        const double ratio = pdnn_pair_ratio(q->pairs, i), low = pdnn_table_number(pairs, i, PDNN_PAIR_LOW),
                      high = pdnn_table_number(pairs, i, PDNN_PAIR_HIGH);
         const struct pdnn_mean_interval gain =
             newer > 0 ? (struct pdnn_mean_interval){ratio, low, high}
                       : (struct pdnn_mean_interval){1 / ratio, 1 / high, 1 / low};
-        some = some || gain.low > q->claim->factor;
-        none = none && gain.high < q->claim->factor; /* not without an interval */
+        some = some || gain.low > q->claim.factor;
+        none = none && gain.high < q->claim.factor; /* not without an interval */
         if (is_greater(gain, most)) {
             most = gain;
             best = i;

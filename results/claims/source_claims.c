@@ -61,21 +61,21 @@ static struct pdnn_mean rates(struct pdnn_question *q) {
                 last--;
             const double from = pdnn_selection_value(rows, at[0], PDNN_RESULT_GFLOPS),
                          to = pdnn_selection_value(rows, at[last], PDNN_RESULT_GFLOPS);
-            if (!is_about(q->claim, pdnn_claim_family(rows, at[0]), name) || !(from > 0) || !(to > 0) ||
+            if (!is_about(&q->claim, pdnn_claim_family(rows, at[0]), name) || !(from > 0) || !(to > 0) ||
                 !(pdnn_selection_number(rows, at[0], key) < pdnn_selection_number(rows, at[last], key)))
                 continue;
             changes.n_up += to > from;
             pdnn_mean_add(&changes.log, log(to / from), 0);
         }
     }
-    q->of =
+    q->claim.of =
         pdnn_arena_printf(&q->arena, "series that differ in nothing else, %zu of them rising", changes.n_up);
     return changes.log;
 }
 
 /* The share of op time bound by memory: in all ops of the claim's networks, or without, in non-products. */
 static struct pdnn_mean memory(struct pdnn_question *q) {
-    pdnn_network *network = q->claim->network;
+    pdnn_network *network = q->claim.network;
     struct pdnn_mean shares = {.n = 0};
     for (size_t at = 0; at < q->rows->count; at++) {
         const struct pdnn_op_rows rows = pdnn_selection_rows(q->rows, at, q->data->readers);
@@ -145,7 +145,6 @@ static void add_change(struct changes *changes, double plain_ns, double other_ns
  * rows, or of two platforms that differ in nothing else. times: NaN for none of the others. */
 static struct changes find_changes(struct pdnn_question *q, enum pdnn_setting setting, const char *plain,
                                    double (*times)(const char *value)) {
-    const struct pdnn_comparison *pairs = q->data->pairs;
     struct changes changes = {.n_up = 0};
     struct pdnn_axes axis;
     struct pdnn_series *series;
@@ -168,12 +167,12 @@ static struct changes find_changes(struct pdnn_question *q, enum pdnn_setting se
     }
     if (changes.log.n || !pdnn_claim_differ_only_in(q, pdnn_settings[setting].name))
         return changes;
-    for (size_t pair = 0; pair < pairs->pairs.n_rows; pair++)
+    for (size_t pair = 0; pair < q->pairs->pairs.n_rows; pair++)
         for (int side = 0; side < PDNN_SIDES; side++) {
-            const double most = times(pdnn_comparison_setting(pairs, pair, 1 - side, setting));
-            if (!isnan(most) && strcmp(pdnn_comparison_setting(pairs, pair, side, setting), plain) == 0)
-                add_change(&changes, pdnn_pair_ns(pairs, pair, side), pdnn_pair_ns(pairs, pair, 1 - side),
-                           pdnn_pair_half(pairs, pair), most);
+            const double most = times(pdnn_comparison_setting(q->pairs, pair, 1 - side, setting));
+            if (!isnan(most) && strcmp(pdnn_comparison_setting(q->pairs, pair, side, setting), plain) == 0)
+                add_change(&changes, pdnn_pair_ns(q->pairs, pair, side),
+                           pdnn_pair_ns(q->pairs, pair, 1 - side), pdnn_pair_half(q->pairs, pair), most);
         }
     if (changes.log.n)
         q->source = PDNN_CLAIM_OF_BOTH;
@@ -186,7 +185,7 @@ static double is_16_bits(const char *dtype) {
 
 static struct pdnn_mean speed_in_16_bits(struct pdnn_question *q) {
     const struct changes changes = find_changes(q, PDNN_SETTING_DTYPE, "f32", is_16_bits);
-    q->of = pdnn_arena_printf(&q->arena, "pairs, %zu of them rising", changes.n_up);
+    q->claim.of = pdnn_arena_printf(&q->arena, "pairs, %zu of them rising", changes.n_up);
     return changes.log;
 }
 
