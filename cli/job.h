@@ -49,6 +49,13 @@ enum pdnn_status pdnn_cli_job_ceilings(struct pdnn_cli_job *job, struct pdnn_err
 /* Warns of what those roofs lack, or measures roofs where there are none. */
 enum pdnn_status pdnn_cli_job_roofs(struct pdnn_cli_job *job, struct pdnn_err *err);
 
+/* A launcher (mpirun, srun) may have started this process together with others. All of them work, but what
+ * one starts on all nodes, instances with ranks, is left to the first of them: *is_left is true for all
+ * others if the session has such instances, and that is said on stderr. A shard is a sweep of its own, whose
+ * ranks nobody else starts. PDNN_INVALID for the first one if the others are on hosts that it cannot learn.
+ */
+enum pdnn_status pdnn_cli_job_leave(const struct pdnn_session *session, bool *is_left, struct pdnn_err *err);
+
 /* Names the directory, announces the sweep to others, and finds the facts of environment.yaml. */
 enum pdnn_status pdnn_cli_job_direct(struct pdnn_cli_job *job, const char *suffix, struct pdnn_err *err);
 

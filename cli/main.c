@@ -4,9 +4,8 @@
 #define _GNU_SOURCE /* environ */
 #include "base/visible.h"
 #include "cli/args/help.h"
-#include "cli/args/operands.h"
 #include "cli/args/registry.h"
-#include "cli/interrupt.h"
+#include "cli/print/progress.h"
 #include "cli/print/output.h"
 #include "runtime/host/host_openmp.h"
 

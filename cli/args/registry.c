@@ -1,7 +1,12 @@
 #include "cli/args/registry.h"
 
-#include <stddef.h>
+#include "base/paths/nearby.h"
+#include "models/instance.h"
+
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define COMMAND(name) &pdnn_command_##name,
 #define TABLE(word)   &pdnn_##word##_def,
@@ -15,4 +20,103 @@ const struct pdnn_command_def *pdnn_command_find(const char *name) {
         if (strcmp((*command)->name, name) == 0)
             return *command;
     return NULL;
+}
+
+enum { NAMES_MAX = 64 };
+
+static const char *const result_endings[] = {".results", NULL};
+static const char *const spec_endings[] = {".yaml", ".yml", NULL};
+static const char *const table_endings[] = {".csv", ".html", NULL};
+
+/* "plot fc.results roofline", or a word that is no kind. */
+static enum pdnn_status check_kind(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    const struct pdnn_command_def *command = arguments->command;
+    const char *const *operands = arguments->operands;
+    const char *names[NAMES_MAX], *help;
+    char buffer[PDNN_SUGGESTION_TEXT];
+    size_t count = 0;
+    while (count < NAMES_MAX && command->kind(count, &names[count], &help))
+        count++;
+    for (size_t i = 0; i < arguments->n_operands; i++)
+        for (size_t k = 0; k < count; k++)
+            if (strcmp(names[k], operands[i]) == 0)
+                return i ? pdnn_fail(err, PDNN_INVALID, "%s: %s comes first: paradnn %s %s %s", command->name,
+                                     operands[i], command->name, operands[i], operands[0])
+                         : PDNN_OK;
+    if (!*pdnn_suggest(buffer, operands[0], names, count))
+        snprintf(buffer, sizeof buffer, ", see 'paradnn %s --help'", command->name);
+    return pdnn_fail(err, PDNN_INVALID, "%s: unknown %.*s '%s'%s", command->name,
+                     (int)strcspn(command->operands, " "), command->operands, operands[0], buffer);
+}
+
+/* A path that is a file, or nothing, where a result directory should be. */
+static enum pdnn_status no_directory(const char *command, const char *path, bool exists,
+                                     struct pdnn_err *err) {
+    char nearby[PDNN_NEARBY_TEXT];
+    const char *slash = strrchr(path, '/');
+    pdnn_nearby(nearby, path, result_endings);
+    if (exists && pdnn_has_ending(path, spec_endings))
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s: %s is a spec, expected a directory such as 'paradnn sweep %s' writes%s",
+                         command, path, path, nearby);
+    if (exists && slash && pdnn_has_ending(path, table_endings))
+        return pdnn_fail(err, PDNN_INVALID, "%s: %s is a file, expected its directory: %.*s", command, path,
+                         (int)(slash - path), path);
+    if (exists)
+        return pdnn_fail(err, PDNN_INVALID, "%s: %s is a file, expected a result directory%s", command, path,
+                         nearby);
+    if (!*nearby && pdnn_instance_is_named(path))
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s: %s is a model, expected a directory such as 'paradnn sweep %s -o DIR' writes",
+                         command, path, path);
+    return pdnn_fail(err, PDNN_INVALID, "%s: %s%s", path, strerror(ENOENT), nearby);
+}
+
+enum pdnn_status pdnn_operands_check(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    const struct pdnn_command_def *command = arguments->command;
+    if (command->kind && check_kind(arguments, err) != PDNN_OK)
+        return err->status;
+    for (size_t i = command->kind ? 1 : 0; i < arguments->n_operands && command->reads_directories; i++) {
+        struct stat info;
+        bool exists = stat(arguments->operands[i], &info) == 0;
+        if (!exists && errno != ENOENT && errno != ENOTDIR)
+            continue; /* opening it says why not */
+        if (!exists || !S_ISDIR(info.st_mode))
+            return no_directory(command->name, arguments->operands[i], exists, err);
+    }
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_command_unknown(const char *name, struct pdnn_err *err) {
+    static const char *const options[] = {"--help", "--version", "--man"};
+    const char *names[NAMES_MAX];
+    size_t count = 0;
+    char nearby[PDNN_NEARBY_TEXT], buffer[PDNN_SUGGESTION_TEXT];
+    struct stat info;
+    for (size_t i = 0; *name == '-' && i < sizeof options / sizeof *options; i++)
+        names[count++] = options[i];
+    for (size_t i = 0; *name != '-' && pdnn_commands[i] && count < NAMES_MAX; i++)
+        names[count++] = pdnn_commands[i]->name;
+    const char *hint = pdnn_suggest(buffer, name, names, count);
+    if (*hint || *name == '-' || !*name)
+        return pdnn_fail(err, PDNN_INVALID, "unknown %s '%s'%s", *name == '-' ? "option" : "command", name,
+                         *hint ? hint : ", see 'paradnn --help'");
+    bool exists = stat(name, &info) == 0;
+    if (exists && S_ISDIR(info.st_mode))
+        return pdnn_fail(err, PDNN_INVALID, "%s is a directory, not a command: try 'paradnn report %s'", name,
+                         name);
+    if (exists && pdnn_has_ending(name, spec_endings))
+        return pdnn_fail(
+            err, PDNN_INVALID,
+            "%s is a spec, not a command: 'paradnn sweep %s' runs it, 'paradnn list %s' lists it", name, name,
+            name);
+    if (pdnn_has_ending(name, spec_endings))
+        return pdnn_fail(err, PDNN_INVALID, "unknown command '%s'%s", name,
+                         pdnn_nearby(nearby, name, spec_endings));
+    if (pdnn_instance_is_named(name))
+        return pdnn_fail(
+            err, PDNN_INVALID,
+            "%s is a model, not a command: 'paradnn run %s' measures it, 'paradnn families %.*s' explains it",
+            name, name, (int)strcspn(name, "/:,"), name);
+    return pdnn_fail(err, PDNN_INVALID, "unknown command '%s', see 'paradnn help'", name);
 }

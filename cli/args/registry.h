@@ -21,6 +21,14 @@ extern const struct pdnn_command_def *const pdnn_commands[];
 /* NULL if there is none of that name. */
 const struct pdnn_command_def *pdnn_command_find(const char *name);
 
+/* PDNN_INVALID with a line that says what was probably meant, if an operand of a command that reads result
+ * directories is not a directory, or if KIND does not come first. */
+enum pdnn_status pdnn_operands_check(const struct pdnn_arguments *arguments, struct pdnn_err *err);
+
+/* "unknown command 'x'" and what was probably meant: a command of nearly that name, or one for the file,
+ * directory or model that x is. Returns PDNN_INVALID. */
+enum pdnn_status pdnn_command_unknown(const char *name, struct pdnn_err *err);
+
 enum { PDNN_TABLE_FILES = PDNN_FILES(PDNN_COUNT_TABLE) };
 enum { PDNN_TABLE_DEFS = PDNN_TABLE_FILES PDNN_TABLES(PDNN_COUNT_TABLE) };
 extern const struct pdnn_table_def *const pdnn_table_defs[PDNN_TABLE_DEFS];

@@ -1,6 +1,5 @@
 #include "base/units.h"
 #include "base/visible.h"
-#include "cli/interrupt.h"
 #include "cli/job.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"

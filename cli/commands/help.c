@@ -1,7 +1,6 @@
 #include "cli/args/help.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
-#include "cli/args/operands.h"
 
 #include <string.h>
 

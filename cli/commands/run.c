@@ -3,7 +3,6 @@
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "cli/print/instance_result.h"
-#include "cli/launcher.h"
 #include "session/rows.h"
 #include "session/session.h"
 #include "results/query/results.h"
@@ -263,7 +262,7 @@ static enum pdnn_status measure(struct run *run, const struct pdnn_arguments *ar
     bool is_left = false;
     pdnn_cli_job_begin(&run->job, arguments);
     if (open_session(run, arguments, err) != PDNN_OK || check_columns(run, arguments, err) != PDNN_OK ||
-        pdnn_launcher_leave(&run->job.session, &is_left, err) != PDNN_OK)
+        pdnn_cli_job_leave(&run->job.session, &is_left, err) != PDNN_OK)
         return err->status;
     if (is_left)
         return PDNN_OK;

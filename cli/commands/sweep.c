@@ -3,7 +3,6 @@
 #include "base/visible.h"
 #include "cli/job.h"
 #include "cli/args/registry.h"
-#include "cli/launcher.h"
 #include "runtime/protocol/visit.h"
 #include "session/batch/scheduler_client.h"
 #include "cli/print/output.h"
@@ -396,7 +395,7 @@ static enum pdnn_status run_job(struct pdnn_cli_job *job, const struct pdnn_argu
         return err->status;
     if (pdnn_argument(arguments, "dry-run"))
         return dry_run(job, err);
-    if (pdnn_launcher_leave(&job->session, &is_left, err) != PDNN_OK)
+    if (pdnn_cli_job_leave(&job->session, &is_left, err) != PDNN_OK)
         return err->status;
     if (is_left)
         return PDNN_OK;

@@ -1,6 +1,6 @@
-/* Session hooks for a terminal: warnings on stderr, and a line of progress, which is a bar redrawn in place
- * on a terminal, otherwise a plain line now and then, so that logs stay readable; signals (cli/interrupt.h)
- * end the session. */
+/* Session hooks for a terminal: warnings on stderr, a line of progress, which is a bar redrawn in place on a
+ * terminal, otherwise a plain line now and then, so that logs stay readable; and the signals that end the
+ * session. */
 #ifndef CLI_PRINT_PROGRESS_H
 #define CLI_PRINT_PROGRESS_H
 
@@ -20,6 +20,15 @@ struct pdnn_progress {
 
 /* Hooks that draw with this bar, which must outlive them. */
 struct pdnn_session_hooks pdnn_progress_hooks(struct pdnn_progress *bar);
+
+/* The signals that end a long job, as a number that it polls: 0; 1 after SIGINT, or after any number of
+ * SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU and SIGHUP, which batch systems and terminals send; one more after each
+ * further SIGINT. From then on these signals no longer end the process. */
+const volatile int *pdnn_interrupt_watch(void);
+
+/* After this, a write to a pipe that nobody reads any more fails like any other: progress that cannot be
+ * written is no reason to end. */
+void pdnn_interrupt_survive_readers(void);
 
 /* The number of columns of the terminal behind fd, or 0 if it is not a terminal. */
 size_t pdnn_terminal_width(int fd);
