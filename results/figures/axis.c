@@ -77,12 +77,9 @@ static bool fits(const struct pdnn_scale *scale, const struct ticks *ticks, bool
     for (size_t i = 1; i < ticks->count; i++) {
         double apart =
             fabs(pdnn_scale_at(scale, ticks->value[i]) - pdnn_scale_at(scale, ticks->value[i - 1]));
-        double needed = level ? (pdnn_text_width(ticks->text[i], PDNN_FONT_SMALL) +
-                                 pdnn_text_width(ticks->text[i - 1], PDNN_FONT_SMALL)) /
-                                        2 +
-                                    label_gap
-                              : 1.5 * PDNN_FONT_SMALL;
-        if (apart < needed)
+        const double widths = pdnn_text_width(ticks->text[i], PDNN_FONT_SMALL) +
+                              pdnn_text_width(ticks->text[i - 1], PDNN_FONT_SMALL);
+        if (apart < (level ? widths / 2 + label_gap : 1.5 * PDNN_FONT_SMALL))
             return false;
     }
     return ticks->count <= most;

@@ -13,6 +13,7 @@ static const double gap = 0.7, caption_gap = 12, gap_pixels = 8, set_gap_pixels 
 
 void pdnn_bars_place(struct pdnn_bars *bars, double right, double least) {
     double slots = 1;
+    bars->upright_most = usual_upright;
     bars->bar[0].center = 0;
     for (size_t i = 1; i < bars->n_bars; i++) {
         slots += bars->bar[i].set == bars->bar[i - 1].set ? 1 : 1 + gap;
@@ -92,10 +93,6 @@ static const char *upright_name(const struct pdnn_bars *bars, bool joined, size_
     return pdnn_arena_printf(&bars->canvas->arena, "%s%s%s", bars->bar[bar].text, *set ? ", " : "", set);
 }
 
-static double upright_most(const struct pdnn_bars *bars) {
-    return bars->upright_most > 0 ? bars->upright_most : usual_upright;
-}
-
 static struct layout arrange(const struct pdnn_bars *bars) {
     struct layout l = {.upright = false};
     double center;
@@ -116,8 +113,8 @@ static struct layout arrange(const struct pdnn_bars *bars) {
     for (size_t bar = 0; l.upright && bar < bars->n_bars; bar++)
         l.bar_height =
             fmax(l.bar_height, pdnn_text_width(upright_name(bars, l.joined, bar), PDNN_FONT_SMALL));
-    l.cut = l.bar_height > upright_most(bars);
-    l.bar_height = l.upright ? fmin(l.bar_height, upright_most(bars)) : l.bar_height;
+    l.cut = l.bar_height > bars->upright_most;
+    l.bar_height = l.upright ? fmin(l.bar_height, bars->upright_most) : l.bar_height;
     l.height = gap_pixels + l.bar_height + (l.set_lines ? l.set_lines * line_pixels + set_gap_pixels : 0);
     return l;
 }
@@ -138,7 +135,7 @@ double pdnn_bars_put(const struct pdnn_bars *bars, double y, const char *caption
         const struct lines lines = lines_of_bar(bars, bar);
         if (l.upright)
             pdnn_draw_cut(bars->canvas, pdnn_scale_at(&bars->x, bars->bar[bar].center), top,
-                          upright_most(bars), upright, upright_name(bars, l.joined, bar));
+                          bars->upright_most, upright, upright_name(bars, l.joined, bar));
         else
             put_lines(bars, &lines, bars->bar[bar].center, top);
     }

@@ -17,7 +17,7 @@ struct pdnn_bars {
     const char **set;     /* n_sets names; 0: none */
     size_t n_bars, n_sets;
     double part;         /* of its slot that a bar takes */
-    double upright_most; /* the length of an upright name; 0: the usual one */
+    double upright_most; /* the length of an upright name; pdnn_bars_place sets the usual one */
     struct pdnn_scale x; /* slots, one per bar; filled by pdnn_bars_place */
 };
 

@@ -40,6 +40,7 @@ static void color_by_number(const struct pdnn_color_cell *cells, size_t n, struc
 
 /* By its number in the order in which words come, which breaks ties in the legend. */
 struct word {
+    const char *text;
     size_t number, count;
 };
 
@@ -61,43 +62,43 @@ static size_t bound_of(const char *word) {
     return k;
 }
 
-/* The most frequent words; the last entry stands for all others where there are any. */
-static void list_words(const struct pdnn_texts *texts, const struct word *words, struct pdnn_arena *arena,
+/* The most frequent of the words; the last entry stands for all others where there are any. */
+static void list_words(const struct word *words, size_t count, struct pdnn_arena *arena,
                        struct pdnn_color_key *key) {
-    size_t shown = texts->count <= PDNN_PLOT_COLORS ? texts->count : PDNN_PLOT_COLORS - 1;
-    bool has_bound =
-        texts->count <= BOUNDS + 1 && texts->count && bound_of(texts->text[words[0].number]) < BOUNDS;
-    key->n_words = shown + (shown < texts->count);
-    key->n_others = texts->count - shown;
-    for (size_t i = 0, others = 0; i < key->n_words; i++) {
-        const char *text = texts->text[words[i].number];
-        size_t bound = bound_of(text), look = !has_bound ? i : bound < BOUNDS ? bound : BOUNDS + others++;
-        key->word[i].look = (struct pdnn_look){i < shown ? pdnn_plot_distinct_color[look] : PDNN_INK_OTHERS,
-                                               (enum pdnn_symbol)(look % PDNN_WORD_SYMBOLS)};
-        key->word[i].text = i >= shown ? pdnn_arena_printf(arena, "%zu others", key->n_others)
-                                       : pdnn_arena_strdup(arena, text);
+    const size_t shown = count <= PDNN_PLOT_COLORS ? count : PDNN_PLOT_COLORS - 1;
+    const bool has_bound = count && count <= BOUNDS + 1 && bound_of(words[0].text) < BOUNDS;
+    key->n_words = shown + (shown < count);
+    key->n_others = count - shown;
+    for (size_t i = 0, others = 0; i < shown; i++) {
+        const size_t bound = bound_of(words[i].text), look = !has_bound       ? i
+                                                             : bound < BOUNDS ? bound
+                                                                              : BOUNDS + others++;
+        key->word[i] = (struct pdnn_color_word){
+            words[i].text, {pdnn_plot_distinct_color[look], (enum pdnn_symbol)(look % PDNN_WORD_SYMBOLS)}};
     }
+    if (shown < count)
+        key->word[shown] =
+            (struct pdnn_color_word){pdnn_arena_printf(arena, "%zu others", key->n_others),
+                                     {PDNN_INK_OTHERS, (enum pdnn_symbol)(shown % PDNN_WORD_SYMBOLS)}};
 }
 
 static void color_by_word(const struct pdnn_color_cell *cells, size_t n, struct pdnn_arena *arena,
                           struct pdnn_look *looks, struct pdnn_color_key *key) {
     struct pdnn_texts texts = {0};
     struct word *words = pdnn_arena_alloc(arena, n, sizeof *words);
-    size_t *rank = pdnn_arena_alloc(arena, n, sizeof *rank);
-    for (size_t i = 0; i < n; i++) {
-        if (!*cells[i].text)
-            continue;
-        const size_t number = pdnn_texts_add(&texts, cells[i].text);
-        words[number].number = number;
-        words[number].count++;
-    }
+    struct pdnn_look *look = pdnn_arena_alloc(arena, n, sizeof *look);
+    for (size_t i = 0; i < n; i++)
+        if (*cells[i].text) {
+            const size_t number = pdnn_texts_add(&texts, cells[i].text);
+            words[number] = (struct word){cells[i].text, number, words[number].count + 1};
+        }
     qsort(words, texts.count, sizeof *words, compare_words);
-    list_words(&texts, words, arena, key);
+    list_words(words, texts.count, arena, key);
     for (size_t k = 0; k < texts.count; k++)
-        rank[words[k].number] = k < key->n_words ? k : key->n_words - 1;
+        look[words[k].number] = key->word[k < key->n_words ? k : key->n_words - 1].look;
     for (size_t i = 0; i < n; i++)
         if (*cells[i].text)
-            looks[i] = key->word[rank[pdnn_texts_find(&texts, cells[i].text)]].look;
+            looks[i] = look[pdnn_texts_find(&texts, cells[i].text)];
     pdnn_texts_finish(&texts);
 }
 
