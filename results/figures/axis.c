@@ -34,46 +34,40 @@ struct ticks {
     size_t count;
 };
 
-static void name_tick(const struct pdnn_scale *scale, double value, const char *unit, char text[TICK_TEXT]) {
-    static const char prefixes[] = " kMGTPE";
+static void name_tick(const struct pdnn_scale *scale, double value, char text[TICK_TEXT]) {
+    static const char *const sizes[] = {" B", " KiB", " MiB", " GiB", " TiB", NULL}, *const prefixes[] = {
+                                                                                         "",  "k", "M", "G",
+                                                                                         "T", "P", "E", NULL};
+    const bool has_prefix = scale->bytes || fmax(fabs(scale->low), fabs(scale->high)) >= 1e5;
+    const double step = scale->bytes ? 1024 : 1000;
+    const char *const *unit = scale->bytes ? sizes : prefixes;
     struct pdnn_str number = {0};
-    size_t prefix = 0;
-    double large = fmax(fabs(scale->low), fabs(scale->high)) >= 1e5 ? 1e3 : INFINITY;
-    if (scale->bytes) {
-        static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-        for (; value >= 1024 && prefix < 4; value /= 1024)
-            prefix++;
-        snprintf(text, TICK_TEXT, "%.4g %s", value, units[prefix]);
-        return;
-    }
-    for (; fabs(value) >= large && prefix + 2 < sizeof prefixes; value /= 1e3)
-        prefix++;
+    for (; has_prefix && fabs(value) >= step && unit[1]; value /= step)
+        unit++;
     pdnn_number_format(&number, fabs(value) < 1e-12 ? 0 : value, 4);
-    snprintf(text, TICK_TEXT, "%.16s%.*s%s", pdnn_str_text(&number), prefix > 0, prefixes + prefix,
-             unit ? unit : "");
+    snprintf(text, TICK_TEXT, "%.16s%s", pdnn_str_text(&number), *unit);
     pdnn_str_finish(&number);
 }
 
-static void add_tick(const struct pdnn_scale *scale, double value, const char *unit, struct ticks *ticks) {
+static void add_tick(const struct pdnn_scale *scale, double value, struct ticks *ticks) {
     double slack = scale->base ? 0 : 1e-9 * (scale->high - scale->low);
     if (ticks->count == TICKS_MAX || value < scale->low - slack || value > scale->high + slack)
         return;
     ticks->value[ticks->count] = value;
-    name_tick(scale, value, unit, ticks->text[ticks->count++]);
+    name_tick(scale, value, ticks->text[ticks->count++]);
 }
 
 /* Those of one step of a logarithmic scale, one, two or more steps apart; the parts of a step end with 0. */
-static void add_powers(const struct pdnn_scale *scale, const double *parts, int apart, const char *unit,
-                       struct ticks *ticks) {
+static void add_powers(const struct pdnn_scale *scale, const double *parts, int apart, struct ticks *ticks) {
     int low = (int)floor(log(scale->low) / log(scale->base)),
         high = (int)ceil(log(scale->high) / log(scale->base));
     ticks->count = 0;
     for (int e = low - (low % apart + apart) % apart; e <= high; e += apart)
         for (const double *part = parts; *part > 0; part++)
-            add_tick(scale, *part * pow(scale->base, e), unit, ticks);
+            add_tick(scale, *part * pow(scale->base, e), ticks);
 }
 
-static bool fits(const struct pdnn_scale *scale, const struct ticks *ticks, bool level, size_t most) {
+static bool fits(const struct pdnn_scale *scale, const struct ticks *ticks, bool level) {
     for (size_t i = 1; i < ticks->count; i++) {
         double apart =
             fabs(pdnn_scale_at(scale, ticks->value[i]) - pdnn_scale_at(scale, ticks->value[i - 1]));
@@ -82,11 +76,11 @@ static bool fits(const struct pdnn_scale *scale, const struct ticks *ticks, bool
         if (apart < (level ? widths / 2 + label_gap : 1.5 * PDNN_FONT_SMALL))
             return false;
     }
-    return ticks->count <= most;
+    return ticks->count <= TICKS_SHOWN;
 }
 
 /* The densest set of round values whose names have room. */
-static void choose_ticks(const struct pdnn_scale *scale, bool level, const char *unit, struct ticks *ticks) {
+static void choose_ticks(const struct pdnn_scale *scale, bool level, struct ticks *ticks) {
     static const double parts[][8] = {{1, 1.5, 2, 3, 4, 5, 7}, {1, 2, 5}, {1}};
     double span = scale->high - scale->low;
     bool found = false;
@@ -94,8 +88,8 @@ static void choose_ticks(const struct pdnn_scale *scale, bool level, const char 
         const int set = k < 2 ? k : 2, apart = k < 3 ? 1 : k - 1;
         if (scale->high <= (apart == 1 ? 2.5 : pow(scale->base, 3)) * scale->low)
             break;
-        add_powers(scale, parts[set], apart, unit, ticks);
-        found = (apart > 1 || ticks->count > 1) && fits(scale, ticks, level, TICKS_SHOWN);
+        add_powers(scale, parts[set], apart, ticks);
+        found = (apart > 1 || ticks->count > 1) && fits(scale, ticks, level);
     }
     double size = pow(10, floor(log10(span / TICKS_SHOWN)));
     for (size_t k = 0; k < 9 && !found; k++) {
@@ -103,8 +97,8 @@ static void choose_ticks(const struct pdnn_scale *scale, bool level, const char 
         ticks->count = 0;
         for (double n = ceil(scale->low / step - 1e-9);
              n * step <= scale->high + 1e-9 * step && ticks->count < TICKS_MAX; n++)
-            add_tick(scale, n * step, unit, ticks);
-        found = fits(scale, ticks, level, TICKS_SHOWN);
+            add_tick(scale, n * step, ticks);
+        found = fits(scale, ticks, level);
     }
 }
 
@@ -115,7 +109,7 @@ static double draw_ticks(struct pdnn_canvas *canvas, const struct pdnn_frame_axi
     struct ticks ticks = {.count = 0};
     double widest = 0;
     if (!axis->bare)
-        choose_ticks(&axis->scale, level, axis->unit, &ticks);
+        choose_ticks(&axis->scale, level, &ticks);
     for (size_t i = 0; i < ticks.count; i++) {
         const double at = pdnn_scale_at(&axis->scale, ticks.value[i]), to[] = {end, edge - tick_length};
         for (int k = !axis->grid; k < 2; k++)
@@ -197,9 +191,9 @@ void pdnn_draw_palette(struct pdnn_canvas *canvas, double left, const struct pdn
                       pdnn_pen_fill(pdnn_palette(inks, (i + 0.5) / BANDS)));
     }
     for (size_t i = 0; i < n_values; i++)
-        add_tick(scale, values[i], NULL, &ticks);
-    if (!n_values || !fits(scale, &ticks, false, TICKS_SHOWN))
-        choose_ticks(scale, false, NULL, &ticks);
+        add_tick(scale, values[i], &ticks);
+    if (!n_values || !fits(scale, &ticks, false))
+        choose_ticks(scale, false, &ticks);
     for (size_t i = 0; i < ticks.count; i++) {
         double at = pdnn_scale_at(scale, ticks.value[i]);
         pdnn_draw_line(canvas, left + width, at, left + width + tick_length, at,

@@ -18,7 +18,7 @@ double pdnn_scale_at(const struct pdnn_scale *scale, double value);
 
 struct pdnn_frame_axis {
     struct pdnn_scale scale;
-    const char *title, *unit;     /* of the axis; behind each tick's number; NULL: none */
+    const char *title;            /* NULL: none */
     bool grid, bare;              /* lines across at the ticks; neither ticks nor numbers */
     double title_low, title_high; /* what an upright title may take; 0: the whole picture */
 };

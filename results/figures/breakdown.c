@@ -274,9 +274,9 @@ static void describe(struct picture *p) {
         pdnn_plot_titles(&p->in->arena, "Where the time goes in", &p->in->selection, NULL);
     const struct pdnn_scale whole = {.high = 100, .from = bottom, .to = pdnn_scale_at(&p->y, 100)};
     pdnn_draw_titles(canvas, PDNN_BARS_LEFT, canvas->height, &titles);
-    pdnn_draw_frame(canvas, &(struct pdnn_frame_axis){.scale = p->bars.x, .bare = true},
-                    &(struct pdnn_frame_axis){
-                        .scale = whole, .title = "share of a step's time", .unit = " %", .grid = true});
+    pdnn_draw_frame(
+        canvas, &(struct pdnn_frame_axis){.scale = p->bars.x, .bare = true},
+        &(struct pdnn_frame_axis){.scale = whole, .title = "share of a step's time (%)", .grid = true});
     pdnn_entries_draw(&p->in->legend, canvas, p->bars.x.to + 28, p->y.to - 6);
     pdnn_picture_table(p->in, p->in->request->n_directories > 1 ? PDNN_RESULTS_KEY
                                   " id +set #step_ns part #share_pct"

@@ -15,12 +15,10 @@ const char *pdnn_plot_directory(struct pdnn_arena *arena, const char *directory)
 const char *pdnn_plot_directories(struct pdnn_arena *arena, const char *const *directory, size_t n) {
     const size_t shown = n > 3 ? 2 : n;
     const char *text = "";
-    for (size_t i = 0; i < shown; i++)
-        text = pdnn_arena_printf(arena, "%s%s%s", text,
-                                 !i           ? ""
-                                 : i + 1 == n ? " and "
-                                              : ", ",
-                                 pdnn_plot_directory(arena, directory[i]));
+    for (size_t i = 0; i < shown; i++) {
+        const char *before = !i ? "" : i + 1 == n ? " and " : ", ";
+        text = pdnn_arena_printf(arena, "%s%s%s", text, before, pdnn_plot_directory(arena, directory[i]));
+    }
     return shown < n ? pdnn_arena_printf(arena, "%s and %zu more", text, n - shown) : text;
 }
 

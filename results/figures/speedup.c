@@ -8,21 +8,16 @@
 struct picture {
     struct pdnn_picture *in;
     struct pdnn_table groups, axes;
-    int x, color;   /* columns */
-    size_t without; /* points without an interval */
+    int x, color;          /* columns */
+    double faster, slower; /* pairs that clearly are */
+    size_t without;        /* points without an interval */
 };
-
-static bool has_clear(const struct picture *p) {
-    return pdnn_table_number(&p->groups, 0, PDNN_GROUP_FASTER) +
-               pdnn_table_number(&p->groups, 0, PDNN_GROUP_SLOWER) >
-           0;
-}
 
 static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = p->in->request;
     const struct pdnn_results *results = &p->in->comparison.selection.results;
     /* A key explains nothing where no ratio is clear. */
-    const size_t best = has_clear(p) ? pdnn_compare_best_axis(&p->axes, "") : SIZE_MAX;
+    const size_t best = p->faster + p->slower > 0 ? pdnn_compare_best_axis(&p->axes, "") : SIZE_MAX;
     p->in->chart.color_title =
         request->color ? request->color
         : best != SIZE_MAX
@@ -66,9 +61,11 @@ static void describe(struct picture *p) {
     const struct pdnn_comparison *c = &p->in->comparison;
     struct pdnn_chart *chart = &p->in->chart;
     const struct pdnn_table *groups = &p->groups; /* all pairs in its first row */
-    const double count = pdnn_table_number(groups, 0, PDNN_GROUP_INSTANCES),
-                 faster = pdnn_table_number(groups, 0, PDNN_GROUP_FASTER),
-                 slower = pdnn_table_number(groups, 0, PDNN_GROUP_SLOWER);
+    static const char *const no_dot[2][2] = {
+        {NULL, "there is no interval"},
+        {"the interval excludes 1", "the interval excludes 1, or there is none"}};
+    const bool clear = p->faster + p->slower > 0;
+    const double count = pdnn_table_number(groups, 0, PDNN_GROUP_INSTANCES);
     const char *number[3];
     for (size_t k = 0; k < 3; k++)
         number[k] = pdnn_plot_ratio(&p->in->arena, pdnn_table_number(groups, 0, PDNN_GROUP_MEAN + k));
@@ -77,11 +74,8 @@ static void describe(struct picture *p) {
     chart->y_title = pdnn_plot_ratio_axis(&p->in->arena, "step time", c);
     chart->caption = "Each point is one model that both ran. Above the line the second platform is faster. "
                      "Intervals: 95 %.";
-    chart->dot = has_clear(p) || p->without ? "the interval contains 1" : "every interval contains 1";
-    chart->no_dot = !has_clear(p) && !p->without ? NULL
-                    : !has_clear(p)              ? "there is no interval"
-                    : p->without                 ? "the interval excludes 1, or there is none"
-                                                 : "the interval excludes 1";
+    chart->no_dot = no_dot[clear][p->without > 0];
+    chart->dot = chart->no_dot ? "the interval contains 1" : "every interval contains 1";
     if (p->without == chart->n_points)
         pdnn_chart_note(chart, "no ratio has an interval");
     pdnn_chart_line_at_1(chart);
@@ -90,12 +84,14 @@ static void describe(struct picture *p) {
         pdnn_chart_note(chart, "   95 %%: %s to %s", number[1], number[2]);
     pdnn_chart_note(chart, "%.0f %% of %.0f above 1",
                     100 * pdnn_table_number(groups, 0, PDNN_GROUP_ABOVE_1) / count, count);
-    pdnn_chart_note(chart, "clearly: %.0f faster, %.0f slower", faster, slower);
+    pdnn_chart_note(chart, "clearly: %.0f faster, %.0f slower", p->faster, p->slower);
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
     pdnn_compare_sums(&picture->comparison, &p.groups, &p.axes);
+    p.faster = pdnn_table_number(&p.groups, 0, PDNN_GROUP_FASTER);
+    p.slower = pdnn_table_number(&p.groups, 0, PDNN_GROUP_SLOWER);
     const enum pdnn_status status = find_columns(&p, err);
     if (status == PDNN_OK) {
         collect_points(&p);

@@ -7,9 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const char family[] =
-    "Helvetica, Arial, 'Liberation Sans', 'Nimbus Sans', 'DejaVu Sans Condensed', sans-serif";
-
 /* With one digit behind the point, and none where that is 0. */
 static void put_number(struct pdnn_str *out, double value) {
     const long tenths = lround(value * 10);
@@ -164,8 +161,11 @@ void pdnn_canvas_svg(const struct pdnn_canvas *canvas, double scale, struct pdnn
     pdnn_str_printf(out, " viewBox=\"0 0 ");
     put_number(out, canvas->width);
     put_next(out, 0, canvas->height);
-    pdnn_str_printf(out, "\" font-family=\"%s\" font-size=\"%d\" fill=\"#%06x\">\n", family, PDNN_FONT_SMALL,
-                    PDNN_INK_TEXT);
+    pdnn_str_printf(
+        out,
+        "\" font-family=\"Helvetica, Arial, 'Liberation Sans', 'Nimbus Sans', 'DejaVu Sans Condensed', "
+        "sans-serif\" font-size=\"%d\" fill=\"#%06x\">\n",
+        PDNN_FONT_SMALL, PDNN_INK_TEXT);
     const struct pdnn_mark **marks = pdnn_alloc(canvas->n_items, sizeof *marks);
     for (size_t i = 0, n_marks = 0; i < canvas->n_items; i++) {
         const struct pdnn_item *item = &canvas->item[i];
