@@ -23,11 +23,10 @@ struct pdnn_frame_axis {
     double title_low, title_high; /* what an upright title may take; 0: the whole picture */
 };
 
-/* A frame that is open above and to the right, with ticks that do not touch each other. */
+/* A frame that is open above and to the right, with ticks that do not touch each other; or its level axis
+ * alone, at `bottom` of a frame up to `top`. */
 void pdnn_draw_frame(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x,
                      const struct pdnn_frame_axis *y);
-
-/* Its level part alone: the axis at `bottom`, of a frame up to `top`. */
 void pdnn_draw_level(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x, double bottom, double top);
 
 /* From one value of a level scale to another, with a cap at both ends. */

@@ -106,10 +106,8 @@ void pdnn_draw_points(struct pdnn_canvas *canvas, const struct pdnn_spot *spots,
 void pdnn_draw_point(struct pdnn_canvas *canvas, double x, double y, struct pdnn_mark mark);
 
 /* Each byte of control characters, of letters that nobody sees and of what is not UTF-8 becomes a question
- * mark; an empty text is nothing. */
+ * mark; an empty text is nothing. The second one cuts it to a width. */
 void pdnn_draw_text(struct pdnn_canvas *canvas, double x, double y, struct pdnn_font font, const char *text);
-
-/* The same, cut to this width. */
 void pdnn_draw_cut(struct pdnn_canvas *canvas, double x, double y, double width, struct pdnn_font font,
                    const char *text);
 
@@ -124,18 +122,15 @@ bool pdnn_text_cut(char *text, double width, double size);
 enum { PDNN_CORNERS_MAX = 12 };
 size_t pdnn_mark_corners(const struct pdnn_mark *mark, struct pdnn_spot corners[PDNN_CORNERS_MAX]);
 
-/* The picture as a file. `scale`: CSS pixels per unit. */
+/* The picture as a file. `scale`: CSS pixels per unit. Cairo writes PNG or PDF, where the build has it;
+ * without it the status is PDNN_UNSUPPORTED. */
 void pdnn_canvas_svg(const struct pdnn_canvas *canvas, double scale, struct pdnn_str *out);
 void pdnn_canvas_tex(const struct pdnn_canvas *canvas, double scale, struct pdnn_str *out);
+enum pdnn_status pdnn_canvas_cairo(const struct pdnn_canvas *canvas, double scale, bool is_pdf,
+                                   struct pdnn_str *out, struct pdnn_err *err);
+extern const bool pdnn_has_cairo;
 
 /* Appends numbers in their order, "0-3 7", as the SVG has the rows of points. */
 void pdnn_put_ranges(struct pdnn_str *out, const size_t *numbers, size_t count);
-
-/* PDNN_UNSUPPORTED in a build without cairo. */
-enum pdnn_status pdnn_canvas_cairo(const struct pdnn_canvas *canvas, double scale, bool is_pdf,
-                                   struct pdnn_str *out, struct pdnn_err *err);
-
-/* Whether this build writes PNG and PDF. */
-extern const bool pdnn_has_cairo;
 
 #endif

@@ -23,13 +23,11 @@ extern const struct pdnn_mark pdnn_plot_cross;
 unsigned pdnn_plot_notes(const struct pdnn_selection *selection, size_t at);
 unsigned pdnn_plot_pair_notes(const struct pdnn_comparison *comparison, size_t pair);
 
-/* How many rows have which notes. {0} is empty. */
+/* How many rows have which notes; {0} is empty. Put: ", 34 of 90 composed, 1 of 90 above their roof". */
 struct pdnn_plot_tally {
     size_t rows, noted[PDNN_NOTES];
 };
 void pdnn_plot_tally_add(struct pdnn_plot_tally *tally, unsigned notes);
-
-/* Appends ", 34 of 90 composed, 1 of 90 above their roof". */
 void pdnn_plot_tally_put(const struct pdnn_plot_tally *tally, struct pdnn_str *out);
 
 /* The title is `what` and, where that ends with "in" or "of", the names of the directories; the subtitle the
@@ -48,37 +46,30 @@ struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char
  * that tells the two apart. Borrowed. */
 const char *pdnn_plot_side(const struct pdnn_comparison *comparison, int side);
 
-/* The processor of the directories, if it is one, in the arena. */
+/* The processor of the directories, if it is one. This and all texts below are in the arena. */
 const char *pdnn_plot_cpu(struct pdnn_arena *arena, const char *const *directory, size_t n);
 
-/* The directory's name, without the rest of its path, in the arena. */
+/* The directory's name without the rest of its path; those of several: "a and b", "a, b and 2 more". */
 const char *pdnn_plot_directory(struct pdnn_arena *arena, const char *directory);
-
-/* The names of all of them: "a", "a and b", "a, b and 2 more". */
 const char *pdnn_plot_directories(struct pdnn_arena *arena, const char *const *directory, size_t n);
 
 /* The caption, and below it the values that most chosen instances have in keys other than the axes, with what
- * is said of them: "layers=4 unless stated otherwise". In the arena. */
+ * is said of them: "layers=4 unless stated otherwise". */
 const char *pdnn_plot_caption(struct pdnn_arena *arena, struct pdnn_str *caption,
                               const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                               const char *said);
 
-/* A number with so many significant digits, in the arena; "" for NaN. */
+/* A number with so many significant digits; a ratio with three, "0.380"; "" for NaN. */
 const char *pdnn_plot_number(struct pdnn_arena *arena, double value, int digits);
-
-/* The same of a ratio, with three: "0.380". */
 const char *pdnn_plot_ratio(struct pdnn_arena *arena, double value);
 
 /* Moves a text into the arena. */
 const char *pdnn_plot_keep(struct pdnn_arena *arena, struct pdnn_str *text);
 
-/* What people call a column of results.csv, "performance"; its name, if they have no other. */
+/* What people call a column of results.csv, "performance", or else its name; with its unit, if it has one,
+ * "performance (GFLOP/s)"; and of a ratio, "step time of A over that of B". */
 const char *pdnn_plot_words(const char *column);
-
-/* "performance (GFLOP/s)": the same with its unit, if it has one, in the arena. */
 const char *pdnn_plot_axis(struct pdnn_arena *arena, const struct pdnn_results *results, int column);
-
-/* "step time of A over that of B", in the arena. */
 const char *pdnn_plot_ratio_axis(struct pdnn_arena *arena, const char *what,
                                  const struct pdnn_comparison *comparison);
 

@@ -15,13 +15,11 @@ struct pdnn_frame {
 
 struct pdnn_spot pdnn_frame_to_pixels(const struct pdnn_frame *frame, struct pdnn_spot data);
 
-/* The angle in the picture of lines y = c * x, in radians. */
+/* The angle in the picture of lines y = c * x, in radians; a label on one is turned by it, in pixels. */
 double pdnn_frame_angle(const struct pdnn_frame *frame);
-
-/* A label on such a line: its center in pixels, rotated by that angle. */
 struct pdnn_label {
     struct pdnn_spot center;
-    double width, height; /* pixels */
+    double width, height;
 };
 
 /* Places labels[at], whose size is set, on the line between two ends (in pixels) where it covers the fewest
@@ -70,7 +68,6 @@ struct pdnn_chart {
 
 /* With one panel of the picture's size. */
 void pdnn_chart_init(struct pdnn_chart *chart, double width, double height, struct pdnn_arena *arena);
-
 void pdnn_chart_add_point(struct pdnn_chart *chart, struct pdnn_chart_point point);
 
 /* Widens the ranges to hold all points, with a margin. */

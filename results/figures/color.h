@@ -5,12 +5,9 @@
 
 #include "results/figures/axis.h"
 
-/* Distinguishable colors for unordered words and kinds. */
-enum { PDNN_PLOT_COLORS = 10 };
+/* Distinguishable colors for unordered words and kinds, and one for everything beyond them. */
+enum { PDNN_PLOT_COLORS = 10, PDNN_INK_OTHERS = 0xbdbdbd };
 extern const int pdnn_plot_distinct_color[PDNN_PLOT_COLORS];
-
-/* For everything beyond those colors. */
-enum { PDNN_INK_OTHERS = 0xbdbdbd };
 
 /* What a point is colored by: the text that its cell has in files, and its number; NaN where the column has
  * texts, or where it is empty. Borrowed. */
@@ -19,13 +16,11 @@ struct pdnn_color_cell {
     double number;
 };
 
-/* How one point looks. */
+/* How one point looks; and how it does where its cell is empty. */
 struct pdnn_look {
     int ink;
     enum pdnn_symbol symbol;
 };
-
-/* Of a cell that is empty. */
 extern const struct pdnn_look pdnn_plot_unknown;
 
 /* What the legend says. */
