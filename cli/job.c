@@ -82,7 +82,17 @@ void pdnn_cli_job_set(struct pdnn_cli_job *job, const char *option, const char *
     job->set_by[job->n_set_by++] = pdnn_arena_printf(&job->arena, "--%s %.160s", option, given);
 }
 
-enum pdnn_status pdnn_cli_job_blame(const struct pdnn_cli_job *job, struct pdnn_err *err) {
+void pdnn_cli_job_default(struct pdnn_cli_job *job, const char *set) {
+    job->sets = pdnn_resize(job->sets, job->n_sets + 1, sizeof *job->sets);
+    memmove(job->sets + 1, job->sets, job->n_sets++ * sizeof *job->sets);
+    job->sets[0] = set;
+}
+
+enum pdnn_status pdnn_cli_job_opened(struct pdnn_cli_job *job, enum pdnn_status status,
+                                     struct pdnn_err *err) {
+    const char *ceilings = job->request.ceilings_file;
+    if (status == PDNN_OK)
+        return ceilings ? pdnn_ceilings_read(ceilings, NULL, job->session.ceilings, err) : PDNN_OK;
     for (size_t i = 0; i < job->n_set_by; i++) {
         const struct pdnn_err cause = *err;
         char place[sizeof PDNN_OVERRIDE_PLACE + 160];
@@ -90,13 +100,7 @@ enum pdnn_status pdnn_cli_job_blame(const struct pdnn_cli_job *job, struct pdnn_
         if (strncmp(cause.text, place, strlen(place)) == 0)
             return pdnn_fail(err, cause.status, "%s%s", job->set_by[i], cause.text + strlen(place));
     }
-    return err->status;
-}
-
-void pdnn_cli_job_default(struct pdnn_cli_job *job, const char *set) {
-    job->sets = pdnn_resize(job->sets, job->n_sets + 1, sizeof *job->sets);
-    memmove(job->sets + 1, job->sets, job->n_sets++ * sizeof *job->sets);
-    job->sets[0] = set;
+    return status;
 }
 
 enum pdnn_status pdnn_cli_job_open(struct pdnn_cli_job *job, struct pdnn_err *err) {
@@ -113,12 +117,7 @@ enum pdnn_status pdnn_cli_job_open(struct pdnn_cli_job *job, struct pdnn_err *er
                           n_tasks, job->session.shard.count);
     enum pdnn_status status = pdnn_session_open(&job->session, arguments->operands, arguments->n_operands,
                                                 job->sets, job->n_sets, err);
-    return status == PDNN_OK ? pdnn_cli_job_ceilings(job, err) : pdnn_cli_job_blame(job, err);
-}
-
-enum pdnn_status pdnn_cli_job_ceilings(struct pdnn_cli_job *job, struct pdnn_err *err) {
-    const char *path = job->request.ceilings_file;
-    return path ? pdnn_ceilings_read(path, NULL, job->session.ceilings, err) : PDNN_OK;
+    return pdnn_cli_job_opened(job, status, err);
 }
 
 enum pdnn_status pdnn_cli_job_roofs(struct pdnn_cli_job *job, struct pdnn_err *err) {

@@ -34,7 +34,6 @@ void pdnn_cli_job_finish(struct pdnn_cli_job *job);
 /* If the option is given, sets a key of the spec as --set does, after those of the user, to this value or,
  * where it is NULL, the option's. What is wrong with it is told of the option. */
 void pdnn_cli_job_set(struct pdnn_cli_job *job, const char *option, const char *key, const char *value);
-enum pdnn_status pdnn_cli_job_blame(const struct pdnn_cli_job *job, struct pdnn_err *err);
 
 /* The same before those of the user, who may override it: "limits.time=10m", which is borrowed. */
 void pdnn_cli_job_default(struct pdnn_cli_job *job, const char *set);
@@ -43,8 +42,9 @@ void pdnn_cli_job_default(struct pdnn_cli_job *job, const char *set);
  * roofs of --ceilings. */
 enum pdnn_status pdnn_cli_job_open(struct pdnn_cli_job *job, struct pdnn_err *err);
 
-/* Reads those roofs, where the session was opened otherwise. */
-enum pdnn_status pdnn_cli_job_ceilings(struct pdnn_cli_job *job, struct pdnn_err *err);
+/* What follows where the session was opened otherwise: reads those roofs or, if that failed, says of which
+ * option. */
+enum pdnn_status pdnn_cli_job_opened(struct pdnn_cli_job *job, enum pdnn_status status, struct pdnn_err *err);
 
 /* Warns of what those roofs lack, or measures roofs where there are none. */
 enum pdnn_status pdnn_cli_job_roofs(struct pdnn_cli_job *job, struct pdnn_err *err);

@@ -19,17 +19,10 @@
 enum { EXIT_FINE = 0, EXIT_SOME_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 
 static int exit_status_of(enum pdnn_status status, bool some_failed) {
-    switch (status) {
-    case PDNN_OK:
-        return some_failed ? EXIT_SOME_FAILED : EXIT_FINE;
-    case PDNN_INVALID:
-    case PDNN_BUSY:
-        return EXIT_USAGE;
-    case PDNN_INTERRUPTED:
-        return EXIT_INTERRUPTED;
-    default:
-        return EXIT_SOME_FAILED;
-    }
+    return status == PDNN_OK                               ? (some_failed ? EXIT_SOME_FAILED : EXIT_FINE)
+           : status == PDNN_INVALID || status == PDNN_BUSY ? EXIT_USAGE
+           : status == PDNN_INTERRUPTED                    ? EXIT_INTERRUPTED
+                                                           : EXIT_SOME_FAILED;
 }
 
 /* One line, whatever the arguments, file names and cells that it quotes. */

@@ -225,13 +225,13 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         pdnn_cli_job_set(&job, keys[i][0], keys[i][1], NULL);
     enum pdnn_status status =
         pdnn_seqpoint_run_open(&run, &job.session, arguments->operands[0], job.sets, job.n_sets, err);
-    status = status == PDNN_OK ? pdnn_table_check_columns(&pdnn_epoch_methods_def, arguments, err)
-                               : pdnn_cli_job_blame(&job, err);
+    status = pdnn_cli_job_opened(&job, status, err);
+    if (status == PDNN_OK)
+        status = pdnn_table_check_columns(&pdnn_epoch_methods_def, arguments, err);
     if (status == PDNN_OK && run.runs)
-        status = pdnn_cli_job_ceilings(&job, err) != PDNN_OK ||
-                         pdnn_cli_job_directory(&job, ".results", err) != PDNN_OK
-                     ? err->status
-                     : pdnn_seqpoint_run_measure(&run, &job.directory, err);
+        status = pdnn_cli_job_directory(&job, ".results", err);
+    if (status == PDNN_OK && run.runs)
+        status = pdnn_seqpoint_run_measure(&run, &job.directory, err);
     /* After a signal, what was measured so far is still told. */
     if (status == PDNN_OK)
         status = print(arguments, &run, err);
