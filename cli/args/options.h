@@ -101,7 +101,7 @@ const struct pdnn_option_def *pdnn_option_find(const struct pdnn_command_def *co
 /* A parsed and checked command line. Everything borrows from argv except the arrays. */
 struct pdnn_arguments {
     const struct pdnn_command_def *command;
-    const char **operands;
+    const char **operands; /* behind the last one is NULL */
     const struct pdnn_option_def *
         *given;          /* as often as it was given; those of one option follow each other */
     const char **values; /* one for each of these; "" of a flag */

@@ -155,8 +155,7 @@ static enum pdnn_status print_tables(const struct pdnn_arguments *arguments, str
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     if (arguments->n_operands && strcmp(arguments->operands[0], all_tables) == 0)
         return print_tables(arguments, err);
-    struct listing listing = {.only = arguments->n_operands ? arguments->operands[0] : NULL,
-                              .for_people = pdnn_wants_text(arguments)};
+    struct listing listing = {.only = *arguments->operands, .for_people = pdnn_wants_text(arguments)};
     struct pdnn_arena arena = {0};
     char shown[PDNN_VISIBLE_TEXT];
     pdnn_table_init(&listing.columns, &columns_def);

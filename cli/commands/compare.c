@@ -271,9 +271,8 @@ static enum pdnn_status print(struct compared *c, size_t view, const struct pdnn
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct compared c = {.by = {{PDNN_BY_OP}, 1}};
-    struct pdnn_compare_request request = {
-        .directory = {arguments->operands[0], arguments->n_operands > 1 ? arguments->operands[1] : NULL},
-        .across = pdnn_argument(arguments, "across")};
+    struct pdnn_compare_request request = {.directory = {arguments->operands[0], arguments->operands[1]},
+                                           .across = pdnn_argument(arguments, "across")};
     const char *by = pdnn_argument(arguments, "by");
     const size_t view =
         pdnn_argument_choice(arguments, "table", pdnn_wants_text(arguments) ? OVERVIEW : PAIRS);

@@ -50,8 +50,7 @@ static const struct pdnn_help_row examples[] = {
 };
 
 struct command {
-    struct pdnn_selection own;
-    struct pdnn_comparison comparison; /* for a ratio */
+    struct pdnn_comparison comparison; /* or only its selection, where no ratio is fitted */
     struct pdnn_table terms, residuals;
 };
 
@@ -61,7 +60,8 @@ static enum pdnn_status fit(struct command *c, const struct pdnn_arguments *argu
     const char *model = pdnn_argument(arguments, "model"), *across = pdnn_argument(arguments, "across");
     struct pdnn_fit_request request = {.what = pdnn_argument(arguments, "value"),
                                        .on = pdnn_argument(arguments, "on")};
-    struct pdnn_compare_request two = {.directory = {arguments->operands[0]}, .across = across};
+    struct pdnn_compare_request two = {.directory = {arguments->operands[0], arguments->operands[1]},
+                                       .across = across};
     struct pdnn_str notes = {0};
     bool models[PDNN_FIT_MODEL_COUNT];
     for (int m = 0; m < PDNN_FIT_MODEL_COUNT; m++)
@@ -69,19 +69,15 @@ static enum pdnn_status fit(struct command *c, const struct pdnn_arguments *argu
     const bool is_ratio = arguments->n_operands > 1 || across,
                is_usual = !is_ratio && !request.what && !models[PDNN_FIT_POWER];
     two.only = pdnn_argument_all(arguments, "only", &two.n_only);
-    if (arguments->n_operands > 1)
-        two.directory[PDNN_SIDE_B] = arguments->operands[1];
     if (is_ratio && request.what)
         return pdnn_fail(err, PDNN_INVALID, "a ratio is fitted, so --value cannot be given");
-    if (is_ratio && pdnn_comparison_open(&c->comparison, &two, err) == PDNN_OK) {
-        request.comparison = &c->comparison;
-        request.selection = &c->comparison.selection;
-    } else if (!is_ratio && pdnn_cli_select(arguments, 1, &c->own, NULL, err) == PDNN_OK) {
-        request.selection = &c->own;
-    } else {
-        return err->status;
-    }
-    enum pdnn_status status = pdnn_fit_all(&request, models, &c->terms, &c->residuals, &notes, err);
+    enum pdnn_status status = is_ratio ? pdnn_comparison_open(&c->comparison, &two, err)
+                                       : pdnn_cli_select(arguments, 1, &c->comparison.selection, NULL, err);
+    if (status != PDNN_OK)
+        return status;
+    request.comparison = is_ratio ? &c->comparison : NULL;
+    request.selection = &c->comparison.selection;
+    status = pdnn_fit_all(&request, models, &c->terms, &c->residuals, &notes, err);
     const char *usual = pdnn_selection_utilization(request.selection);
     if (status == PDNN_OK && is_usual && strcmp(usual, "pct_of_peak") != 0)
         fprintf(stderr, "no instance has pct_of_peak, so %s is fitted\n", usual);
@@ -185,7 +181,8 @@ static void print_fits(const struct command *c) {
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     char shown[PDNN_SIDES][PDNN_VISIBLE_TEXT];
-    struct command c = {.own.count = 0};
+    struct command c = {.comparison = {.at = NULL}};
+    const struct pdnn_selection *own = &c.comparison.selection;
     const bool residuals = pdnn_argument(arguments, "residuals");
     pdnn_table_init(&c.terms, &pdnn_fit_def);
     pdnn_table_init(&c.residuals, &pdnn_residuals_def);
@@ -199,11 +196,10 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
                 pdnn_visible(shown[PDNN_SIDE_A], c.comparison.label[PDNN_SIDE_A]),
                 pdnn_visible(shown[PDNN_SIDE_B], c.comparison.label[PDNN_SIDE_B]), c.comparison.pairs.n_rows,
                 c.comparison.unpaired.n_rows);
-    else if (status == PDNN_OK && c.own.left_out)
-        fprintf(stderr, "%zu instances; left out %zu that did not end ok\n", c.own.count, c.own.left_out);
+    else if (status == PDNN_OK && own->left_out)
+        fprintf(stderr, "%zu instances; left out %zu that did not end ok\n", own->count, own->left_out);
     pdnn_table_finish(&c.terms);
     pdnn_table_finish(&c.residuals);
-    pdnn_selection_close(&c.own);
     pdnn_comparison_close(&c.comparison);
     return status;
 }

@@ -16,7 +16,7 @@ static const struct pdnn_help_row examples[] = {
 static const char spec_topic[] = "spec";
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    const char *topic = arguments->n_operands ? arguments->operands[0] : NULL;
+    const char *topic = *arguments->operands;
     const bool is_spec = topic && strcmp(topic, spec_topic) == 0;
     const struct pdnn_command_def *command = topic ? pdnn_command_find(topic) : NULL;
     struct pdnn_str text = {0};
