@@ -180,14 +180,14 @@ static enum pdnn_status check_operands(const struct pdnn_arguments *arguments, s
 }
 
 static enum pdnn_status check_rules(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    for (const struct pdnn_option_rule *rule = arguments->command->rules; rule && rule->option; rule++) {
-        const bool is_given = pdnn_argument(arguments, rule->option);
-        if (is_given && rule->needs && !pdnn_argument(arguments, rule->needs))
-            return pdnn_fail(err, PDNN_INVALID, "--%s needs --%s", rule->option, rule->needs);
-        for (size_t i = 0; is_given && rule->excludes && i < arguments->n_values; i++) {
-            const char *name = arguments->given[i]->name;
-            if (pdnn_parts_have(rule->excludes, ",", name, strlen(name)))
-                return pdnn_fail(err, PDNN_INVALID, "--%s and --%s cannot be combined", rule->option, name);
+    for (size_t i = 0; i < arguments->n_values; i++) {
+        const struct pdnn_option_def *option = arguments->given[i];
+        if (option->needs && !pdnn_argument(arguments, option->needs))
+            return pdnn_fail(err, PDNN_INVALID, "--%s needs --%s", option->name, option->needs);
+        for (size_t k = 0; option->excludes && k < arguments->n_values; k++) {
+            const char *name = arguments->given[k]->name;
+            if (pdnn_parts_have(option->excludes, ",", name, strlen(name)))
+                return pdnn_fail(err, PDNN_INVALID, "--%s and --%s cannot be combined", option->name, name);
         }
     }
     return PDNN_OK;

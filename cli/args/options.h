@@ -26,16 +26,13 @@ struct pdnn_option_def {
     const char *help;           /* one sentence without a full stop, including the default */
     enum pdnn_option_kind kind; /* PDNN_OPTION_TEXT: any text, or one of the choices */
     double least, most;
+    /* Another option that must be given with it, and those that cannot be, joined by commas; or NULL. */
+    const char *needs, *excludes;
 };
 
 /* Something with a name, and what is said of it. */
 struct pdnn_help_row {
     const char *name, *help;
-};
-
-/* Another option that must be given together with an option, and those that cannot be, joined by commas. */
-struct pdnn_option_rule {
-    const char *option, *needs, *excludes;
 };
 
 struct pdnn_arguments;
@@ -63,7 +60,6 @@ struct pdnn_command_def {
     bool (*kind)(size_t index, const char **name, const char **help);
     const struct pdnn_option_def *options;
     size_t n_options;
-    const struct pdnn_option_rule *rules; /* ended by one without an option; or NULL */
     const struct pdnn_help_row *examples;
     size_t n_examples;
     /* `threads: all` means something to this command, so it says what becomes of OpenMP's variables. */

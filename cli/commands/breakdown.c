@@ -28,15 +28,12 @@ static const struct pdnn_option_def options[] = {
      .help = "sum by category, group, pass, layer or op, or several joined by commas (default: category)"},
     {"across", 'a', "KEYS", .help = "one column per value of a hyper-parameter or run setting"},
     PDNN_OPTION_ONLY,
-    {"gemms", .help = "list the shapes of the matrix products, with the rate and time of each"},
-    {"check-directions",
+    {"gemms", .excludes = "check-directions,by,across",
+     .help = "list the shapes of the matrix products, with the rate and time of each"},
+    {"check-directions", .excludes = "by,across",
      .help = "test what must hold in measured runs of BERT training; exit status 1 if something does not"},
     PDNN_OPTIONS_TABLE,
 };
-
-/* Directions and the list of products are views of their own. */
-static const struct pdnn_option_rule option_rules[] = {
-    {"gemms", NULL, "check-directions,by,across"}, {"check-directions", NULL, "by,across"}, {NULL}};
 
 static const struct pdnn_help_row examples[] = {
     {"paradnn breakdown cnn.results",
@@ -378,4 +375,4 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
 }
 
 PDNN_COMMAND(breakdown, PDNN_COMMANDS_FIRST, "RESULTS...", "Shows where the time of each instance went.",
-             .run = run, .rules = option_rules, .reads_directories = true);
+             .run = run, .reads_directories = true);

@@ -47,7 +47,7 @@ static const struct pdnn_option_def options[] = {
      .help =
          "what the command may take, as limits.budget: the models of which it buys most are composed, and "
          "operators predicted from measured neighbours"},
-    {"dry-run",
+    {"dry-run", .excludes = "library,retry,validate,calibrate",
      .help =
          "say what there is to measure, how long it takes and what the budget buys; nothing is compiled or written"},
     {"retry",
@@ -56,10 +56,6 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_MEASURE,
     PDNN_OPTIONS_TABLE,
 };
-
-/* The plan is made of the graphs alone. */
-static const struct pdnn_option_rule option_rules[] = {{"dry-run", NULL, "library,retry,validate,calibrate"},
-                                                       {NULL}};
 
 static const struct pdnn_help_row examples[] = {
     {"paradnn compose sweeps/fc.yaml --validate 5",
@@ -333,4 +329,4 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
 
 PDNN_COMMAND(compose, PDNN_COMMANDS_MEASURE, "SPEC...",
              "Gives the times of models as sums over their operators, measured once.", .run = run,
-             .rules = option_rules, .resolves_threads = true);
+             .resolves_threads = true);

@@ -40,14 +40,11 @@ static const struct pdnn_option_def options[] = {
      .help =
          "what ran the models, with its version, for example 'TensorFlow 1.12': the key `version` of pictures"},
     {"ceilings", 0, "FILE", .help = "the platform's roofs, as `paradnn ceilings` writes them"},
-    {"peak", 0, "N", .kind = PDNN_OPTION_NUMBER, .least = 1e-6, .most = 1e12,
-     .help = "its peak in GFLOP/s, instead; needs --bandwidth"},
-    {"bandwidth", 0, "N", .kind = PDNN_OPTION_NUMBER, .least = 1e-6, .most = 1e12,
+    {"peak", 0, "N", .kind = PDNN_OPTION_NUMBER, .least = 1e-6, .most = 1e12, .needs = "bandwidth",
+     .excludes = "ceilings", .help = "its peak in GFLOP/s, instead; needs --bandwidth"},
+    {"bandwidth", 0, "N", .kind = PDNN_OPTION_NUMBER, .least = 1e-6, .most = 1e12, .needs = "peak",
      .help = "of its memory in GB/s"},
 };
-
-static const struct pdnn_option_rule option_rules[] = {
-    {"peak", "bandwidth", "ceilings"}, {"bandwidth", "peak", NULL}, {NULL}};
 
 static const struct pdnn_help_row examples[] = {
     {"paradnn import gpu_fc.json -o gpu.results", "fully connected models on the paper's GPU"},
@@ -113,4 +110,4 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
 }
 
 PDNN_COMMAND(import, PDNN_COMMANDS_FILES, "FILE", "Makes a result directory of somebody else's table.",
-             .run = run, .rules = option_rules, .prints_nothing = true);
+             .run = run, .prints_nothing = true);

@@ -42,14 +42,12 @@ static const struct pdnn_option_def options[] = {
     {"points", 0, "DIR",
      .help = "run the SeqPoints that were chosen in DIR, on another platform, instead of choosing them"},
     {"ground-truth", .help = "measure every distinct length, so that all methods have an error"},
-    {"every",
+    {"every", .needs = "ground-truth",
      .help = "with --ground-truth: time as many steps of each length as the epoch has iterations of it"},
     PDNN_OPTIONS_MEASURE,
     {"dry-run", .help = "choose and print, run and write nothing"},
     PDNN_OPTIONS_TABLE,
 };
-
-static const struct pdnn_option_rule option_rules[] = {{"every", "ground-truth", NULL}, {NULL}};
 
 static const struct pdnn_help_row examples[] = {
     {"paradnn seqpoint sweeps/seqpoint-gnmt.yaml --dry-run", "which iterations stand for an epoch of GNMT"},
@@ -244,4 +242,4 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
 
 PDNN_COMMAND(seqpoint, PDNN_COMMANDS_MEASURE, "SPEC|ID|DIR [DIR]",
              "Projects an epoch of a sequence model from a few of its iterations.", .run = run,
-             .rules = option_rules, .resolves_threads = true);
+             .resolves_threads = true);

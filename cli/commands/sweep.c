@@ -44,11 +44,11 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_SHARD,
     PDNN_OPTIONS_MEASURE,
     {"retry", .help = "visit instances again that failed in an earlier run"},
-    {"join",
+    {"join", .needs = "output", .excludes = "shard,retry",
      .help =
          "work on DIR together with any number of other processes, here or on other hosts, that run the same "
          "command; paradnn merge makes the tables"},
-    {"lease-expiry", 0, "TIME", .kind = PDNN_OPTION_TIME,
+    {"lease-expiry", 0, "TIME", .kind = PDNN_OPTION_TIME, .needs = "join",
      .help =
          "with --join: after how long without a sign of life a process on another host counts as dead; the same for "
          "all that join (default: 2m)"},
@@ -66,9 +66,6 @@ static const struct pdnn_option_def options[] = {
          "end within this time and start no visit that would not (default: what Slurm says in a job of it)"},
     {"quiet", 'q', .help = "print nothing but warnings and errors: no progress, no findings at the end"},
 };
-
-static const struct pdnn_option_rule option_rules[] = {
-    {"join", "output", "shard,retry"}, {"lease-expiry", "join", NULL}, {NULL}};
 
 static const struct pdnn_help_row examples[] = {
     {"paradnn sweep sweeps/fc.yaml", "the main job: the tables are in fc.results afterwards"},
@@ -410,4 +407,4 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
 }
 
 PDNN_COMMAND(sweep, PDNN_COMMANDS_FIRST, "SPEC...", "Runs all instances of specs and writes their tables.",
-             .run = run, .rules = option_rules, .resolves_threads = true, .prints_nothing = true);
+             .run = run, .resolves_threads = true, .prints_nothing = true);

@@ -15,18 +15,15 @@ static const struct pdnn_option_def options[] = {
     {"set", 0, "KEY=VALUE", .repeats = true, .help = "override a key"},
     {"color", 'c', "COLOR", .choices = colors, .help = "paint in COLOR"},
     {"dry", 'n', .help = "only say what would be done"},
-    {"gloss", 'g', .help = "let it shine"},
+    {"gloss", 'g', .needs = "color", .excludes = "set,output", .help = "let it shine"},
     {"coats", 0, "N", .kind = PDNN_OPTION_WHOLE, .least = 1, .most = 9, .help = "how many"},
     {"share", 0, "X", .kind = PDNN_OPTION_NUMBER, .most = 0.5, .help = "of water"},
     {"wait", 0, "TIME", .kind = PDNN_OPTION_TIME, .help = "between two"},
 };
 
-static const struct pdnn_option_rule rules[] = {{"gloss", "color", "set,output"}, {NULL}};
-
 static const struct pdnn_help_row examples[] = {{"paradnn paint wall", "paints the wall"}};
 
-static PDNN_COMMAND(paint, PDNN_COMMANDS_FIRST, "THING [THING] [THING]", "Paints.", .run = NULL,
-                    .rules = rules);
+static PDNN_COMMAND(paint, PDNN_COMMANDS_FIRST, "THING [THING] [THING]", "Paints.", .run = NULL);
 static const struct pdnn_command_def *const paint = &pdnn_command_paint;
 
 /* Nothing but this command is asked for its help. */
