@@ -15,7 +15,6 @@
 /* The visits that ended ok, and room for one number of each of them; what else counts. */
 struct ok_visits {
     const struct pdnn_visit **visit;
-    struct pdnn_measured_ops *ops;
     size_t count, n_failed;
     const struct pdnn_visit *last_failed;
     double *value, *scratch;
@@ -24,7 +23,6 @@ struct ok_visits {
 static void collect_ok(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
                        struct ok_visits *ok) {
     ok->visit = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->visit);
-    ok->ops = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->ops);
     ok->value = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->value);
     ok->scratch = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->scratch);
     const struct pdnn_standing standing = pdnn_standing_of(input->visits, input->n_visits);
@@ -35,11 +33,9 @@ static void collect_ok(const struct pdnn_aggregate_input *input, struct pdnn_are
         if (visit->outcome != PDNN_OUTCOME_OK) {
             ok->last_failed = visit;
             ok->n_failed++;
-            continue;
+        } else {
+            ok->visit[ok->count++] = visit;
         }
-        if (input->ops)
-            ok->ops[ok->count] = input->ops[i];
-        ok->visit[ok->count++] = visit;
     }
 }
 
@@ -133,15 +129,14 @@ static void set_outcome(struct analysis *a) {
     const struct pdnn_aggregate_input *input = a->input;
     const struct pdnn_visit *last = a->ok.last_failed;
     const size_t n_failed = a->ok.n_failed, n_ok = a->ok.count;
-    char reason[PDNN_REASON_TEXT] = "", started[PDNN_UTC_TEXT];
-    enum pdnn_outcome outcome = n_ok ? PDNN_OUTCOME_OK : last ? last->outcome : input->outcome;
-    if (!input->n_visits)
-        snprintf(reason, sizeof reason, "%s", input->reason ? input->reason : "");
-    else if (last && n_ok)
-        snprintf(reason, sizeof reason, "%zu of %zu visits failed, the last: %s%s%.200s", n_failed,
-                 n_failed + n_ok, pdnn_outcome_name(last->outcome), *last->reason ? ": " : "", last->reason);
-    else if (last)
-        memcpy(reason, last->reason, sizeof reason);
+    const enum pdnn_outcome outcome = n_ok ? PDNN_OUTCOME_OK : last ? last->outcome : input->outcome;
+    const char *reason = last ? last->reason : input->n_visits || !input->reason ? "" : input->reason;
+    char text[PDNN_REASON_TEXT], started[PDNN_UTC_TEXT];
+    if (last && n_ok) {
+        snprintf(text, sizeof text, "%zu of %zu visits failed, the last: %s%s%.200s", n_failed,
+                 n_failed + n_ok, pdnn_outcome_name(last->outcome), *reason ? ": " : "", reason);
+        reason = text;
+    }
     pdnn_result_set_text(&a->row, PDNN_RESULT_STATUS, pdnn_outcome_name(outcome));
     pdnn_result_set_text(&a->row, PDNN_RESULT_REASON, reason);
     pdnn_result_set_count(&a->row, PDNN_RESULT_ROUNDS, n_ok);
@@ -322,11 +317,10 @@ static size_t find_row(const struct analysis *a, const char *key, size_t start, 
 }
 
 static void note_implementation(struct op_row *row, const char *implementation) {
-    static const char separator[] = " | ";
     size_t used = strlen(row->implementation), more = strlen(implementation);
-    if (!pdnn_parts_have(row->implementation, separator, implementation, more) &&
-        used + (used ? strlen(separator) : 0) + more < sizeof row->implementation)
-        snprintf(row->implementation + used, sizeof row->implementation - used, "%s%s", used ? separator : "",
+    if (!pdnn_parts_have(row->implementation, " | ", implementation, more) &&
+        used + more + sizeof " | " <= sizeof row->implementation)
+        snprintf(row->implementation + used, sizeof row->implementation - used, "%s%s", used ? " | " : "",
                  implementation);
 }
 
@@ -355,8 +349,8 @@ static void make_rows(struct analysis *a) {
                                             a->groups[i].shape);
         add_row(a, key, stem ? stem : "")->group = &a->groups[i];
     }
-    for (size_t i = 0; i < a->ok.count; i++)
-        add_visit(a, &a->ok.ops[i], i);
+    for (size_t i = 0; i < a->ok.count && a->input->ops; i++)
+        add_visit(a, &a->input->ops[a->ok.visit[i] - a->input->visits], i);
     for (size_t i = 0; i < a->n_rows && a->ok.count; i++)
         a->rows[i].time_ns = pdnn_median(a->rows[i].times, a->ok.count);
 }
@@ -413,33 +407,6 @@ static void add_links(struct analysis *a, const struct pdnn_ceilings *ceilings) 
         if (node->attr[PDNN_ALLREDUCE_PHASE] == PDNN_ALLREDUCE_WHOLE)
             a->of_group[a->group_of[i]].link_ns += ns;
     }
-}
-
-static enum pdnn_status analyse_graph(struct analysis *a, const struct pdnn_ceilings *ceilings,
-                                      struct pdnn_err *err) {
-    const struct pdnn_instance *instance = &a->instance;
-    bool cold = instance->setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
-    struct pdnn_place_input *inputs;
-    enum pdnn_status status = pdnn_instance_graph(instance, a->arena, &a->graph, err);
-    if (status == PDNN_OK)
-        status = pdnn_graph_groups(&a->graph, &a->groups, &a->n_groups, &a->group_of, err);
-    if (status == PDNN_OK)
-        status = pdnn_graph_inputs(&a->graph, &a->roofs, cold, &inputs, err);
-    if (status != PDNN_OK)
-        return status;
-    make_rows(a);
-    extrapolate(a);
-    a->of_group = pdnn_arena_alloc(a->arena, a->n_groups, sizeof *a->of_group);
-    add_links(a, ceilings);
-    for (size_t i = 0; i < a->graph.n_nodes; i++) {
-        pdnn_place_input_add(&a->of_group[a->group_of[i]], &inputs[i]);
-        pdnn_place_input_add(&a->whole, &inputs[i]);
-    }
-    for (size_t i = 0; i < a->n_rows; i++) {
-        a->whole.calls += a->rows[i].group ? 0 : a->rows[i].count;
-        a->ops_ns += a->rows[i].time_ns;
-    }
-    return PDNN_OK;
 }
 
 static double examples_of(const struct analysis *a) {
@@ -576,30 +543,43 @@ static void add_ops(const struct analysis *a, struct pdnn_table *ops) {
 
 /* Counts that do not fit in 64 bits leave their columns empty; the row stays. False if they do not. */
 static bool set_totals(struct analysis *a) {
-    struct pdnn_err why = {0};
     struct pdnn_totals totals;
-    enum pdnn_status status = PDNN_OK;
     if (a->input->totals && a->input->totals->memory_bytes)
         totals = *a->input->totals;
-    else
-        status = pdnn_cost_instance(&a->instance, a->arena, true, &totals, &why);
-    if (status == PDNN_OK)
-        pdnn_result_set_totals(&a->row, &totals);
-    return status == PDNN_OK;
+    else if (pdnn_cost_instance(&a->instance, a->arena, true, &totals, &(struct pdnn_err){0}) != PDNN_OK)
+        return false;
+    pdnn_result_set_totals(&a->row, &totals);
+    return true;
 }
 
 /* What depends on the graph: the row's place, and its ops. */
 static enum pdnn_status add_graph(struct analysis *a, struct pdnn_table *ops, struct pdnn_err *err) {
-    const struct ok_visits *ok = &a->ok;
+    const struct pdnn_instance *instance = &a->instance;
+    const bool cold = instance->setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
+    const double step_ns = get(a, PDNN_RESULT_TIME_NS_MEDIAN);
+    struct pdnn_place_input *inputs;
     if (a->input->ceilings)
-        pdnn_roofs_init(&a->roofs, a->input->ceilings, a->instance.setting[PDNN_SETTING_THREADS]);
-    double step_ns = get(a, PDNN_RESULT_TIME_NS_MEDIAN);
-    double compute = speed_of(ok, offsetof(struct pdnn_visit, probe_gflops), a->roofs.probe_gflops, step_ns);
-    double memory = speed_of(ok, offsetof(struct pdnn_visit, probe_gbs), a->roofs.probe_gbs, step_ns);
+        pdnn_roofs_init(&a->roofs, a->input->ceilings, instance->setting[PDNN_SETTING_THREADS]);
+    double compute =
+        speed_of(&a->ok, offsetof(struct pdnn_visit, probe_gflops), a->roofs.probe_gflops, step_ns);
+    double memory = speed_of(&a->ok, offsetof(struct pdnn_visit, probe_gbs), a->roofs.probe_gbs, step_ns);
     a->whole.speed = (struct pdnn_speed){is_usable(compute) ? compute : 1, is_usable(memory) ? memory : 1};
-    enum pdnn_status status = analyse_graph(a, a->input->ceilings, err);
-    if (status != PDNN_OK)
+    if (pdnn_instance_graph(instance, a->arena, &a->graph, err) != PDNN_OK ||
+        pdnn_graph_groups(&a->graph, &a->groups, &a->n_groups, &a->group_of, err) != PDNN_OK ||
+        pdnn_graph_inputs(&a->graph, &a->roofs, cold, &inputs, err) != PDNN_OK)
         return pdnn_wrap(err, "%s", a->input->id);
+    make_rows(a);
+    extrapolate(a);
+    a->of_group = pdnn_arena_alloc(a->arena, a->n_groups, sizeof *a->of_group);
+    add_links(a, a->input->ceilings);
+    for (size_t i = 0; i < a->graph.n_nodes; i++) {
+        pdnn_place_input_add(&a->of_group[a->group_of[i]], &inputs[i]);
+        pdnn_place_input_add(&a->whole, &inputs[i]);
+    }
+    for (size_t i = 0; i < a->n_rows; i++) {
+        a->whole.calls += a->rows[i].group ? 0 : a->rows[i].count;
+        a->ops_ns += a->rows[i].time_ns;
+    }
     place_row(a, compute, memory);
     if (ops)
         add_ops(a, ops);
@@ -622,14 +602,13 @@ enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct
     pdnn_arena_reset(arena);
     collect_ok(input, arena, &a.ok);
     set_outcome(&a);
-    if (a.ok.count)
+    if (a.ok.count) {
         set_times(&a);
-    if (a.ok.count && has_totals)
-        status = add_graph(&a, ops, err);
-    if (a.ok.count)
+        status = has_totals ? add_graph(&a, ops, err) : PDNN_OK;
         put(&a, PDNN_RESULT_CI_HALF_PCT,
             (get(&a, PDNN_RESULT_CI_HIGH_NS) - get(&a, PDNN_RESULT_CI_LOW_NS)) / 2 /
                 get(&a, PDNN_RESULT_TIME_NS_MEDIAN) * 100);
+    }
     pdnn_result_set_text(&a.row, PDNN_RESULT_ROW_FLAGS, pdnn_flags_format(a.flags, flags));
     free(a.rows);
     return status;

@@ -187,18 +187,6 @@ static void cut_pieces(struct walk *walk) {
         pieces->last[i] = NEVER;
 }
 
-static size_t piece_at(const struct pieces *pieces, uint64_t offset) {
-    size_t low = 0, high = pieces->n;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (pieces->start[middle] <= offset)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static size_t rung_at(const struct pdnn_roofs *roofs, uint64_t distance) {
     size_t rung = 0;
     while (rung + 1 < roofs->n_rungs && roofs->rung[rung + 1].from_bytes <= distance)
@@ -219,7 +207,9 @@ static void access_tensor(struct walk *walk, uint32_t tensor, uint64_t bytes, ui
     uint64_t end = lifetime->offset + lifetime->bytes, done = 0;
     if (!lifetime->bytes)
         return;
-    for (size_t i = piece_at(pieces, lifetime->offset); i < pieces->n && pieces->start[i] < end; i++) {
+    const uint64_t *first =
+        bsearch(&lifetime->offset, pieces->start, pieces->n, sizeof *pieces->start, compare_offsets);
+    for (size_t i = (size_t)(first - pieces->start); pieces->start[i] < end; i++) {
         bool never = pieces->last[i] == NEVER;
         size_t rung = rung_at(walk->roofs, never ? UINT64_MAX : pieces->clock - pieces->last[i]);
         uint64_t upto = part_of(bytes, pieces->start[i + 1] - lifetime->offset, lifetime->bytes);
