@@ -7,32 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double number_of(const struct pdnn_grid_request *request, size_t row, int column) {
-    return pdnn_results_number(&request->selection->results, row, column);
-}
-
-static const char *get(const struct pdnn_grid_request *request, size_t row, int column) {
-    return pdnn_results_text(&request->selection->results, row, column);
-}
-
-static bool is_ok(const struct pdnn_grid_request *request, size_t row) {
-    return strcmp(get(request, row, request->selection->status), "ok") == 0 &&
-           number_of(request, row, request->selection->step) > 0;
-}
-
-/* NaN if the row did not end ok. */
-static double value_of(const struct pdnn_grid_request *request, size_t row) {
-    return is_ok(request, row) ? number_of(request, row, request->value) : NAN;
-}
-
-/* Whether the instance has a place in the grid: it has a value, or it was tried and has no time. */
-static bool is_placed(const struct pdnn_grid_request *request, size_t row) {
-    const enum pdnn_outcome outcome = pdnn_outcome_find(get(request, row, request->selection->status));
-    const bool was_tried = outcome != PDNN_OUTCOME_FILTERED && outcome != PDNN_OUTCOME_INTERRUPTED &&
-                           outcome != PDNN_OUTCOME_COUNT;
-    return *get(request, row, request->x) && *get(request, row, request->y) &&
-           (is_ok(request, row) ? !isnan(value_of(request, row)) : was_tried);
-}
+/* A grid while it is made. */
+struct making {
+    const struct pdnn_grid_request *request;
+    const struct pdnn_results *results;
+    struct pdnn_row_list rows; /* those with a place in the grid */
+    const double *of[2];       /* by row: the value, NaN without a time; the ratio, or NULL */
+    struct pdnn_arena *arena;
+    struct pdnn_grid grid;
+};
 
 struct entry {
     const char *text;
@@ -42,11 +25,8 @@ struct entry {
 
 static int compare_entries(const void *a, const void *b) {
     const struct entry *one = a, *other = b;
-    if (isnan(one->number) != isnan(other->number))
-        return isnan(one->number) ? 1 : -1;
-    if (!isnan(one->number) && one->number != other->number)
-        return one->number < other->number ? -1 : 1;
-    return (one->at > other->at) - (one->at < other->at);
+    const int order = pdnn_compare_numbers_first(one->text, other->text);
+    return order ? order : (one->at > other->at) - (one->at < other->at);
 }
 
 /* The power of two that a bin begins with; 0 for what is not positive, NaN for a word. */
@@ -66,31 +46,30 @@ static const char *number_text(struct pdnn_arena *arena, double number) {
     return kept;
 }
 
-static enum pdnn_status make_axis(const struct pdnn_grid_request *request, const struct pdnn_row_list *rows,
-                                  int column, struct pdnn_arena *arena, struct pdnn_grid_axis *axis,
+static enum pdnn_status make_axis(const struct making *m, int column, struct pdnn_grid_axis *axis,
                                   struct pdnn_err *err) {
-    struct pdnn_groups values =
-        pdnn_groups_make(&request->selection->results.table, rows, &(size_t){(size_t)column}, 1);
+    struct pdnn_groups values = pdnn_groups_make(&m->results->table, &m->rows, &(size_t){(size_t)column}, 1);
     struct entry *entries = pdnn_alloc(values.count, sizeof *entries);
     enum pdnn_status status = PDNN_OK;
-    *axis = (struct pdnn_grid_axis){.name = pdnn_results_name(&request->selection->results, column),
-                                    .binned = values.count > PDNN_GRID_EXACT_MAX};
+    axis->name = pdnn_results_name(m->results, column);
+    axis->binned = values.count > PDNN_GRID_EXACT_MAX;
     for (size_t i = 0; i < values.count; i++) {
         const size_t row = values.group[i].at[0];
-        entries[i] = (struct entry){get(request, row, column), number_of(request, row, column), i};
+        entries[i] = (struct entry){pdnn_results_text(m->results, row, column),
+                                    pdnn_results_number(m->results, row, column), i};
     }
     qsort(entries, values.count, sizeof *entries, compare_entries);
     for (size_t i = 0; status == PDNN_OK && i < values.count; i++) {
         const double start = axis->binned ? bin_of(entries[i].number) : entries[i].number;
         if (axis->count && start == axis->start[axis->count - 1])
             continue;
-        if (axis->binned && (isnan(start) || axis->count == PDNN_GRID_STEPS_MAX))
+        if (axis->binned && (isnan(start) || axis->count == PDNN_GRID_STEPS_MAX)) {
             status = pdnn_fail(err, PDNN_INVALID,
                                "%s has too many values for an axis: choose some with --only", axis->name);
-        else
-            axis->start[axis->count] = start;
-        if (status == PDNN_OK)
-            axis->step[axis->count++] = axis->binned ? number_text(arena, start) : entries[i].text;
+            break;
+        }
+        axis->start[axis->count] = start;
+        axis->step[axis->count++] = axis->binned ? number_text(m->arena, start) : entries[i].text;
     }
     free(entries);
     pdnn_groups_finish(&values);
@@ -98,10 +77,10 @@ static enum pdnn_status make_axis(const struct pdnn_grid_request *request, const
 }
 
 /* The step that holds the value, by its number: the text of a bin has fewer digits. */
-static size_t step_of(const struct pdnn_grid_request *request, size_t row, int column,
-                      const struct pdnn_grid_axis *axis) {
-    const double number = number_of(request, row, column), start = axis->binned ? bin_of(number) : number;
-    const char *text = get(request, row, column);
+static size_t step_of(const struct making *m, size_t row, int column, const struct pdnn_grid_axis *axis) {
+    const double number = pdnn_results_number(m->results, row, column),
+                 start = axis->binned ? bin_of(number) : number;
+    const char *text = pdnn_results_text(m->results, row, column);
     size_t at = 0;
     while (isnan(number) ? !isnan(axis->start[at]) || strcmp(axis->step[at], text) != 0
                          : axis->start[at] != start)
@@ -110,48 +89,44 @@ static size_t step_of(const struct pdnn_grid_request *request, size_t row, int c
 }
 
 /* Until finish_cells, `mean` of a cell is a sum. A panel of ratios has pairs only. */
-static void place_row(const struct pdnn_grid_request *request, size_t row, const struct pdnn_grid *grid,
-                      struct pdnn_grid_panel *panel) {
-    const double value = panel->is_ratio ? request->ratio[row] : value_of(request, row);
-    const size_t x = step_of(request, row, request->x, &grid->x),
-                 y = step_of(request, row, request->y, &grid->y);
-    const int method = request->selection->results.at[PDNN_RESULT_METHOD],
-              flags = request->selection->results.at[PDNN_RESULT_ROW_FLAGS];
-    if (panel->is_ratio && isnan(value))
-        return;
-    struct pdnn_grid_cell *cell = &panel->cell[x + grid->x.count * y];
+static void place_row(const struct making *m, size_t row, struct pdnn_grid_panel *panel) {
+    const double value = m->of[panel->is_ratio][row];
+    const size_t x = step_of(m, row, m->request->x, &m->grid.x),
+                 y = step_of(m, row, m->request->y, &m->grid.y);
+    const char *method = pdnn_results_text(m->results, row, m->results->at[PDNN_RESULT_METHOD]),
+               *flags = pdnn_results_text(m->results, row, m->results->at[PDNN_RESULT_ROW_FLAGS]);
+    struct pdnn_grid_cell *cell = &panel->cell[x + m->grid.x.count * y];
     if (isnan(value)) {
-        cell->failed++;
+        cell->failed += !panel->is_ratio;
         return;
     }
-    cell->mean += grid->geometric || panel->is_ratio ? log(value) : value;
+    cell->mean += m->grid.geometric || panel->is_ratio ? log(value) : value;
     cell->models++;
-    cell->predicted += strcmp(get(request, row, method), "predicted") == 0;
-    cell->doubtful +=
-        (pdnn_flags_parse(get(request, row, flags)) & (PDNN_FLAG_ABOVE_ROOF | PDNN_FLAG_UNUSABLE)) != 0;
+    cell->predicted += strcmp(method, "predicted") == 0;
+    cell->doubtful += (pdnn_flags_parse(flags) & (PDNN_FLAG_ABOVE_ROOF | PDNN_FLAG_UNUSABLE)) != 0;
 }
 
-static bool has_ratio(const struct pdnn_grid_request *request, const struct pdnn_row_list *rows) {
-    size_t i = request->ratio ? 0 : rows->count;
-    while (i < rows->count && isnan(request->ratio[rows->at[i]]))
+static bool has_ratio(const struct making *m, const struct pdnn_row_list *rows) {
+    size_t i = m->of[1] ? 0 : rows->count;
+    while (i < rows->count && isnan(m->of[1][rows->at[i]]))
         i++;
     return i < rows->count;
 }
 
 /* A panel for each family and combination of the keys. */
-static enum pdnn_status place_rows(const struct pdnn_grid_request *request, const struct pdnn_row_list *rows,
-                                   struct pdnn_arena *arena, struct pdnn_grid *grid, struct pdnn_err *err) {
-    const struct pdnn_table *table = &request->selection->results.table;
-    size_t keys[1 + PDNN_SELECTION_AXES_MAX] = {(size_t)request->selection->family};
-    for (size_t k = 0; k < request->keys->count; k++)
-        keys[1 + k] = (size_t)request->keys->column[k];
-    struct pdnn_groups families = pdnn_groups_make(table, rows, keys, 1),
-                       panels = pdnn_groups_make(table, rows, keys, 1 + request->keys->count);
+static enum pdnn_status place_rows(struct making *m, struct pdnn_err *err) {
+    const struct pdnn_axes *of = m->request->keys;
+    struct pdnn_grid *grid = &m->grid;
+    size_t keys[1 + PDNN_SELECTION_AXES_MAX] = {(size_t)m->request->selection->family};
+    for (size_t k = 0; k < of->count; k++)
+        keys[1 + k] = (size_t)of->column[k];
+    struct pdnn_groups families = pdnn_groups_make(&m->results->table, &m->rows, keys, 1),
+                       panels = pdnn_groups_make(&m->results->table, &m->rows, keys, 1 + of->count);
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < 2 * panels.count && status == PDNN_OK; i++) {
-        const struct pdnn_row_list *of = &panels.group[i % panels.count];
+        const struct pdnn_row_list *rows = &panels.group[i % panels.count];
         const bool is_ratio = i >= panels.count;
-        if (is_ratio && !has_ratio(request, of))
+        if (is_ratio && !has_ratio(m, rows))
             continue;
         if (grid->n_panels == PDNN_GRID_PANELS_MAX) {
             status = pdnn_fail(err, PDNN_INVALID, "more than %d panels: choose some with --only",
@@ -161,9 +136,10 @@ static enum pdnn_status place_rows(const struct pdnn_grid_request *request, cons
         struct pdnn_grid_panel *panel = &grid->panel[grid->n_panels++];
         grid->n_ratios += is_ratio;
         *panel = (struct pdnn_grid_panel){
-            of->at[0], is_ratio, pdnn_arena_alloc(arena, grid->x.count * grid->y.count, sizeof *panel->cell)};
-        for (size_t k = 0; k < of->count; k++)
-            place_row(request, of->at[k], grid, panel);
+            rows->at[0], is_ratio,
+            pdnn_arena_alloc(m->arena, grid->x.count * grid->y.count, sizeof *panel->cell)};
+        for (size_t k = 0; k < rows->count; k++)
+            place_row(m, rows->at[k], panel);
     }
     grid->families = families.count;
     pdnn_groups_finish(&families);
@@ -223,29 +199,43 @@ int pdnn_grid_choose_axis(const struct pdnn_selection *selection, int taken) {
     return best;
 }
 
+/* Whether an instance without a time was tried and failed. */
+static bool was_tried(const char *status) {
+    const enum pdnn_outcome outcome = pdnn_outcome_find(status);
+    return outcome != PDNN_OUTCOME_FILTERED && outcome != PDNN_OUTCOME_INTERRUPTED &&
+           outcome != PDNN_OUTCOME_COUNT;
+}
+
 enum pdnn_status pdnn_grid(const struct pdnn_grid_request *request, struct pdnn_arena *arena,
                            struct pdnn_grid *grid, struct pdnn_err *err) {
     const struct pdnn_selection *selection = request->selection;
+    const struct pdnn_results *results = &selection->results;
     const size_t n_all = selection->count + selection->left_out;
-    struct pdnn_row_list rows = {0};
-    struct pdnn_grid made = {.geometric = true};
-    for (size_t at = 0; at < n_all; at++)
-        if (is_placed(request, selection->row[at]))
-            pdnn_rows_add(&rows, selection->row[at]);
-    made.left_out = n_all - rows.count;
-    for (size_t i = 0; i < rows.count; i++)
-        made.geometric = made.geometric && !(value_of(request, rows.at[i]) <= 0);
-    enum pdnn_status status = make_axis(request, &rows, request->x, arena, &made.x, err);
+    double *value = pdnn_arena_alloc(arena, results->table.n_rows + 1, sizeof *value);
+    struct making m = {request, results, {0}, {value, request->ratio}, arena, {.geometric = true}};
+    for (size_t at = 0; at < n_all; at++) {
+        const bool is_ok = pdnn_selection_is_ok(selection, at);
+        const double number = is_ok ? pdnn_selection_number(selection, at, request->value) : NAN;
+        if (!*pdnn_selection_get(selection, at, request->x) ||
+            !*pdnn_selection_get(selection, at, request->y) ||
+            (is_ok ? isnan(number) : !was_tried(pdnn_selection_get(selection, at, selection->status))))
+            continue;
+        pdnn_rows_add(&m.rows, selection->row[at]);
+        value[selection->row[at]] = number;
+        m.grid.geometric = m.grid.geometric && !(number <= 0);
+    }
+    m.grid.left_out = n_all - m.rows.count;
+    enum pdnn_status status = make_axis(&m, request->x, &m.grid.x, err);
     if (status == PDNN_OK)
-        status = make_axis(request, &rows, request->y, arena, &made.y, err);
+        status = make_axis(&m, request->y, &m.grid.y, err);
     if (status == PDNN_OK)
-        status = place_rows(request, &rows, arena, &made, err);
-    pdnn_rows_finish(&rows);
-    finish_cells(&made);
-    if (status == PDNN_OK && !made.models)
+        status = place_rows(&m, err);
+    pdnn_rows_finish(&m.rows);
+    finish_cells(&m.grid);
+    if (status == PDNN_OK && !m.grid.models)
         status = pdnn_fail(err, PDNN_INVALID, "no instance that ended ok has %s, %s and a number in %s",
-                           made.x.name, made.y.name, pdnn_results_name(&selection->results, request->value));
+                           m.grid.x.name, m.grid.y.name, pdnn_results_name(results, request->value));
     if (status == PDNN_OK)
-        *grid = made;
+        *grid = m.grid;
     return status;
 }
