@@ -28,7 +28,7 @@ const char *pdnn_directory_name(const char *directory, int *length) {
     return directory + start;
 }
 
-bool pdnn_same_directory(const char *a, const char *b) {
+static bool are_same(const char *a, const char *b) {
     struct stat one, other;
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
            one.st_ino == other.st_ino;
@@ -217,7 +217,7 @@ enum pdnn_status pdnn_results_open(struct pdnn_results *results, const char *con
         const char *path =
             text ? directory[i] : pdnn_arena_printf(&opened.arena, "%s/results.csv", directory[i]);
         for (size_t other = 0; status == PDNN_OK && other < i; other++)
-            if (pdnn_same_directory(directory[i], directory[other]))
+            if (are_same(directory[i], directory[other]))
                 status = pdnn_fail(err, PDNN_INVALID, "%s: named twice; name it once", directory[i]);
         if (status == PDNN_OK)
             status = read_part(path, text, &opened.arena, &part[i], err);

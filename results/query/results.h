@@ -82,8 +82,6 @@ size_t pdnn_results_line(const struct pdnn_results *results, size_t row);
 /* The name that a key's column has in files. */
 const char *pdnn_key_column(const char *key);
 
-bool pdnn_same_directory(const char *a, const char *b);
-
 /* The directory's own name without its path; it has *length letters. */
 const char *pdnn_directory_name(const char *directory, int *length);
 

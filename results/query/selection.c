@@ -33,13 +33,6 @@ bool pdnn_selection_is_ok(const struct pdnn_selection *selection, size_t at) {
            pdnn_selection_step_ns(selection, at) > 0;
 }
 
-double pdnn_selection_half_pct(const struct pdnn_selection *selection, size_t at) {
-    double time = pdnn_selection_step_ns(selection, at);
-    return fmax(time - pdnn_selection_value(selection, at, PDNN_RESULT_CI_LOW_NS),
-                pdnn_selection_value(selection, at, PDNN_RESULT_CI_HIGH_NS) - time) /
-           time * 100;
-}
-
 static int compare_texts(const void *a, const void *b) {
     const char *one = *(const char *const *)a, *other = *(const char *const *)b;
     int order = pdnn_compare_numbers_first(one, other);
@@ -103,13 +96,10 @@ double pdnn_selection_examples(const struct pdnn_selection *selection, size_t at
 }
 
 void pdnn_axes_add_minibatch(const struct pdnn_selection *selection, struct pdnn_axes *axes) {
-    const char *before = NULL; /* equal texts are one pointer */
     for (size_t at = 0; at < selection->count && axes->count < PDNN_SELECTION_AXES_MAX; at++) {
-        const char *family = pdnn_selection_get(selection, at, selection->family);
-        const int column = family == before ? -1 : minibatch_of(selection, at);
+        const int column = minibatch_of(selection, at);
         if (column >= 0 && !pdnn_axes_have(axes, column))
             axes->column[axes->count++] = column;
-        before = family;
     }
 }
 
@@ -158,20 +148,17 @@ static void forget_keys(struct pdnn_selection *selection) {
 
 void pdnn_selection_leave_failed(struct pdnn_selection *selection) {
     const size_t n = selection->count + selection->left_out;
-    if (!n)
-        return;
-    size_t *row = pdnn_alloc(n, sizeof *row), count = 0, failed = 0;
-    for (size_t at = 0; at < selection->count; at++)
-        if (pdnn_selection_is_ok(selection, at))
-            row[count++] = selection->row[at];
-        else
-            selection->row[failed++] = selection->row[at];
-    memcpy(row + count, selection->row, failed * sizeof *row);
-    memcpy(row + selection->count, selection->row + selection->count, selection->left_out * sizeof *row);
+    size_t *row = pdnn_alloc(n, sizeof *row), n_taken = 0, n_ok = 0;
+    for (int failed = 0; failed < 2; failed++) {
+        for (size_t at = 0; at < n; at++)
+            if ((at < selection->count && pdnn_selection_is_ok(selection, at)) != failed)
+                row[n_taken++] = selection->row[at];
+        n_ok = failed ? n_ok : n_taken;
+    }
     free(selection->row);
     selection->row = row;
-    selection->count = count;
-    selection->left_out = n - count;
+    selection->count = n_ok;
+    selection->left_out = n - n_ok;
     forget_keys(selection);
 }
 
@@ -244,15 +231,15 @@ void pdnn_selection_close(struct pdnn_selection *selection) {
 enum pdnn_status pdnn_axes_parse(const struct pdnn_selection *selection, const char *text,
                                  struct pdnn_axes *axes, struct pdnn_err *err) {
     struct pdnn_axes parsed = {.count = 0};
-    for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+    const char *rest = text, *part;
+    for (size_t length; (part = pdnn_part_next(&rest, ",", &length));) {
         char key[PDNN_SUGGESTION_TEXT];
-        snprintf(key, sizeof key, "%.*s", (int)strcspn(at, ","), at);
+        snprintf(key, sizeof key, "%.*s", (int)length, part);
         if (parsed.count == PDNN_SELECTION_AXES_MAX)
             return pdnn_fail(err, PDNN_INVALID, "'%.64s' has more than %d keys", text,
                              PDNN_SELECTION_AXES_MAX);
-        if (pdnn_results_ask_key(&selection->results, key, &parsed.column[parsed.count], err) != PDNN_OK)
+        if (pdnn_results_ask_key(&selection->results, key, &parsed.column[parsed.count++], err) != PDNN_OK)
             return err->status;
-        parsed.count++;
     }
     *axes = parsed;
     return PDNN_OK;
@@ -262,7 +249,7 @@ enum pdnn_status pdnn_axes_parse(const struct pdnn_selection *selection, const c
  * decides where it is an axis. */
 static size_t common_columns(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                              int *columns) {
-    bool across = selection->results.results >= 0 && pdnn_axes_have(axes, selection->results.results);
+    const bool across = pdnn_axes_have(axes, selection->results.results);
     size_t count = 0;
     for (int column = selection->family; column < selection->results.end_key; column++) {
         const struct pdnn_selection_key *key = pdnn_selection_key(selection, column);

@@ -57,9 +57,6 @@ double pdnn_selection_value(const struct pdnn_selection *selection, size_t at,
 /* Whether the row ended ok and has a time. */
 bool pdnn_selection_is_ok(const struct pdnn_selection *selection, size_t at);
 
-/* The half of the interval of the row's time, in % of it; NaN if there is none. */
-double pdnn_selection_half_pct(const struct pdnn_selection *selection, size_t at);
-
 /* The distinct texts of a column: numbers ascending, then words by their letters; which of them each row has
  * goes to `of`, unless it is NULL. Returns how many. In the arena. */
 size_t pdnn_selection_distinct(const struct pdnn_selection *selection, int column, struct pdnn_arena *arena,

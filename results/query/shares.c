@@ -130,21 +130,22 @@ const char *const pdnn_by_names[PDNN_BY_COUNT + 1] = {
 
 enum pdnn_status pdnn_by_parse(const char *text, struct pdnn_by_list *list, struct pdnn_err *err) {
     struct pdnn_by_list parsed = {.count = 0};
-    for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+    const char *rest = text, *part;
+    bool is_named[PDNN_BY_COUNT] = {false};
+    for (size_t length; (part = pdnn_part_next(&rest, ",", &length));) {
         char word[PDNN_SUGGESTION_TEXT], suggestion[PDNN_SUGGESTION_TEXT];
-        size_t by = 0, k = 0;
-        snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
+        enum pdnn_by by = 0;
+        snprintf(word, sizeof word, "%.*s", (int)length, part);
         while (by < PDNN_BY_COUNT && strcmp(pdnn_by_names[by], word) != 0)
             by++;
         if (by == PDNN_BY_COUNT)
             return pdnn_fail(err, PDNN_INVALID,
                              "'%.64s' is nothing to sum by: category, group, pass, layer, op%s", word,
                              pdnn_suggest(suggestion, word, pdnn_by_names, PDNN_BY_COUNT));
-        while (k < parsed.count && parsed.by[k] != (enum pdnn_by)by)
-            k++;
-        if (k < parsed.count)
+        if (is_named[by])
             return pdnn_fail(err, PDNN_INVALID, "'%.64s' names %s twice", text, word);
-        parsed.by[parsed.count++] = (enum pdnn_by)by;
+        is_named[by] = true;
+        parsed.by[parsed.count++] = by;
     }
     *list = parsed;
     return PDNN_OK;

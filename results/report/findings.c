@@ -76,8 +76,10 @@ struct values {
 
 /* PDNN_RESULT_TIME_NS_MEDIAN: half of its interval, in %. */
 static double value_of(const struct pdnn_selection *rows, size_t at, enum pdnn_result_column column) {
-    return column == PDNN_RESULT_TIME_NS_MEDIAN ? pdnn_selection_half_pct(rows, at)
-                                                : pdnn_selection_value(rows, at, column);
+    const double value = pdnn_selection_value(rows, at, column),
+                 below = value - pdnn_selection_value(rows, at, PDNN_RESULT_CI_LOW_NS),
+                 above = pdnn_selection_value(rows, at, PDNN_RESULT_CI_HIGH_NS) - value;
+    return column == PDNN_RESULT_TIME_NS_MEDIAN ? fmax(below, above) / value * 100 : value;
 }
 
 static struct values collect(const struct pdnn_selection *rows, enum pdnn_result_column column,
