@@ -18,13 +18,6 @@
 
 enum { EXIT_FINE = 0, EXIT_SOME_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 
-static int exit_status_of(enum pdnn_status status, bool some_failed) {
-    return status == PDNN_OK                               ? (some_failed ? EXIT_SOME_FAILED : EXIT_FINE)
-           : status == PDNN_INVALID || status == PDNN_BUSY ? EXIT_USAGE
-           : status == PDNN_INTERRUPTED                    ? EXIT_INTERRUPTED
-                                                           : EXIT_SOME_FAILED;
-}
-
 /* One line, whatever the arguments, file names and cells that it quotes. */
 static void print_error(const struct pdnn_err *err) {
     char shown[PDNN_VISIBLE_TEXT];
@@ -33,27 +26,26 @@ static void print_error(const struct pdnn_err *err) {
 
 /* If variables are set that libraries read, says once what becomes of them. */
 static void tell_variables(void) {
-    struct pdnn_str text = {0}, shown = {0};
+    char shown[PDNN_VISIBLE_TEXT];
+    struct pdnn_str text = {0};
     pdnn_openmp_tell(environ, &text);
-    pdnn_visible_append(&shown, pdnn_str_text(&text), text.length, "");
     if (text.length)
-        fprintf(stderr, "paradnn: library variables: %s\n", pdnn_str_text(&shown));
+        fprintf(stderr, "paradnn: library variables: %s\n", pdnn_visible(shown, pdnn_str_text(&text)));
     pdnn_str_finish(&text);
-    pdnn_str_finish(&shown);
 }
 
 static int run_command(const struct pdnn_command_def *command, int argc, char **argv) {
     struct pdnn_err err = {0};
     struct pdnn_arguments arguments = {0};
     bool some_failed = false;
+    struct pdnn_str help = {0};
     enum pdnn_status status = pdnn_arguments_parse(command, argc, argv, &arguments, &err);
     arguments.some_failed = &some_failed;
     if (status == PDNN_OK && !arguments.help)
         status = pdnn_operands_check(&arguments, &err);
     if (status == PDNN_OK && arguments.help) {
-        struct pdnn_str text = {0};
-        pdnn_help_format(&text, command, false);
-        pdnn_text_print(&text, true);
+        pdnn_help_format(&help, command, false);
+        pdnn_text_print(&help, true);
     } else if (status == PDNN_OK && !command->prints_nothing &&
                (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY) {
         status = pdnn_fail(&err, PDNN_IO, "cannot write to standard output");
@@ -65,9 +57,12 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
         status = command->run(&arguments, &err);
     }
     pdnn_arguments_finish(&arguments);
-    if (status != PDNN_OK)
-        print_error(&err);
-    return exit_status_of(status, some_failed);
+    if (status == PDNN_OK)
+        return some_failed ? EXIT_SOME_FAILED : EXIT_FINE;
+    print_error(&err);
+    return status == PDNN_INVALID || status == PDNN_BUSY ? EXIT_USAGE
+           : status == PDNN_INTERRUPTED                  ? EXIT_INTERRUPTED
+                                                         : EXIT_SOME_FAILED;
 }
 
 static int dispatch(int argc, char **argv) {

@@ -108,10 +108,8 @@ struct pdnn_arguments {
     bool *some_failed;
 };
 
-/* Parses what follows the command's name; "--" ends the options, and the operands too
- * if the command has a rest. On PDNN_INVALID, err is one
- * line that names the nearest option or choice. *arguments is written on success only; release
- * it with pdnn_arguments_finish. */
+/* Parses what follows the command's name; "--" ends the options, and the operands too if the command has a
+ * rest. On PDNN_INVALID, err names the nearest option or choice. *arguments is written on success only. */
 enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, int argc, char **argv,
                                       struct pdnn_arguments *arguments, struct pdnn_err *err);
 void pdnn_arguments_finish(struct pdnn_arguments *arguments);

@@ -147,11 +147,11 @@ static enum pdnn_status print_rows(struct list *list, const struct pdnn_argument
         add_row(list, &item);
         if (list->table.n_rows < CHUNK_ROWS)
             continue;
-        pdnn_table_print_rows(&printer, &list->table, NULL, NULL);
+        pdnn_table_print_rows(&printer, &list->table, NULL);
         pdnn_table_clear(&list->table);
     }
     if (list->table.n_rows || (status == PDNN_OK && !printer.is_started))
-        pdnn_table_print_rows(&printer, &list->table, NULL, NULL);
+        pdnn_table_print_rows(&printer, &list->table, NULL);
     pdnn_table_print_end(&printer);
     return status;
 }
