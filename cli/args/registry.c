@@ -88,13 +88,10 @@ enum pdnn_status pdnn_operands_check(const struct pdnn_arguments *arguments, str
 }
 
 enum pdnn_status pdnn_command_unknown(const char *name, struct pdnn_err *err) {
-    static const char *const options[] = {"--help", "--version", "--man"};
-    const char *names[NAMES_MAX];
-    size_t count = 0;
+    const char *names[NAMES_MAX] = {"--help", "--version", "--man"};
+    size_t count = *name == '-' ? 3 : 0;
     char nearby[PDNN_NEARBY_TEXT], buffer[PDNN_SUGGESTION_TEXT];
     struct stat info;
-    for (size_t i = 0; *name == '-' && i < sizeof options / sizeof *options; i++)
-        names[count++] = options[i];
     for (size_t i = 0; *name != '-' && pdnn_commands[i] && count < NAMES_MAX; i++)
         names[count++] = pdnn_commands[i]->name;
     const char *hint = pdnn_suggest(buffer, name, names, count);

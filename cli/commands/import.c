@@ -57,11 +57,11 @@ static const struct pdnn_help_row examples[] = {
 };
 
 static void print_summary(const struct pdnn_import_result *result, const char *output) {
-    char shown[PDNN_VISIBLE_TEXT], outcomes[PDNN_OUTCOMES_TEXT];
-    size_t count = 0;
-    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
-        count += result->counts[outcome];
-    fprintf(stderr, "%zu instances:%s", count, pdnn_outcomes_format(result->counts, outcomes));
+    char shown[PDNN_VISIBLE_TEXT];
+    struct pdnn_str outcomes = {0};
+    const size_t count = pdnn_outcomes_append(&outcomes, result->counts);
+    fputs(pdnn_str_text(&outcomes), stderr);
+    pdnn_str_finish(&outcomes);
     if (!isnan(result->params_ratio) || !isnan(result->flop_ratio))
         fprintf(stderr, "\nthe file's over the instances', median:");
     if (!isnan(result->params_ratio))

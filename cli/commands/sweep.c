@@ -249,14 +249,11 @@ static enum pdnn_status sweep_alone(struct pdnn_cli_job *job, struct pdnn_err *e
 
 static void append_here(struct pdnn_str *out, const struct pdnn_join_request *request,
                         const struct pdnn_join_result *result) {
-    char shown[PDNN_VISIBLE_TEXT], outcomes[PDNN_OUTCOMES_TEXT];
-    size_t n_instances = 0;
-    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
-        n_instances += result->counts[outcome];
+    char shown[PDNN_VISIBLE_TEXT];
     pdnn_str_printf(out, "part: %s/parts/%s\n", pdnn_visible(shown, request->sweep.path), result->part);
-    pdnn_str_printf(out, "here: %zu visits in %zu lease%s; finished %zu instances%s%s", result->sweep.visits,
-                    result->leases, result->leases == 1 ? "" : "s", n_instances, n_instances ? ":" : "",
-                    pdnn_outcomes_format(result->counts, outcomes));
+    pdnn_str_printf(out, "here: %zu visits in %zu lease%s; finished ", result->sweep.visits, result->leases,
+                    result->leases == 1 ? "" : "s");
+    pdnn_outcomes_append(out, result->counts);
     if (result->lost)
         pdnn_str_printf(out, "; %zu lease%s taken over by others", result->lost,
                         result->lost == 1 ? "" : "s");

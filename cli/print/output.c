@@ -152,30 +152,30 @@ void pdnn_word_append(struct pdnn_str *out, const char *text) {
 }
 
 void pdnn_next_append(struct pdnn_str *out, const char *format, const char *path) {
+    size_t length;
     pdnn_str_printf(out, "next:   paradnn ");
-    for (; *format; format++) {
-        if (*format == '*')
+    for (const char *rest = format, *part; (part = pdnn_part_next(&rest, "*", &length));) {
+        pdnn_str_append(out, part, length);
+        if (rest)
             pdnn_word_append(out, path);
-        else
-            pdnn_str_append(out, format, 1);
     }
 }
 
-const char *pdnn_outcomes_format(const size_t counts[PDNN_OUTCOME_COUNT], char text[PDNN_OUTCOMES_TEXT]) {
-    size_t length = 0;
-    *text = 0;
+size_t pdnn_outcomes_append(struct pdnn_str *out, const size_t counts[PDNN_OUTCOME_COUNT]) {
+    size_t sum = 0, n_shown = 0;
+    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
+        sum += counts[outcome];
+    pdnn_str_printf(out, "%zu instances", sum);
     for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
         if (counts[outcome])
-            length +=
-                (size_t)snprintf(text + length, PDNN_OUTCOMES_TEXT - length, "%s %zu %s", length ? "," : "",
-                                 counts[outcome], pdnn_outcome_name((enum pdnn_outcome)outcome));
-    return text;
+            pdnn_str_printf(out, "%s %zu %s", n_shown++ ? "," : ":", counts[outcome],
+                            pdnn_outcome_name((enum pdnn_outcome)outcome));
+    return sum;
 }
 
 void pdnn_tally_append(struct pdnn_str *out, const struct pdnn_tally *tally) {
-    char outcomes[PDNN_OUTCOMES_TEXT];
     const char *separator = "; ";
-    pdnn_str_printf(out, "%zu instances:%s", tally->instances, pdnn_outcomes_format(tally->counts, outcomes));
+    pdnn_outcomes_append(out, tally->counts);
     for (int stage = 0; stage < PDNN_STAGE_COUNT; stage++) {
         bool is_shown = stage == PDNN_STAGE_OTHER ? tally->stage[stage] > 0
                                                   : tally->stage[PDNN_STAGE_DONE] < tally->instances;

@@ -65,9 +65,8 @@ void pdnn_word_append(struct pdnn_str *out, const char *text);
 /* Appends "next:   paradnn merge fc -o fc" for "merge * -o *": each * is the path. */
 void pdnn_next_append(struct pdnn_str *out, const char *format, const char *path);
 
-/* " 12 ok, 2 oom", or "" where nothing is counted; returns the text. */
-enum { PDNN_OUTCOMES_TEXT = 512 };
-const char *pdnn_outcomes_format(const size_t counts[PDNN_OUTCOME_COUNT], char text[PDNN_OUTCOMES_TEXT]);
+/* Appends "14 instances: 12 ok, 2 oom"; returns the sum. */
+size_t pdnn_outcomes_append(struct pdnn_str *out, const size_t counts[PDNN_OUTCOME_COUNT]);
 
 /* "30 instances: 18 ok, 12 interrupted; 5 done, 13 begun, 12 open": what all commands say of how far a sweep
  * has come. The stages follow where not all is done. */
