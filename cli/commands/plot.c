@@ -89,14 +89,12 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         .by = pdnn_argument(arguments, "by"),
         .across = pdnn_argument(arguments, "across"),
         .output = pdnn_argument(arguments, "output"),
+        .format = pdnn_argument(arguments, "format"),
         .width = pdnn_argument(arguments, "width"),
         .height = pdnn_argument(arguments, "height"),
         .font_size = pdnn_argument(arguments, "font-size"),
         .hardware = pdnn_cli_hardware(arguments),
     };
-    if (pdnn_argument(arguments, "format"))
-        request.format =
-            (enum pdnn_plot_format)(PDNN_PLOT_SVG + pdnn_argument_choice(arguments, "format", 0));
     if (plot->directories_max && request.n_directories > plot->directories_max)
         return pdnn_fail(err, PDNN_INVALID, "plot %s takes at most %zu result directories", plot->name,
                          plot->directories_max);

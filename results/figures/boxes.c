@@ -4,7 +4,6 @@
 #include "base/stats.h"
 #include "models/cost/cost.h"
 #include "models/instance.h"
-#include "results/compare/compare.h"
 #include "results/figures/bars.h"
 
 #include <math.h>

@@ -84,13 +84,6 @@ void pdnn_draw_text(struct pdnn_canvas *canvas, double x, double y, struct pdnn_
     pdnn_str_finish(&shown);
 }
 
-void pdnn_draw_cut(struct pdnn_canvas *canvas, double x, double y, double width, struct pdnn_font font,
-                   const char *text) {
-    char *cut = pdnn_arena_strdup(&canvas->arena, text);
-    pdnn_text_cut(cut, width, font.size);
-    pdnn_draw_text(canvas, x, y, font, cut);
-}
-
 /* Of ASCII from the space on, in thousandths of the size: Adobe's metrics of Helvetica. */
 static const short letter_width[] = {
     278, 278, 355, 556, 556, 889, 667, 222, 333, 333, 389, 584, 278, 333,  278, 278, 556, 556, 556,
@@ -118,22 +111,18 @@ double pdnn_text_width(const char *text, double size) {
     return pdnn_text_part_width(text, strlen(text), size);
 }
 
-bool pdnn_text_cut(char *text, double width, double size) {
-    static const char end[] = "..";
-    double room = width - pdnn_text_width(end, size);
-    if (pdnn_text_width(text, size) <= width)
-        return false;
-    const size_t all = strlen(text), tail = all < strlen(end) ? all : strlen(end);
-    size_t length = 0;
-    for (size_t at = 0; at + tail < all; at++) {
-        room -= width_of((unsigned char)text[at]) * size;
-        bool ends_letter = (text[at + 1] & 0xc0) != 0x80;
-        if (room >= 0 && ends_letter)
+void pdnn_draw_cut(struct pdnn_canvas *canvas, double x, double y, double width, struct pdnn_font font,
+                   const char *text) {
+    double room = width - pdnn_text_width("..", font.size);
+    int length = 0;
+    for (int at = 0; text[at]; at++) {
+        room -= width_of((unsigned char)text[at]) * font.size;
+        if (room >= 0 && (text[at + 1] & 0xc0) != 0x80)
             length = at + 1;
     }
-    memcpy(text + length, end, tail);
-    text[length + tail] = 0;
-    return true;
+    if (pdnn_text_width(text, font.size) > width)
+        text = pdnn_arena_printf(&canvas->arena, "%.*s..", length, text);
+    pdnn_draw_text(canvas, x, y, font, text);
 }
 
 size_t pdnn_mark_corners(const struct pdnn_mark *mark, struct pdnn_spot corners[PDNN_CORNERS_MAX]) {

@@ -7,9 +7,6 @@
 #include "base/err.h"
 #include "base/str.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 struct pdnn_spot {
     double x, y;
 };
@@ -106,7 +103,8 @@ void pdnn_draw_points(struct pdnn_canvas *canvas, const struct pdnn_spot *spots,
 void pdnn_draw_point(struct pdnn_canvas *canvas, double x, double y, struct pdnn_mark mark);
 
 /* Each byte of control characters, of letters that nobody sees and of what is not UTF-8 becomes a question
- * mark; an empty text is nothing. The second one cuts it to a width. */
+ * mark; an empty text is nothing. The second one cuts a text that is wider between two letters, and says so
+ * with "..". */
 void pdnn_draw_text(struct pdnn_canvas *canvas, double x, double y, struct pdnn_font font, const char *text);
 void pdnn_draw_cut(struct pdnn_canvas *canvas, double x, double y, double width, struct pdnn_font font,
                    const char *text);
@@ -114,9 +112,6 @@ void pdnn_draw_cut(struct pdnn_canvas *canvas, double x, double y, double width,
 /* The width of a text in Helvetica, or in what has its measures; that of its first bytes. */
 double pdnn_text_width(const char *text, double size);
 double pdnn_text_part_width(const char *text, size_t length, double size);
-
-/* Cuts a text that is wider between two letters, and says so with "..": true if it did. */
-bool pdnn_text_cut(char *text, double width, double size);
 
 /* The corners of a mark around 0; none of a circle. Returns how many. */
 enum { PDNN_CORNERS_MAX = 12 };

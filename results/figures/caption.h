@@ -2,10 +2,8 @@
 #ifndef RESULTS_FIGURES_CAPTION_H
 #define RESULTS_FIGURES_CAPTION_H
 
-#include "base/str.h"
 #include "results/compare/compare.h"
 #include "results/figures/axis.h"
-#include "results/query/selection.h"
 
 /* Why a row is not to be read like the others, as bits. */
 enum {

@@ -3,10 +3,7 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Distances of what surrounds a frame. */
 static const double beside_gap = 8, legend_gap = 26, axis_height = 70, mark_radius = 5.5, legend_width = 324;

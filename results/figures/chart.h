@@ -3,7 +3,6 @@
 #ifndef RESULTS_FIGURES_CHART_H
 #define RESULTS_FIGURES_CHART_H
 
-#include "base/arena.h"
 #include "results/figures/axis.h"
 #include "results/figures/color.h"
 

@@ -1,5 +1,4 @@
 #include "results/figures/picture.h"
-#include "base/paths/target.h"
 #include "base/units.h"
 #include "results/query/shares.h"
 #include "results/table/write.h"
@@ -8,9 +7,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DECLARE(name) extern const struct pdnn_plot_def pdnn_plot_##name;
@@ -167,16 +163,16 @@ static enum pdnn_status choose_size(struct pdnn_picture *picture, struct pdnn_er
     return PDNN_OK;
 }
 
-/* The format of a picture's extension, or PDNN_PLOT_BOTH; *length is that of the path without it. */
-static enum pdnn_plot_format format_of(const char *path, size_t *length) {
+/* The format of a picture's extension, or NULL; *length is that of the path without it. */
+static const char *format_of(const char *path, size_t *length) {
     *length = strlen(path);
     const char *end = *length > 4 ? path + *length - 4 : "";
-    for (int i = 0; pdnn_plot_formats[i]; i++)
-        if (*end == '.' && strcmp(end + 1, pdnn_plot_formats[i]) == 0) {
+    for (const char *const *format = pdnn_plot_formats; *format; format++)
+        if (*end == '.' && strcmp(end + 1, *format) == 0) {
             *length -= 4;
-            return (enum pdnn_plot_format)(i + 1);
+            return *format;
         }
-    return PDNN_PLOT_BOTH;
+    return NULL;
 }
 
 /* A path that the user named may be a link; a link in a result directory may come from somebody else and is
@@ -196,15 +192,16 @@ static enum pdnn_status open_target(struct pdnn_picture *picture, const char *ki
     return pdnn_target_open(target, output, err);
 }
 
-static enum pdnn_status format_picture(const struct pdnn_picture *picture, enum pdnn_plot_format format,
+static enum pdnn_status format_picture(const struct pdnn_picture *picture, const char *format,
                                        struct pdnn_str *out, struct pdnn_err *err) {
+    const bool is_pdf = strcmp(format, "pdf") == 0;
     struct pdnn_table_writer writer = {
         .out = out, .format = PDNN_FORMAT_CSV, .columns = picture->columns, .n_columns = picture->n_columns};
-    if (format == PDNN_PLOT_PNG || format == PDNN_PLOT_PDF)
-        return pdnn_canvas_cairo(&picture->canvas, picture->scale, format == PDNN_PLOT_PDF, out, err);
-    if (format == PDNN_PLOT_SVG) {
+    if (is_pdf || strcmp(format, "png") == 0)
+        return pdnn_canvas_cairo(&picture->canvas, picture->scale, is_pdf, out, err);
+    if (strcmp(format, "svg") == 0) {
         pdnn_canvas_svg(&picture->canvas, picture->scale, out);
-    } else if (format == PDNN_PLOT_TEX) {
+    } else if (strcmp(format, "tex") == 0) {
         pdnn_canvas_tex(&picture->canvas, picture->scale, out);
     } else {
         pdnn_table_write(&writer, &picture->data, NULL);
@@ -218,21 +215,20 @@ static enum pdnn_status write_files(struct pdnn_picture *picture, const char *ki
                                     struct pdnn_plot_result *result, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = picture->request;
     const bool is_stream = request->output && pdnn_target_is_stream(request->output);
-    size_t length;
-    enum pdnn_plot_format wanted[2] = {request->format, PDNN_PLOT_BOTH};
+    const char *wanted[2] = {request->format};
     if (!wanted[0] && request->output && !is_stream)
-        wanted[0] = format_of(request->output, &length);
+        wanted[0] = format_of(request->output, &(size_t){0});
     if (!wanted[0]) {
-        wanted[0] = PDNN_PLOT_SVG;
-        wanted[1] = is_stream || !pdnn_has_cairo ? PDNN_PLOT_BOTH : PDNN_PLOT_PNG;
+        wanted[0] = "svg";
+        wanted[1] = is_stream || !pdnn_has_cairo ? NULL : "png";
     }
-    if (wanted[0] == PDNN_PLOT_CSV && !request->output)
-        return format_picture(picture, PDNN_PLOT_CSV, &result->data, err);
+    if (!request->output && strcmp(wanted[0], "csv") == 0)
+        return format_picture(picture, wanted[0], &result->data, err);
     struct pdnn_target target[2] = {{.fd = -1}, {.fd = -1}};
     struct pdnn_str text[2] = {{0}, {0}};
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < 2 && wanted[i] && status == PDNN_OK; i++) {
-        status = open_target(picture, kind, pdnn_plot_formats[wanted[i] - 1], &target[i], err);
+        status = open_target(picture, kind, wanted[i], &target[i], err);
         if (status == PDNN_OK)
             status = format_picture(picture, wanted[i], &text[i], err);
     }

@@ -4,23 +4,11 @@
 #define RESULTS_FIGURES_PICTURE_H
 
 #include "base/paths/target.h"
-#include "results/compare/compare.h"
 #include "results/figures/caption.h"
 #include "results/figures/chart.h"
-#include "results/query/selection.h"
-#include "results/table/table.h"
 #include "results/whatif/hardware.h"
 
-enum pdnn_plot_format {
-    PDNN_PLOT_BOTH, /* svg, and png where the build has it */
-    PDNN_PLOT_SVG,
-    PDNN_PLOT_PNG,
-    PDNN_PLOT_PDF,
-    PDNN_PLOT_TEX,
-    PDNN_PLOT_CSV /* the data behind the picture */
-};
-
-/* The words of --format, from PDNN_PLOT_SVG on; NULL-terminated. */
+/* The words of --format, NULL-terminated; csv: the data behind the picture. */
 extern const char *const pdnn_plot_formats[];
 
 /* An option that is not given is NULL. A picture reads those that its row names, and the row's help says
@@ -42,13 +30,13 @@ struct pdnn_plot_request {
     const struct pdnn_selection *selection;
     const struct pdnn_comparison *comparison;
     struct pdnn_ops_reader *ops; /* of the directories, where they are open; else NULL; borrowed */
-    enum pdnn_plot_format format;
+    const char *format;          /* one of these words; NULL: svg, and png where the build has it */
 };
 
 struct pdnn_plot_result {
     char path[2][PDNN_TARGET_TEXT]; /* the files that were written; not a device or pipe */
     int n_paths;
-    struct pdnn_str data;   /* PDNN_PLOT_CSV without an output: the table, which the caller finishes */
+    struct pdnn_str data;   /* csv without an output: the table, which the caller finishes */
     size_t drawn, left_out; /* rows drawn; rows that could not be (not ok, or lacking a plotted value) */
 };
 
