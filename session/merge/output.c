@@ -70,9 +70,19 @@ static enum pdnn_status replace(struct pdnn_merge_job *job, const char *name, st
     return status;
 }
 
+/* Writes the table, unless it is empty, and finishes it. */
+static enum pdnn_status write_table(struct pdnn_merge_job *job, const char *name, struct pdnn_table *table,
+                                    struct pdnn_err *err) {
+    struct pdnn_str text = {0};
+    const bool has_rows = table->n_rows;
+    if (has_rows)
+        pdnn_table_csv(&text, table);
+    pdnn_table_finish(table);
+    return has_rows ? replace(job, name, &text, err) : PDNN_OK;
+}
+
 /* Of all hosts, in the order of their first instances. */
 static enum pdnn_status write_ceilings(struct pdnn_merge_job *job, struct pdnn_err *err) {
-    struct pdnn_str text = {0};
     struct pdnn_table table;
     bool *is_there = pdnn_alloc(job->hosts.count + 1, sizeof *is_there);
     pdnn_table_init(&table, &pdnn_ceilings_def);
@@ -88,30 +98,19 @@ static enum pdnn_status write_ceilings(struct pdnn_merge_job *job, struct pdnn_e
         }
     }
     free(is_there);
-    bool has_rows = table.n_rows;
-    pdnn_table_csv(&text, &table);
-    pdnn_table_finish(&table);
-    if (has_rows)
-        return replace(job, "ceilings.csv", &text, err);
-    pdnn_str_finish(&text);
-    return PDNN_OK;
+    return write_table(job, "ceilings.csv", &table, err);
 }
 
 /* The host of each instance, where there are several: what the journal does not say. */
 static enum pdnn_status write_hosts(struct pdnn_merge_job *job, struct pdnn_err *err) {
-    struct pdnn_str text = {0};
     struct pdnn_table table;
-    if (job->hosts.count < 2)
-        return PDNN_OK;
     pdnn_table_init(&table, &pdnn_hosts_def);
-    for (size_t i = 0; i < job->ids.count; i++) {
-        size_t id = job->order[i], row = pdnn_table_add_row(&table);
-        pdnn_table_set_text(&table, row, PDNN_HOSTS_ID, job->ids.text[id]);
-        pdnn_table_set_text(&table, row, PDNN_HOSTS_HOST, job->hosts.text[job->of[id].host]);
+    for (size_t i = 0; i < job->ids.count && job->hosts.count > 1; i++) {
+        const size_t id = job->order[i];
+        const char *const texts[] = {job->ids.text[id], job->hosts.text[job->of[id].host]};
+        pdnn_table_add_texts(&table, PDNN_HOSTS_COLUMNS, texts);
     }
-    pdnn_table_csv(&text, &table);
-    pdnn_table_finish(&table);
-    return replace(job, "hosts.csv", &text, err);
+    return write_table(job, "hosts.csv", &table, err);
 }
 
 /* Appends the text; whatever shards it was made of, the result is a whole sweep. */
@@ -141,40 +140,28 @@ static enum pdnn_status write_environment(struct pdnn_merge_job *job, struct pdn
     return replace(job, "environment.yaml", &text, err);
 }
 
-/* Appends the table without rows that were copied: those are alike in all columns. */
-static void append_distinct(const struct pdnn_table *table, struct pdnn_str *text) {
-    struct pdnn_table_writer writer = {.out = text, .format = PDNN_FORMAT_CSV};
-    struct pdnn_row_list distinct = {0};
-    size_t keys[PDNN_LIBRARY_COLUMNS];
-    for (size_t i = 0; i < PDNN_LIBRARY_COLUMNS; i++)
-        keys[i] = i;
-    struct pdnn_groups alike = pdnn_groups_make(table, NULL, keys, PDNN_LIBRARY_COLUMNS);
-    for (size_t i = 0; i < alike.count; i++)
-        pdnn_rows_add(&distinct, alike.group[i].at[0]);
-    pdnn_table_write(&writer, table, &distinct);
-    pdnn_table_write_end(&writer);
-    pdnn_rows_finish(&distinct);
-    pdnn_groups_finish(&alike);
-}
-
-/* The rows of all sources' libraries, each once. */
+/* The rows of all sources' libraries; of copies, which are alike in all columns, one. */
 static enum pdnn_status write_library(struct pdnn_merge_job *job, struct pdnn_err *err) {
-    struct pdnn_table joined, table;
-    struct pdnn_str text = {0};
+    struct pdnn_table joined, distinct, table;
+    size_t keys[PDNN_LIBRARY_COLUMNS];
     enum pdnn_status status = PDNN_OK;
     pdnn_table_init(&joined, &pdnn_library_def);
+    pdnn_table_init(&distinct, &pdnn_library_def);
     for (size_t i = 0; i < job->n_sources && status == PDNN_OK; i++) {
         status = pdnn_library_read(job->source[i].path, &table, err);
         for (size_t row = 0; row < table.n_rows; row++)
             pdnn_table_copy_row(&joined, &table, row);
         pdnn_table_finish(&table);
     }
-    append_distinct(&joined, &text);
-    if (status == PDNN_OK && joined.n_rows)
-        status = replace(job, "operators.csv", &text, err);
-    pdnn_str_finish(&text);
+    for (size_t i = 0; i < PDNN_LIBRARY_COLUMNS; i++)
+        keys[i] = i;
+    struct pdnn_groups alike = pdnn_groups_make(&joined, NULL, keys, PDNN_LIBRARY_COLUMNS);
+    for (size_t i = 0; i < alike.count && status == PDNN_OK; i++)
+        pdnn_table_copy_row(&distinct, &joined, alike.group[i].at[0]);
+    pdnn_groups_finish(&alike);
     pdnn_table_finish(&joined);
-    return status;
+    const enum pdnn_status written = write_table(job, "operators.csv", &distinct, err);
+    return status == PDNN_OK ? written : status;
 }
 
 static enum pdnn_status write_facts(struct pdnn_merge_job *job, struct pdnn_err *err) {

@@ -30,10 +30,6 @@ int pdnn_merge_by_text(const void *left, const void *right) {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-static uint32_t number_of_host(struct pdnn_merge_job *job, const char *name) {
-    return (uint32_t)pdnn_texts_add(&job->hosts, name);
-}
-
 static const struct pdnn_column_def host_columns[] = {
     [PDNN_HOSTS_ID] = {"id", .help = "the instance"},
     [PDNN_HOSTS_HOST] = {"host", .help = "where it was measured"}};
@@ -53,7 +49,8 @@ static enum pdnn_status read_hosts(struct pdnn_merge_job *job, struct pdnn_merge
     source->host_of = pdnn_alloc(hosts.n_rows + 1, sizeof *source->host_of);
     for (size_t row = 0; row < hosts.n_rows; row++) {
         size_t number = pdnn_texts_add(&source->ids, pdnn_table_text(&hosts, row, PDNN_HOSTS_ID));
-        source->host_of[number] = number_of_host(job, pdnn_table_text(&hosts, row, PDNN_HOSTS_HOST));
+        source->host_of[number] =
+            (uint32_t)pdnn_texts_add(&job->hosts, pdnn_table_text(&hosts, row, PDNN_HOSTS_HOST));
     }
     pdnn_table_finish(&hosts);
     return PDNN_OK;
@@ -126,7 +123,8 @@ static enum pdnn_status take_facts(struct pdnn_merge_job *job, struct pdnn_merge
         source->environment = pdnn_arena_strdup(&job->arena, text);
         pdnn_environment_value(text, "host", &host);
         source->has_hosts = pdnn_path_has(source->path, "hosts.csv");
-        source->host = source->has_hosts ? UINT32_MAX : number_of_host(job, pdnn_str_text(&host));
+        source->host =
+            source->has_hosts ? UINT32_MAX : (uint32_t)pdnn_texts_add(&job->hosts, pdnn_str_text(&host));
     }
     if (status == PDNN_OK && source->has_hosts)
         status = read_hosts(job, source, err);
@@ -168,17 +166,13 @@ static int is_visible(const struct dirent *entry) {
     return *entry->d_name != '.';
 }
 
-static int by_name(const struct dirent **left, const struct dirent **right) {
-    return strcmp((*left)->d_name, (*right)->d_name);
-}
-
 /* The parts of a joined directory. Whatever else lies there is named and left alone. */
 static enum pdnn_status open_parts(struct pdnn_merge_job *job, const char *directory, struct pdnn_err *err) {
     char parts[PDNN_FOLDER_TEXT], path[PDNN_FOLDER_TEXT];
     struct dirent **entries = NULL;
     size_t strangers = 0;
     const int count =
-        pdnn_path_join(parts, directory, "parts") ? scandir(parts, &entries, is_visible, by_name) : -1;
+        pdnn_path_join(parts, directory, "parts") ? scandir(parts, &entries, is_visible, alphasort) : -1;
     enum pdnn_status status =
         count < 0 ? pdnn_fail(err, PDNN_INVALID, "%s/parts: cannot be read: %s", directory, strerror(errno))
                   : PDNN_OK;
