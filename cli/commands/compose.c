@@ -208,44 +208,22 @@ struct job {
     struct pdnn_compose_result result;
 };
 
-/* How well measured operators are predicted from the others, where any was predicted. */
-static void print_left_out(const struct job *job) {
-    struct pdnn_left_out *rows = NULL;
-    size_t count = 0;
-    if (!job->result.predicted || !job->result.neighbours)
-        return;
-    fprintf(stderr, "%zu operators interpolated; what was measured, left out and interpolated:\n",
-            job->result.predicted);
-    pdnn_neighbours_leave_out(job->result.neighbours, &rows, &count);
-    for (size_t i = 0; i < count; i++) {
-        const struct pdnn_left_out *row = &rows[i];
-        if (!row->count)
-            fprintf(stderr, "  %s: none of %zu\n", row->op, row->all);
-        else
-            fprintf(stderr,
-                    "  %s: %zu of %zu, median error %+.1f %%, median |error| %.1f %%, 90 %% within %.1f %%\n",
-                    row->op, row->count, row->all, 100 * row->bias, 100 * row->median, 100 * row->p90);
-    }
-    free(rows);
-}
-
 static void print_summary(const struct job *job) {
     const struct pdnn_compose_result *result = &job->result;
     char shown[PDNN_VISIBLE_TEXT], lists[PDNN_DURATION_TEXT], measures[PDNN_DURATION_TEXT];
     struct pdnn_str tally = {0};
     pdnn_tally_append(&tally, &job->of.directory.sums.tally);
     fprintf(stderr,
-            "%s%s\n%zu models to compose, %zu small enough to run; %zu operators\n"
+            "%s%s\n%zu models to compose, %zu small enough to run; %zu operators, %zu interpolated\n"
             "%zu measurements in %s, after %s for compiling; %zu visits of models\n",
             pdnn_str_text(&tally), result->out_of_time ? "; the time is up" : "", result->composed,
-            result->small, result->operators, result->measured,
+            result->small, result->operators, result->predicted, result->measured,
             pdnn_duration_format(measures, (double)result->measure_ns * 1e-9),
             pdnn_duration_format(lists, (double)result->list_ns * 1e-9), result->direct.visits);
     pdnn_str_finish(&tally);
     if (result->calibrated)
         fprintf(stderr, "intervals from %zu models%s\n", result->calibrated,
                 result->calibrated < PDNN_CALIBRATED_LEAST ? ", which are too few" : "");
-    print_left_out(job);
     const char *path = pdnn_visible(shown, job->of.request.path);
     fprintf(stderr, "tables: %s/results.csv, %s/ops.csv\n", path, path);
 }
@@ -321,7 +299,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     if (status == PDNN_OK)
         status = (is_dry ? print_plan : compose)(arguments, &job, err);
     free(job.result.calibrates);
-    pdnn_neighbours_destroy(job.result.neighbours);
     pdnn_library_close(job.request.library);
     pdnn_cli_job_finish(&job.of);
     return status;

@@ -328,33 +328,24 @@ static void check(struct kind *kind) {
     kind->is_checked = true;
 }
 
-/* Errors, as logarithms of times, of the members of one kind, or of one op, or of all (the number of ops), to
- * `errors` (heap); returns how many. *all: members that were measured. */
-static size_t collect(const struct pdnn_neighbours *neighbours, const struct kind *only, size_t op,
-                      double **errors, size_t *all) {
+/* What nine of ten errors, as logarithms of times, have at most: of the members of one kind, or of one op, or
+ * of all (the number of ops). NaN: too few are known. */
+static double typical_error(const struct pdnn_neighbours *neighbours, const struct kind *only, size_t op) {
+    double *errors = pdnn_alloc(neighbours->version + 1, sizeof *errors);
     size_t count = 0;
-    *all = 0;
-    *errors = pdnn_alloc(neighbours->version + 1, sizeof **errors);
     for (size_t i = 0; i < neighbours->kinds.count; i++) {
         struct kind *kind = &neighbours->kind[i];
         if (only ? only != kind : op < neighbours->ops.count && op != kind->op)
             continue;
         check(kind);
-        for (size_t k = 0; k < kind->count; k++) {
-            *all += isnan(kind->member[k]->log_use) ? 0 : 1;
+        for (size_t k = 0; k < kind->count; k++)
             if (!isnan(kind->member[k]->error))
-                (*errors)[count++] = kind->member[k]->error;
-        }
+                errors[count++] = fabs(kind->member[k]->error);
     }
-    return count;
-}
-
-/* The quantile of the absolute errors, which are sorted for it; NaN: there are fewer than `least`. */
-static double quantile_of_sizes(double *errors, size_t count, double q, size_t least) {
-    for (size_t i = 0; i < count; i++)
-        errors[i] = fabs(errors[i]);
     pdnn_sort(errors, count);
-    return count >= least ? pdnn_quantile_sorted(errors, count, q) : NAN;
+    const double typical = count >= PDNN_LEFT_OUT_LEAST ? pdnn_quantile_sorted(errors, count, quantile) : NAN;
+    free(errors);
+    return typical;
 }
 
 /* Of the least pool that has enough errors: the kind, the op, all; NaN: none has. */
@@ -364,12 +355,8 @@ static double error_of(const struct pdnn_neighbours *neighbours, struct kind *ki
     const bool is_known = kind->typical_of == neighbours->version;
     kind->typical = is_known ? kind->typical : NAN;
     kind->typical_of = neighbours->version;
-    for (size_t i = 0; i < 3 && !is_known && isnan(kind->typical); i++) {
-        double *errors;
-        size_t all, count = collect(neighbours, kinds[i], ops[i], &errors, &all);
-        kind->typical = quantile_of_sizes(errors, count, quantile, PDNN_LEFT_OUT_LEAST);
-        free(errors);
-    }
+    for (size_t i = 0; i < 3 && !is_known && isnan(kind->typical); i++)
+        kind->typical = typical_error(neighbours, kinds[i], ops[i]);
     return kind->typical;
 }
 
@@ -386,23 +373,4 @@ const char *pdnn_neighbours_predict(struct pdnn_neighbours *neighbours, const ch
     *prediction = (struct pdnn_prediction_of_operator){time_ns, time_ns * exp(-error), time_ns * exp(error),
                                                        place.n_within};
     return NULL;
-}
-
-void pdnn_neighbours_leave_out(struct pdnn_neighbours *neighbours, struct pdnn_left_out **rows,
-                               size_t *count) {
-    const size_t n_ops = neighbours->ops.count;
-    *rows = pdnn_alloc(n_ops + 1, sizeof **rows);
-    *count = n_ops + 1;
-    for (size_t op = 0; op <= n_ops; op++) {
-        struct pdnn_left_out *row = &(*rows)[op];
-        double *errors;
-        row->op = op < n_ops ? neighbours->ops.text[op] : "all";
-        row->count = collect(neighbours, NULL, op, &errors, &row->all);
-        for (size_t i = 0; i < row->count; i++)
-            errors[i] = expm1(errors[i]);
-        row->bias = row->count ? pdnn_median(errors, row->count) : NAN;
-        row->median = quantile_of_sizes(errors, row->count, 0.5, 1);
-        row->p90 = quantile_of_sizes(errors, row->count, quantile, 1);
-        free(errors);
-    }
 }

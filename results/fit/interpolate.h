@@ -65,16 +65,4 @@ struct pdnn_prediction_of_operator {
 const char *pdnn_neighbours_predict(struct pdnn_neighbours *neighbours, const char *key, double floor_ns,
                                     struct pdnn_prediction_of_operator *prediction);
 
-/* Leaving one out, by op and pass, as errors of times: 0.1 is a time 10 % too long. */
-struct pdnn_left_out {
-    const char *op;     /* "dense/forward"; lives as long as the neighbours */
-    size_t count, all;  /* predicted from the others, of so many */
-    double bias;        /* median */
-    double median, p90; /* of absolute errors */
-};
-
-/* Rows in order of appearance, then one for all, "all"; heap, the caller frees. */
-void pdnn_neighbours_leave_out(struct pdnn_neighbours *neighbours, struct pdnn_left_out **rows,
-                               size_t *count);
-
 #endif

@@ -12,7 +12,6 @@
 #ifndef SESSION_COMPOSE_COMPOSE_H
 #define SESSION_COMPOSE_COMPOSE_H
 
-#include "results/fit/interpolate.h"
 #include "results/store/library.h"
 #include "session/directory.h"
 
@@ -36,8 +35,7 @@ struct pdnn_compose_result {
     size_t calibrated;               /* models whose errors are the intervals of the others */
     bool *calibrates;                /* by task: it ran for that; heap, the caller's */
     uint64_t list_ns, measure_ns;
-    struct pdnn_neighbours *neighbours; /* what was predicted from; the caller's to destroy; may be NULL */
-    bool out_of_time;                   /* for some measurement */
+    bool out_of_time; /* for some measurement */
 };
 
 /* Runs in an open directory whose request has the session; writes its tables, also after an interrupt. */

@@ -147,7 +147,7 @@ enum pdnn_status pdnn_compose_run(struct pdnn_sweep_directory *sweep,
     if (pdnn_sweep_directory_write(sweep, &tables) != PDNN_OK && status == PDNN_OK)
         status = pdnn_fail(err, tables.status, "%s", tables.text);
     pdnn_operators_finish(&compose.operators);
-    result->neighbours = compose.neighbours;
+    pdnn_neighbours_destroy(compose.neighbours);
     pdnn_arena_finish(&compose.fates.arena);
     pdnn_compose_plan_finish(&compose.plan);
     free(compose.of);

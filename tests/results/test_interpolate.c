@@ -120,29 +120,12 @@ static void test_kinds_are_not_mixed(void **state) {
     pdnn_neighbours_destroy(neighbours);
 }
 
-static const struct pdnn_left_out *row_of(const struct pdnn_left_out *rows, size_t count, const char *op) {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(rows[i].op, op) == 0)
-            return &rows[i];
-    fail_msg("no row for %s", op);
-    return NULL;
-}
-
-/* One operator of a kind takes twice as long as the law says: left out, it is predicted 50 % too short. */
+/* The interval has the error of leaving out measured ones: little where all obey the law but one, which takes
+ * twice as long. */
 static void test_leaving_one_out(void **state) {
     (void)state;
-    struct pdnn_left_out *rows;
     struct pdnn_prediction_of_operator found;
-    size_t count;
     struct pdnn_neighbours *neighbours = grid(2, 512, 256);
-    pdnn_neighbours_leave_out(neighbours, &rows, &count);
-    assert_int_equal(count, 2);
-    const struct pdnn_left_out *row = row_of(rows, count, "dense/forward");
-    assert_int_equal(row->all, 63);
-    assert_true(row->count > 20 && row->count <= 63);
-    assert_true(row->p90 < 0.02 && fabs(row->bias) < 0.01 && row->median <= row->p90);
-    assert_int_equal(row_of(rows, count, "all")->count, row->count);
-    free(rows);
     assert_null(pdnn_neighbours_predict(neighbours, key_of(256, 256, 256, "brgemm", "64MiB"), 1, &found));
     assert_true(found.high_ns / found.low_ns < 1.05);
     pdnn_neighbours_destroy(neighbours);
@@ -151,10 +134,6 @@ static void test_leaving_one_out(void **state) {
     neighbours = pdnn_neighbours_create(&caches);
     for (int i = 0; i < 9; i++)
         add(neighbours, 64 << i, 64, 64, "brgemm", i % 2 ? 0.5 : 1);
-    pdnn_neighbours_leave_out(neighbours, &rows, &count);
-    assert_int_equal(row_of(rows, count, "all")->count, 7); /* the ends have nobody beyond them */
-    assert_true(row_of(rows, count, "all")->median > 0.3);
-    free(rows);
     assert_null(pdnn_neighbours_predict(neighbours, key_of(700, 64, 64, "brgemm", "64MiB"), 1, &found));
     assert_true(found.high_ns / found.low_ns > 1.5);
     pdnn_neighbours_destroy(neighbours);
