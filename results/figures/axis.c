@@ -38,9 +38,10 @@ static void name_tick(const struct pdnn_scale *scale, double value, char text[TI
     static const char *const sizes[] = {" B", " KiB", " MiB", " GiB", " TiB", NULL}, *const prefixes[] = {
                                                                                          "",  "k", "M", "G",
                                                                                          "T", "P", "E", NULL};
-    const bool has_prefix = scale->bytes || fmax(fabs(scale->low), fabs(scale->high)) >= 1e5;
-    const double step = scale->bytes ? 1024 : 1000;
-    const char *const *unit = scale->bytes ? sizes : prefixes;
+    const bool bytes = scale->base == 2,
+               has_prefix = bytes || fmax(fabs(scale->low), fabs(scale->high)) >= 1e5;
+    const double step = bytes ? 1024 : 1000;
+    const char *const *unit = bytes ? sizes : prefixes;
     struct pdnn_str number = {0};
     for (; has_prefix && fabs(value) >= step && unit[1]; value /= step)
         unit++;

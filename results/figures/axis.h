@@ -7,8 +7,7 @@
 struct pdnn_scale {
     double low, high; /* values at the ends */
     double from, to;  /* where those stand */
-    int base;         /* 10 or 2: logarithmic; 0: linear */
-    bool bytes;       /* ticks are sizes, "64 KiB" */
+    int base;         /* 10: logarithmic; 2: the same of sizes, "64 KiB"; 0: linear */
 };
 
 /* One that holds these values, without its place: logarithmic where they are positive and far apart. */

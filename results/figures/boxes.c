@@ -306,14 +306,13 @@ static void fill_data(struct picture *p) {
 static void describe(struct picture *p) {
     struct pdnn_canvas *canvas = &p->in->canvas;
     const struct pdnn_titles titles = pdnn_plot_titles(&p->in->arena, p->title, p->selection, &p->tally);
-    const bool beside = p->n_dots && p->in->width >= PDNN_WIDE_ENOUGH;
+    const bool beside = p->n_dots && canvas->width >= PDNN_WIDE_ENOUGH;
     struct pdnn_str keys = {0};
-    const double right = p->in->width - (beside ? right_legend : right_alone);
-    canvas->width = p->in->width;
+    const double right = canvas->width - (beside ? right_legend : right_alone);
     list_dots(p);
     double foot =
         caption_bottom + (beside ? 0 : pdnn_entries_draw_below(&p->in->legend, caption_bottom, canvas));
-    canvas->height = p->in->height + foot - caption_bottom;
+    canvas->height += foot - caption_bottom;
     choose_range(p);
     name_boxes(p);
     pdnn_bars_place(&p->bars, right, 0);

@@ -251,7 +251,7 @@ static void describe(struct picture *p) {
     choose_parts(p);
     add_shares(p);
     list_parts(p);
-    const double width = p->in->width,
+    const double width = canvas->width,
                  right = fmin(right_most - full_width + width,
                               width - legend_pixels -
                                   fmin(pdnn_entries_width(&p->in->legend), legend_part * width));
@@ -268,7 +268,7 @@ static void describe(struct picture *p) {
     p->times_fit = pdnn_bars_slot_pixels(&p->bars) >= time_pixels;
     const double bottom = pdnn_bars_put(&p->bars, 8, caption_of(p), title),
                  above = PDNN_BARS_ABOVE + (p->times_fit ? 0 : upright_time_pixels);
-    canvas->height = fmax(p->in->height, bottom + bars_least + above);
+    canvas->height = fmax(canvas->height, bottom + bars_least + above);
     p->y = (struct pdnn_scale){.high = most_pct, .from = bottom, .to = canvas->height - above};
     const struct pdnn_titles titles =
         pdnn_plot_titles(&p->in->arena, "Where the time goes in", &p->in->selection, NULL);

@@ -165,10 +165,8 @@ static void collect_patterns(struct picture *p) {
         low[0] = high[0] = 1 << 20;
     if (!(high[1] > 0))
         low[1] = high[1] = 1;
-    p->x = (struct pdnn_scale){.low = low[0] / (has_ladder ? 1.2 : 6),
-                               .high = high[0] * (has_ladder ? 1.2 : 16),
-                               .base = 2,
-                               .bytes = true};
+    p->x = (struct pdnn_scale){
+        .low = low[0] / (has_ladder ? 1.2 : 6), .high = high[0] * (has_ladder ? 1.2 : 16), .base = 2};
     p->y = (struct pdnn_scale){.low = low[1] / 1.2, .high = high[1] * 1.2, .base = 10};
 }
 
@@ -349,7 +347,6 @@ static void describe(struct picture *p) {
             longest = fmax(longest, pdnn_text_width(name_bar(p, m->bar[i]), PDNN_FONT_SMALL));
     }
     collect_patterns(p);
-    canvas->width = p->in->width;
     const bool wide = canvas->width >= side_by_side;
     const double pair = head + panel + foot, right = canvas->width - edge,
                  row = wide ? pair : pair + panel + foot;

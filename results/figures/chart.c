@@ -419,7 +419,6 @@ void pdnn_chart_draw(struct pdnn_chart *chart, size_t first_row, struct pdnn_can
                           .has_crosses = n_doubtful > 0,
                           .frame = chart->frame};
     make_room(chart, sheet);
-    canvas->width = chart->frame.width;
     canvas->height = chart->frame.height * (double)chart->n_panels;
     sheet.canvas = canvas;
     for (sheet.panel = 0; sheet.panel < chart->n_panels; sheet.panel++) {

@@ -191,8 +191,8 @@ static void lay_out(struct picture *p) {
     p->columns = grid->n_ratios > 1 ? grid->n_ratios : columns_of[grid->n_panels];
     const size_t rows = (grid->n_panels + p->columns - 1) / p->columns;
     const double longest = longest_step(&grid->x);
-    p->across = (p->in->width - right_gap - left) / (double)p->columns;
-    p->up = (p->in->height - top_gap - p->bottom) / (double)rows;
+    p->across = (p->in->canvas.width - right_gap - left) / (double)p->columns;
+    p->up = (p->in->canvas.height - top_gap - p->bottom) / (double)rows;
     p->beside = title_pixels + tick_pixels + longest_step(&grid->y);
     p->above = grid->families > 1 || p->keys.count ? 26 : 4;
     p->cell_x = (p->across - p->beside - panel_gap) / (double)grid->x.count;
@@ -235,7 +235,7 @@ static void draw_panels(struct picture *p) {
     const struct pdnn_grid *grid = &p->grid;
     for (size_t i = 0; i < grid->n_panels; i++) {
         double x = left + p->across * (double)(i % p->columns) + p->beside;
-        double bottom = p->in->height - top_gap - p->up * (double)(i / p->columns + 1) + p->below;
+        double bottom = p->in->canvas.height - top_gap - p->up * (double)(i / p->columns + 1) + p->below;
         pdnn_draw_cut(&p->in->canvas, x, bottom + p->cell_y * (double)grid->y.count + 12,
                       p->across - p->beside - panel_gap, pdnn_small, panel_name(p, &grid->panel[i]));
         for (size_t k = 0; k < grid->x.count * grid->y.count; k++)
@@ -254,11 +254,12 @@ static void draw_colors(struct picture *p) {
     font.degrees = 90;
     for (int ratio = 0; ratio <= both; ratio++) {
         const double low = both ? ratio ? 0.1 : 0.55 : 0.3, high = low + (both ? 0.35 : 0.4);
-        p->colors[ratio].from = low * p->in->height;
-        p->colors[ratio].to = high * p->in->height;
-        pdnn_draw_palette(&p->in->canvas, p->in->width - 102, &p->colors[ratio],
+        p->colors[ratio].from = low * p->in->canvas.height;
+        p->colors[ratio].to = high * p->in->canvas.height;
+        pdnn_draw_palette(&p->in->canvas, p->in->canvas.width - 102, &p->colors[ratio],
                           ratio ? pdnn_diverging : pdnn_sequential, NULL, 0);
-        pdnn_draw_text(&p->in->canvas, p->in->width - 14, (low + high) / 2 * p->in->height, font,
+        pdnn_draw_text(&p->in->canvas, p->in->canvas.width - 14, (low + high) / 2 * p->in->canvas.height,
+                       font,
                        ratio ? "ratio of step times"
                              : pdnn_plot_axis(&p->in->arena, &p->in->selection.results, p->value));
     }
@@ -331,9 +332,7 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     const char *what = pdnn_arena_printf(
         &picture->arena, "%s in", pdnn_plot_words(pdnn_results_name(&picture->selection.results, p.value)));
     const struct pdnn_titles titles = pdnn_plot_titles(&picture->arena, what, &picture->selection, NULL);
-    picture->canvas.width = picture->width;
-    picture->canvas.height = picture->height;
-    pdnn_draw_titles(&picture->canvas, left, picture->height, &titles);
+    pdnn_draw_titles(&picture->canvas, left, picture->canvas.height, &titles);
     draw_caption(&p);
     p.colors[0] = pdnn_scale_of(p.grid.least[0], p.grid.greatest[0]);
     const double most = fmax(1.01, fmax(p.grid.greatest[1], 1 / p.grid.least[1]));

@@ -146,20 +146,21 @@ static enum pdnn_status parse_length(struct pdnn_picture *picture, const char *o
 static enum pdnn_status choose_size(struct pdnn_picture *picture, struct pdnn_err *err) {
     static const double usual_width = 1200, usual_height = 800, css_points = 0.75, least = 4, most = 40;
     const struct pdnn_plot_request *request = picture->request;
+    struct pdnn_canvas *canvas = &picture->canvas;
     double points = PDNN_FONT * css_points;
-    picture->width = usual_width;
+    canvas->width = usual_width;
     if (request->font_size &&
         (!pdnn_parse_double(request->font_size, &points) || !(points >= least && points <= most)))
         return pdnn_fail(err, PDNN_INVALID, "--font-size %s: a size is in points, from 4 to 40",
                          request->font_size);
     picture->scale = points / (PDNN_FONT * css_points);
-    if (request->width && parse_length(picture, "width", request->width, &picture->width, err) != PDNN_OK)
+    if (request->width && parse_length(picture, "width", request->width, &canvas->width, err) != PDNN_OK)
         return err->status;
-    picture->height = request->width && picture->width < usual_width ? picture->width * 0.75 : usual_height;
-    if (request->height && parse_length(picture, "height", request->height, &picture->height, err) != PDNN_OK)
+    canvas->height = request->width && canvas->width < usual_width ? canvas->width * 0.75 : usual_height;
+    if (request->height && parse_length(picture, "height", request->height, &canvas->height, err) != PDNN_OK)
         return err->status;
-    picture->width /= picture->scale;
-    picture->height /= picture->scale;
+    canvas->width /= picture->scale;
+    canvas->height /= picture->scale;
     return PDNN_OK;
 }
 
@@ -295,7 +296,7 @@ enum pdnn_status pdnn_picture_draw(struct pdnn_picture *picture, const struct pd
     if (choose_size(picture, err) != PDNN_OK)
         return err->status;
     picture->legend.arena = &picture->arena;
-    pdnn_chart_init(&picture->chart, picture->width, picture->height, &picture->arena);
+    pdnn_chart_init(&picture->chart, picture->canvas.width, picture->canvas.height, &picture->arena);
     enum pdnn_status status = open_source(picture, def, err);
     if (status == PDNN_OK)
         status = def->draw(picture, err);

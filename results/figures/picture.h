@@ -80,18 +80,17 @@ const struct pdnn_plot_def *pdnn_plot_find(const char *name);
 /* What it holds is released when its files are written. */
 struct pdnn_picture {
     const struct pdnn_plot_request *request;
-    double width, height; /* of the picture, if its contents need no other */
-    double scale;         /* CSS pixels per unit: the fonts have their usual sizes in units */
+    double scale; /* CSS pixels per unit: the fonts have their usual sizes in units */
     struct pdnn_arena arena;
     struct pdnn_selection selection;
     struct pdnn_comparison comparison;
     struct pdnn_ops_reader *ops;       /* of the selection, or of the comparison's */
     int column[PDNN_PLOT_COLUMNS_MAX]; /* those that the kind of picture names, in its order */
-    struct pdnn_canvas canvas;
-    struct pdnn_entries legend; /* of a picture that is no chart, which draws it */
-    struct pdnn_chart chart;    /* drawn on the canvas afterwards, where it has points */
-    struct pdnn_table data;     /* what is shown */
-    const size_t *columns;      /* n_columns of its columns, in their order; NULL: all */
+    struct pdnn_canvas canvas;         /* of the size that was asked for, until its contents need another */
+    struct pdnn_entries legend;        /* of a picture that is no chart, which draws it */
+    struct pdnn_chart chart;           /* drawn on the canvas afterwards, where it has points */
+    struct pdnn_table data;            /* what is shown */
+    const size_t *columns;             /* n_columns of its columns, in their order; NULL: all */
     size_t n_columns;
     size_t drawn, left_out;
 };

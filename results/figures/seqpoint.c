@@ -190,18 +190,17 @@ static void draw_frames(struct picture *p, double right, double base, double hei
 
 static void describe(struct picture *p) {
     struct pdnn_canvas *canvas = &p->in->canvas;
-    const bool wide = p->in->width >= PDNN_WIDE_ENOUGH;
-    const double right = p->in->width - (wide ? right_gap : 16);
+    const bool wide = canvas->width >= PDNN_WIDE_ENOUGH;
+    const double right = canvas->width - (wide ? right_gap : 16);
     const struct pdnn_titles titles = {
         pdnn_arena_printf(&p->in->arena, "%s length in %s",
                           p->timed ? "Time of an iteration by its" : "Iterations by",
                           pdnn_plot_directory(&p->in->arena, p->in->request->directory[0])),
         sentence_of(p)};
     list_entries(p);
-    canvas->width = p->in->width;
     /* Of all but a legend below. */
     const double base = wide ? 0 : pdnn_entries_draw_below(&p->in->legend, caption_bottom, canvas);
-    canvas->height = base + (p->timed ? fmax(p->in->height, least_height) : short_height);
+    canvas->height = base + (p->timed ? fmax(canvas->height, least_height) : short_height);
     pdnn_draw_titles(canvas, left, canvas->height, &titles);
     draw_frames(p, right, base, canvas->height);
     draw_counts(p);

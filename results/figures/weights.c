@@ -150,9 +150,8 @@ static void describe(struct picture *p) {
     const double beside = (p->x.high - p->x.low) * 0.04;
     p->x.low -= beside;
     p->x.high += beside;
-    p->x.from = fmin(left_most, left_part * p->in->width);
-    p->x.to = p->in->width - right_gap;
-    canvas->width = p->in->width;
+    p->x.from = fmin(left_most, left_part * canvas->width);
+    p->x.to = canvas->width - right_gap;
     for (int m = 0; m < MODELS; m++)
         pdnn_entries_add(&p->in->legend, models[m].name, pdnn_swatch(models[m].ink));
     double y = caption_bottom;

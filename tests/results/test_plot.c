@@ -391,8 +391,7 @@ static void test_bounds_keep_their_colors(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-static const struct pdnn_frame frame = {
-    1000, 1000, {0.1, 10, 100, 900, 10, false}, {1, 100, 100, 500, 10, false}};
+static const struct pdnn_frame frame = {1000, 1000, {0.1, 10, 100, 900, 10}, {1, 100, 100, 500, 10}};
 
 static void test_frame_to_pixels(void **state) {
     (void)state;
@@ -517,10 +516,8 @@ static void test_ticks_are_apart(void **state) {
         for (size_t k = 0; k < sizeof spans / sizeof *spans; k++)
             for (int base = 0; base <= 10; base += base ? 8 : 2) {
                 struct pdnn_canvas canvas = {.width = 460, .height = 300};
-                const struct pdnn_frame_axis x = {.scale = {lows[i], lows[i] * spans[k], 60, 400, base,
-                                                            base == 2}},
-                                             y = {.scale = {lows[i], lows[i] * spans[k], 60, 200, base,
-                                                            false}};
+                const struct pdnn_frame_axis x = {.scale = {lows[i], lows[i] * spans[k], 60, 400, base}},
+                                             y = {.scale = {lows[i], lows[i] * spans[k], 60, 200, base}};
                 double right = -INFINITY, top = -INFINITY;
                 size_t level = 0, upright = 0;
                 pdnn_draw_frame(&canvas, &x, &y);
