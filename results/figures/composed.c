@@ -11,11 +11,10 @@ static const double band = 0.1;
 
 static enum pdnn_status collect_points(struct pdnn_picture *p, struct pdnn_err *err) {
     struct pdnn_visits visits = {0};
-    const struct pdnn_selection *selection = &p->selection;
     pdnn_picture_table(p, "id #direct_ns #composed_ns #ratio method color");
     const enum pdnn_status status = pdnn_journal_read(p->request->directory[0], NULL, NULL, &visits, err);
     double *scratch = pdnn_arena_alloc(&p->arena, pdnn_visits_most(&visits), sizeof *scratch);
-    for (size_t i = 0; i < selection->count && status == PDNN_OK; i++) {
+    for (size_t i = 0; i < p->selection.count && status == PDNN_OK; i++) {
         const char *id = pdnn_picture_id(p, i);
         const size_t number = pdnn_texts_find(&visits.ids, id);
         if (number == SIZE_MAX)
@@ -33,14 +32,16 @@ static enum pdnn_status collect_points(struct pdnn_picture *p, struct pdnn_err *
             pdnn_picture_point(p, point, id, direct_ns, composed_ns, ratio,
                                point.dotted ? "predicted" : "composed");
     }
-    p->left_out = selection->left_out + selection->count - p->chart.n_points;
+    p->left_out = p->selection.left_out + p->selection.count - p->chart.n_points;
     pdnn_visits_finish(&visits);
     return status;
 }
 
 /* Of the points of one color, or with NULL of all. */
-static void note_errors(struct pdnn_picture *p, const char *color, double *error, double *absolute) {
+static void note_errors(struct pdnn_picture *p, const char *color) {
     size_t count = 0, within = 0;
+    double *error = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *error);
+    double *absolute = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *absolute);
     for (size_t i = 0; i < p->chart.n_points; i++) {
         if (color && strcmp(p->chart.point[i].color.text, color) != 0)
             continue;
@@ -55,21 +56,22 @@ static void note_errors(struct pdnn_picture *p, const char *color, double *error
 
 static void put_notes(struct pdnn_picture *p) {
     enum { COLORS_MAX = 12 };
-    double *error = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *error);
-    double *absolute = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *absolute);
     struct pdnn_texts colors = {0};
     for (size_t i = 0; i < p->chart.n_points; i++)
         pdnn_texts_add(&colors, p->chart.point[i].color.text);
     pdnn_chart_note(&p->chart, "median error, median |error|,");
     pdnn_chart_note(&p->chart, "share within 10 %%:");
     for (size_t i = 0; i < colors.count && colors.count > 1 && colors.count <= COLORS_MAX; i++)
-        note_errors(p, colors.text[i], error, absolute);
-    note_errors(p, NULL, error, absolute);
+        note_errors(p, colors.text[i]);
+    note_errors(p, NULL);
     pdnn_texts_finish(&colors);
 }
 
-static void describe(struct pdnn_picture *p) {
+static enum pdnn_status draw(struct pdnn_picture *p, struct pdnn_err *err) {
     struct pdnn_chart *chart = &p->chart;
+    const enum pdnn_status status = collect_points(p, err);
+    if (status != PDNN_OK || !chart->n_points)
+        return status;
     chart->titles[0] = pdnn_plot_titles(&p->arena, "Composed over measured times in", &p->selection, NULL);
     chart->x_title = "measured time of a step (ms)";
     chart->y_title = "composed over measured";
@@ -86,13 +88,7 @@ static void describe(struct pdnn_picture *p) {
         line->dashed = line->thin = side != 0;
     }
     put_notes(p);
-}
-
-static enum pdnn_status draw(struct pdnn_picture *p, struct pdnn_err *err) {
-    const enum pdnn_status status = collect_points(p, err);
-    if (status == PDNN_OK && p->chart.n_points)
-        describe(p);
-    return status;
+    return PDNN_OK;
 }
 
 const struct pdnn_plot_def pdnn_plot_composed = {

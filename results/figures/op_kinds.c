@@ -5,17 +5,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum pdnn_status pdnn_op_kinds_parse(struct pdnn_op_kinds *kinds, const char *text, struct pdnn_err *err) {
-    return pdnn_by_parse(text ? text : pdnn_by_names[PDNN_BY_OP], &kinds->by, err);
-}
-
 void pdnn_op_kinds_finish(struct pdnn_op_kinds *kinds) {
     pdnn_texts_finish(&kinds->names);
     free(kinds->mean);
 }
 
-size_t pdnn_op_kinds_find(struct pdnn_op_kinds *kinds, const struct pdnn_family_def *family,
-                          const struct pdnn_op_record *op) {
+size_t pdnn_op_kinds_add(struct pdnn_op_kinds *kinds, const struct pdnn_family_def *family,
+                         const struct pdnn_op_record *op, double number) {
     struct pdnn_str name = {0};
     for (size_t k = 0; k < kinds->by.count; k++)
         pdnn_str_printf(&name, "%s%s", name.length ? ", " : "", pdnn_by_key(kinds->by.by[k], family, op));
@@ -25,6 +21,7 @@ size_t pdnn_op_kinds_find(struct pdnn_op_kinds *kinds, const struct pdnn_family_
         kinds->mean = pdnn_grow(kinds->mean, &kinds->room, kind, sizeof *kinds->mean);
         kinds->mean[kind] = (struct pdnn_mean){0};
     }
+    pdnn_mean_add(&kinds->mean[kind], number, 0);
     return kind;
 }
 
@@ -39,14 +36,19 @@ struct pdnn_chart_point pdnn_op_point(const struct pdnn_op_kinds *kinds, size_t 
         .spot = spot, .size = point_size(share_pct), .color = {kinds->names.text[kind], NAN}};
 }
 
-void pdnn_op_kinds_legend(const struct pdnn_op_kinds *kinds, const double *numbers, bool are_pct,
-                          struct pdnn_chart *chart) {
+void pdnn_op_kinds_legend(const struct pdnn_op_kinds *kinds, bool are_times, struct pdnn_chart *chart) {
     struct pdnn_arena *arena = chart->arena;
     const char **text = pdnn_arena_alloc(arena, kinds->names.count + 1, sizeof *text);
+    double all = 0;
     for (size_t k = 0; k < kinds->names.count; k++)
-        text[k] = pdnn_arena_printf(arena, are_pct ? "%s: %s %%" : "%s: %s", kinds->names.text[k],
-                                    are_pct ? pdnn_plot_number(arena, numbers[k], 2)
-                                            : pdnn_plot_ratio(arena, numbers[k]));
+        all += kinds->mean[k].mean * (double)kinds->mean[k].n;
+    for (size_t k = 0; k < kinds->names.count; k++) {
+        const struct pdnn_mean *mean = &kinds->mean[k];
+        text[k] =
+            pdnn_arena_printf(arena, are_times ? "%s: %s %%" : "%s: %s", kinds->names.text[k],
+                              are_times ? pdnn_plot_number(arena, mean->mean * (double)mean->n / all * 100, 2)
+                                        : pdnn_plot_ratio(arena, pdnn_mean_geometric(mean)));
+    }
     for (size_t i = 0; i < chart->n_points; i++)
         chart->point[i].color.text = text[pdnn_texts_find(&kinds->names, chart->point[i].color.text)];
     pdnn_chart_note(chart, "size: share of its model");

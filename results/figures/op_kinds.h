@@ -10,19 +10,17 @@
 
 /* {0} is empty. */
 struct pdnn_op_kinds {
-    struct pdnn_by_list by; /* PDNN_BY_OP usually */
+    struct pdnn_by_list by;
     struct pdnn_texts names;
     struct pdnn_mean *mean; /* heap, by name: of what the picture says of these ops */
     size_t room;
 };
 
-/* text: of --by, or NULL. */
-enum pdnn_status pdnn_op_kinds_parse(struct pdnn_op_kinds *kinds, const char *text, struct pdnn_err *err);
 void pdnn_op_kinds_finish(struct pdnn_op_kinds *kinds);
 
-/* The number of the op's kind, new or known. The family may be NULL. */
-size_t pdnn_op_kinds_find(struct pdnn_op_kinds *kinds, const struct pdnn_family_def *family,
-                          const struct pdnn_op_record *op);
+/* Adds a number to the mean of the op's kind, and returns which kind that is. The family may be NULL. */
+size_t pdnn_op_kinds_add(struct pdnn_op_kinds *kinds, const struct pdnn_family_def *family,
+                         const struct pdnn_op_record *op, double number);
 
 /* Ops below this share of their model's time are left out. */
 #define PDNN_OP_LEAST_SHARE_PCT 1.0
@@ -31,8 +29,8 @@ size_t pdnn_op_kinds_find(struct pdnn_op_kinds *kinds, const struct pdnn_family_
 struct pdnn_chart_point pdnn_op_point(const struct pdnn_op_kinds *kinds, size_t kind, struct pdnn_spot spot,
                                       double share_pct);
 
-/* Gives the chart a legend of the kinds, each with its number, in per cent or a ratio, and of sizes. */
-void pdnn_op_kinds_legend(const struct pdnn_op_kinds *kinds, const double *numbers, bool are_pct,
-                          struct pdnn_chart *chart);
+/* Gives the chart a legend of sizes and of the kinds, each with its share of all times, or, where numbers are
+ * the logarithms of ratios, their geometric mean. */
+void pdnn_op_kinds_legend(const struct pdnn_op_kinds *kinds, bool are_times, struct pdnn_chart *chart);
 
 #endif

@@ -23,9 +23,8 @@ static void add_op(struct picture *p, size_t number, const struct pdnn_op_record
         return;
     }
     const char *family = pdnn_table_text(&c->pairs, number, PDNN_PAIR_FAMILY);
-    const size_t kind = pdnn_op_kinds_find(&p->kinds, pdnn_family_find(family), a);
     const double ratio = a->time_ns_median / b->time_ns_median;
-    pdnn_mean_add(&p->kinds.mean[kind], log(ratio), 0);
+    const size_t kind = pdnn_op_kinds_add(&p->kinds, pdnn_family_find(family), a, log(ratio));
     struct pdnn_chart_point point =
         pdnn_op_point(&p->kinds, kind, (struct pdnn_spot){x, ratio}, fmax(share_a, share_b));
     point.doubtful = pdnn_plot_pair_notes(c, number) & PDNN_NOTES_DOUBT;
@@ -36,9 +35,6 @@ static void add_op(struct picture *p, size_t number, const struct pdnn_op_record
 static void describe(struct picture *p) {
     const struct pdnn_comparison *c = &p->in->comparison;
     struct pdnn_chart *chart = &p->in->chart;
-    double *mean = pdnn_arena_alloc(&p->in->arena, p->kinds.names.count, sizeof *mean);
-    for (size_t k = 0; k < p->kinds.names.count; k++)
-        mean[k] = pdnn_mean_geometric(&p->kinds.mean[k]);
     chart->titles[0] = pdnn_plot_compare_titles(&p->in->arena, "Ops: speed-up", c);
     chart->x_title = "operational intensity (FLOP per byte of compulsory traffic)";
     chart->y_title = pdnn_plot_ratio_axis(&p->in->arena, "time", c);
@@ -46,14 +42,15 @@ static void describe(struct picture *p) {
     chart->caption =
         "Each point is one op of one model that both ran. Above the line the second platform is faster.\n"
         "Shares below 1 % on both sides, ops without arithmetic, and those of one side are left out.";
-    pdnn_op_kinds_legend(&p->kinds, mean, false, chart);
+    pdnn_op_kinds_legend(&p->kinds, false, chart);
     pdnn_chart_line_at_1(chart);
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
+    const char *by = picture->request->by;
     struct pdnn_arena arena = {0};
-    const enum pdnn_status status = pdnn_op_kinds_parse(&p.kinds, picture->request->by, err);
+    const enum pdnn_status status = pdnn_by_parse(by ? by : "op", &p.kinds.by, err);
     pdnn_picture_table(
         picture,
         "id family op layer op_pass #intensity_flop_per_byte #speedup #share_pct_a #share_pct_b kind");

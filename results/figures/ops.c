@@ -18,8 +18,7 @@ static void add_op(struct picture *p, size_t at, const struct pdnn_family_def *f
     if (!(op->time_ns_median > 0))
         return;
     const double share = op->time_ns_median / pdnn_selection_step_ns(&p->in->selection, at) * 100;
-    const size_t kind = pdnn_op_kinds_find(&p->kinds, family, op);
-    pdnn_mean_add(&p->kinds.mean[kind], op->time_ns_median, 0);
+    const size_t kind = pdnn_op_kinds_add(&p->kinds, family, op, op->time_ns_median);
     if (!(share >= PDNN_OP_LEAST_SHARE_PCT) || !(spot.x > 0) || !(spot.y > 0)) {
         p->in->left_out++;
         return;
@@ -36,24 +35,10 @@ static void add_op(struct picture *p, size_t at, const struct pdnn_family_def *f
                       panel->threads);
 }
 
-static void describe(struct picture *p) {
-    const size_t n_kinds = p->kinds.names.count;
-    double *pct = pdnn_arena_alloc(&p->in->arena, n_kinds, sizeof *pct), all = 0;
-    for (size_t k = 0; k < n_kinds; k++)
-        all += pct[k] = p->kinds.mean[k].mean * (double)p->kinds.mean[k].n;
-    for (size_t k = 0; k < n_kinds; k++)
-        pct[k] *= 100 / all;
-    p->in->chart.color_title = "kind: share of all time";
-    p->in->chart.caption =
-        "Each point is one kind of op in one model, with all its executions. Shares below 1 % and ops "
-        "without arithmetic are left out.";
-    pdnn_op_kinds_legend(&p->kinds, pct, true, &p->in->chart);
-    pdnn_roof_panels_put(&p->roofs, "Ops");
-}
-
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
-    const bool done = pdnn_op_kinds_parse(&p.kinds, picture->request->by, err) == PDNN_OK &&
+    const char *by = picture->request->by;
+    const bool done = pdnn_by_parse(by ? by : "op", &p.kinds.by, err) == PDNN_OK &&
                       pdnn_roof_panels_find(&p.roofs, picture, NULL,
                                             "id layer op_pass #share_pct bound color", err) == PDNN_OK;
     for (size_t at = 0; done && at < picture->selection.count; at++) {
@@ -62,8 +47,14 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
         for (size_t i = 0; i < rows.count; i++)
             add_op(&p, at, family, &rows.op[i]);
     }
-    if (done && picture->chart.n_points)
-        describe(&p);
+    if (done && picture->chart.n_points) {
+        picture->chart.color_title = "kind: share of all time";
+        picture->chart.caption =
+            "Each point is one kind of op in one model, with all its executions. Shares below 1 % and ops "
+            "without arithmetic are left out.";
+        pdnn_op_kinds_legend(&p.kinds, true, &picture->chart);
+        pdnn_roof_panels_put(&p.roofs, "Ops");
+    }
     pdnn_op_kinds_finish(&p.kinds);
     return done ? PDNN_OK : err->status;
 }

@@ -21,30 +21,26 @@ struct picture {
     struct pdnn_mean speedup;
 };
 
-static void add_point(struct picture *p, size_t at, double x, size_t model) {
-    const struct pdnn_table *models = &p->made.models;
-    const double speedup = pdnn_table_number(models, model, PDNN_PROJECTED_SPEEDUP),
-                 moved = pdnn_table_number(models, model, PDNN_PROJECTED_MOVED_PCT);
-    p->moved += moved;
-    pdnn_mean_add(&p->speedup, log(speedup), 0);
-    struct pdnn_chart_point point =
-        pdnn_picture_place(p->in, at, (struct pdnn_spot){x, speedup}, p->in->column[COLOR]);
-    point.dotted = moved >= many_moved_pct;
-    pdnn_picture_point(p->in, point, pdnn_table_text(models, model, PDNN_PROJECTED_ID),
-                       pdnn_table_text(models, model, PDNN_PROJECTED_METHOD), x, speedup, moved);
-}
-
 static void collect_points(struct picture *p) {
     const struct pdnn_table *models = &p->made.models;
     pdnn_picture_table(p->in, "id method #x #speedup #moved_pct color");
-    for (size_t i = 0, model = 0; i < p->in->selection.count && model < models->n_rows; i++) {
-        const char *id = pdnn_picture_id(p->in, i);
-        const double x = pdnn_selection_number(&p->in->selection, i, p->in->column[X]);
-        if (strcmp(pdnn_table_text(models, model, PDNN_PROJECTED_ID), id) != 0)
+    for (size_t at = 0, model = 0; at < p->in->selection.count && model < models->n_rows; at++) {
+        const double x = pdnn_selection_number(&p->in->selection, at, p->in->column[X]),
+                     speedup = pdnn_table_number(models, model, PDNN_PROJECTED_SPEEDUP),
+                     moved = pdnn_table_number(models, model, PDNN_PROJECTED_MOVED_PCT);
+        const char *id = pdnn_table_text(models, model, PDNN_PROJECTED_ID),
+                   *method = pdnn_table_text(models, model, PDNN_PROJECTED_METHOD);
+        if (strcmp(id, pdnn_picture_id(p->in, at)) != 0)
             continue; /* could not be projected: models are in the selection's order */
-        if (x > 0)
-            add_point(p, i, x, model);
         model++;
+        if (!(x > 0))
+            continue;
+        struct pdnn_chart_point point =
+            pdnn_picture_place(p->in, at, (struct pdnn_spot){x, speedup}, p->in->column[COLOR]);
+        point.dotted = moved >= many_moved_pct;
+        pdnn_picture_point(p->in, point, id, method, x, speedup, moved);
+        pdnn_mean_add(&p->speedup, log(speedup), 0);
+        p->moved += moved;
     }
     p->in->left_out = p->in->selection.left_out + p->in->selection.count - p->in->chart.n_points;
 }

@@ -28,8 +28,7 @@ struct picture {
     struct pdnn_picture *in;
     const struct pdnn_selection *selection; /* the picture's own, or, for a ratio, the comparison's */
     const char *value;                      /* NULL: a ratio */
-    struct pdnn_table residuals;
-    struct line *line; /* from the top down */
+    struct line *line;                      /* from the top down */
     size_t n_lines;
     struct pdnn_scale x;
 };
@@ -39,52 +38,43 @@ static void add_line(struct picture *p, struct line line) {
     p->line[p->n_lines++] = line;
 }
 
-/* The family, and below it its terms, which both models have in the same order, the n rows from first on. */
-static void add_family(struct picture *p, const size_t first[MODELS], size_t n) {
-    const struct pdnn_table *data = &p->in->data;
-    add_line(p, (struct line){.is_family = true, .row = {first[0], first[1]}});
-    const size_t family = p->line[p->n_lines - 1].any;
-    p->in->left_out +=
-        pdnn_table_count(data, family, PDNN_FIT_NO_VALUE) + pdnn_table_count(data, family, PDNN_FIT_NO_CELL);
-    for (size_t k = 0; k < n; k++) {
+/* Each family, and below it its terms. What cannot be fitted is left out, unless nothing else can be. */
+static enum pdnn_status fit_families(struct picture *p, struct pdnn_err *err) {
+    static const size_t keys[] = {PDNN_FIT_FAMILY, PDNN_FIT_TERM};
+    static const bool fitted[PDNN_FIT_MODEL_COUNT] = {[PDNN_FIT_LINEAR] = true, [PDNN_FIT_LOG] = true};
+    const struct pdnn_fit_request request = {
+        .selection = p->selection, .what = p->value, .comparison = p->value ? NULL : &p->in->comparison};
+    struct pdnn_table *terms = &p->in->data, residuals;
+    struct pdnn_str notes = {0};
+    pdnn_table_init(&residuals, &pdnn_residuals_def);
+    const enum pdnn_status status = pdnn_fit_all(&request, fitted, terms, &residuals, &notes, err);
+    struct pdnn_groups groups = pdnn_groups_make(terms, NULL, keys, 2);
+    p->line = pdnn_arena_alloc(&p->in->arena, 2 * groups.count + 1, sizeof *p->line);
+    for (size_t i = 0; i < groups.count; i++) {
+        const struct pdnn_row_list *rows = &groups.group[i];
         struct line line = {.row = {SIZE_MAX, SIZE_MAX}};
+        for (size_t k = 0; k < rows->count; k++)
+            line.row[strcmp(pdnn_table_text(terms, rows->at[k], PDNN_FIT_MODEL),
+                            pdnn_fit_models[PDNN_FIT_LOG]) == 0] = rows->at[k];
+        if (!i || pdnn_table_compare(terms, PDNN_FIT_FAMILY, rows->at[0], groups.group[i - 1].at[0]) != 0) {
+            add_line(p, (struct line){.is_family = true, .row = {line.row[0], line.row[1]}});
+            p->in->left_out += pdnn_table_count(terms, rows->at[0], PDNN_FIT_NO_VALUE) +
+                               pdnn_table_count(terms, rows->at[0], PDNN_FIT_NO_CELL);
+        }
         for (int m = 0; m < MODELS; m++) {
-            const size_t row = first[m] + k;
-            if (first[m] == SIZE_MAX || pdnn_table_is_empty(data, row, PDNN_FIT_WEIGHT))
+            if (line.row[m] == SIZE_MAX || pdnn_table_is_empty(terms, line.row[m], PDNN_FIT_WEIGHT)) {
+                line.row[m] = SIZE_MAX;
                 continue;
-            line.row[m] = row;
-            p->x.low = fmin(p->x.low, pdnn_table_number(data, row, PDNN_FIT_CI_LOW));
-            p->x.high = fmax(p->x.high, pdnn_table_number(data, row, PDNN_FIT_CI_HIGH));
+            }
+            p->x.low = fmin(p->x.low, pdnn_table_number(terms, line.row[m], PDNN_FIT_CI_LOW));
+            p->x.high = fmax(p->x.high, pdnn_table_number(terms, line.row[m], PDNN_FIT_CI_HIGH));
             p->in->drawn++;
         }
         if (line.row[0] != SIZE_MAX || line.row[1] != SIZE_MAX)
             add_line(p, line);
     }
-}
-
-/* What cannot be fitted is left out, unless nothing else can be. */
-static enum pdnn_status fit_families(struct picture *p, struct pdnn_err *err) {
-    static const size_t family = PDNN_FIT_FAMILY;
-    static const bool fitted[PDNN_FIT_MODEL_COUNT] = {[PDNN_FIT_LINEAR] = true, [PDNN_FIT_LOG] = true};
-    const struct pdnn_table *terms = &p->in->data;
-    const struct pdnn_fit_request request = {
-        .selection = p->selection, .what = p->value, .comparison = p->value ? NULL : &p->in->comparison};
-    struct pdnn_str notes = {0};
-    enum pdnn_status status = pdnn_fit_all(&request, fitted, &p->in->data, &p->residuals, &notes, err);
-    struct pdnn_groups families = pdnn_groups_make(terms, NULL, &family, 1);
-    p->line = pdnn_arena_alloc(&p->in->arena, terms->n_rows + families.count + 1, sizeof *p->line);
-    for (size_t i = 0; i < families.count; i++) {
-        const struct pdnn_row_list *rows = &families.group[i];
-        size_t first[MODELS] = {SIZE_MAX, SIZE_MAX}, n = 0;
-        for (size_t k = 0; k < rows->count; k++) {
-            int m = strcmp(pdnn_table_text(terms, rows->at[k], PDNN_FIT_MODEL),
-                           pdnn_fit_models[PDNN_FIT_LOG]) == 0;
-            first[m] = first[m] == SIZE_MAX ? rows->at[k] : first[m];
-            n = rows->at[k] - first[m] + 1;
-        }
-        add_family(p, first, n);
-    }
-    pdnn_groups_finish(&families);
+    pdnn_groups_finish(&groups);
+    pdnn_table_finish(&residuals);
     pdnn_str_finish(&notes);
     return status;
 }
@@ -106,8 +96,8 @@ static void draw_family(struct picture *p, const struct line *line, double y) {
 /* From 0, with the interval of the weight. */
 static void draw_bar(struct picture *p, size_t row, int model, double y) {
     const struct pdnn_table *data = &p->in->data;
-    pdnn_draw_box(&p->in->canvas, pdnn_scale_at(&p->x, 0), y - bar_pixels / 2,
-                  pdnn_scale_at(&p->x, pdnn_table_number(data, row, PDNN_FIT_WEIGHT)), y + bar_pixels / 2,
+    const double end = pdnn_scale_at(&p->x, pdnn_table_number(data, row, PDNN_FIT_WEIGHT));
+    pdnn_draw_box(&p->in->canvas, pdnn_scale_at(&p->x, 0), y - bar_pixels / 2, end, y + bar_pixels / 2,
                   pdnn_pen_fill(models[model].ink));
     pdnn_draw_interval(&p->in->canvas, &p->x, pdnn_table_number(data, row, PDNN_FIT_CI_LOW),
                        pdnn_table_number(data, row, PDNN_FIT_CI_HIGH), y, 1.2);
@@ -154,21 +144,20 @@ static void describe(struct picture *p) {
     p->x.to = canvas->width - right_gap;
     for (int m = 0; m < MODELS; m++)
         pdnn_entries_add(&p->in->legend, models[m].name, pdnn_swatch(models[m].ink));
-    double y = caption_bottom;
-    y += pdnn_draw_caption(
-        canvas, margin, y,
-        "Bars: weights with their 95 % intervals, for independent errors of equal size; R2: part of the "
-        "variance that is explained");
+    double y =
+        caption_bottom +
+        pdnn_draw_caption(
+            canvas, margin, caption_bottom,
+            "Bars: weights with their 95 % intervals, for independent errors of equal size; R2: part of the "
+            "variance that is explained");
     y += pdnn_entries_draw_below(&p->in->legend, y, canvas) + below;
     double top = y;
     for (size_t i = 0; i < p->n_lines; i++)
         top += p->line[i].is_family ? family_pixels : term_pixels;
-    const struct pdnn_frame_axis x = {
-        .scale = p->x,
-        .title = "weight: standard deviations of the value per standard deviation of the term"};
+    const char *title = "weight: standard deviations of the value per standard deviation of the term";
     canvas->height = top + above;
     pdnn_draw_titles(canvas, margin, canvas->height, &titles);
-    pdnn_draw_level(canvas, &x, y, top);
+    pdnn_draw_level(canvas, &(struct pdnn_frame_axis){.scale = p->x, .title = title}, y, top);
     draw_lines(p, top);
 }
 
@@ -198,14 +187,10 @@ static enum pdnn_status choose_value(struct picture *p, struct pdnn_err *err) {
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
     pdnn_table_init(&picture->data, &pdnn_fit_def);
-    pdnn_table_init(&p.residuals, &pdnn_residuals_def);
-    enum pdnn_status status = choose_value(&p, err);
-    if (status == PDNN_OK)
-        status = fit_families(&p, err);
-    if (status == PDNN_OK)
-        describe(&p);
-    pdnn_table_finish(&p.residuals);
-    return status;
+    if (choose_value(&p, err) != PDNN_OK || fit_families(&p, err) != PDNN_OK)
+        return err->status;
+    describe(&p);
+    return PDNN_OK;
 }
 
 const struct pdnn_plot_def pdnn_plot_weights = {
