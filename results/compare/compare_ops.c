@@ -105,27 +105,23 @@ static size_t number_op(struct pdnn_texts *texts, const struct pdnn_op_record *o
     return number;
 }
 
-/* By op, the rows of B that are left: the first, and after each the next. */
 static const struct pdnn_op_record *const *match(const struct pdnn_op_rows side[PDNN_SIDES],
                                                  struct pdnn_arena *arena) {
     const size_t n = side[PDNN_SIDE_A].count, n_others = side[PDNN_SIDE_B].count;
     const struct pdnn_op_record **other = pdnn_arena_alloc(arena, n + 1, sizeof *other);
-    size_t *first = pdnn_arena_alloc(arena, n + n_others + 1, sizeof *first),
-           *next = pdnn_arena_alloc(arena, n_others + 1, sizeof *next);
+    size_t *left = pdnn_arena_alloc(arena, n_others + 1, sizeof *left); /* SIZE_MAX: it is matched */
     struct pdnn_texts texts = {0};
-    for (size_t i = n_others; i-- > 0;) {
-        const size_t known = texts.count, op = number_op(&texts, &side[PDNN_SIDE_B].op[i]);
-        next[i] = op == known ? SIZE_MAX : first[op];
-        first[op] = i;
-    }
+    for (size_t k = 0; k < n_others; k++)
+        left[k] = number_op(&texts, &side[PDNN_SIDE_B].op[k]);
     for (size_t i = 0; i < n; i++) {
-        const size_t known = texts.count, op = number_op(&texts, &side[PDNN_SIDE_A].op[i]);
-        if (op == known)
-            first[op] = SIZE_MAX;
-        if (first[op] == SIZE_MAX)
+        const size_t op = number_op(&texts, &side[PDNN_SIDE_A].op[i]);
+        size_t k = 0;
+        while (k < n_others && left[k] != op)
+            k++;
+        if (k == n_others)
             continue;
-        other[i] = &side[PDNN_SIDE_B].op[first[op]];
-        first[op] = next[first[op]];
+        other[i] = &side[PDNN_SIDE_B].op[k];
+        left[k] = SIZE_MAX;
     }
     pdnn_texts_finish(&texts);
     return other;
@@ -167,6 +163,7 @@ static void add_pair(struct work *work, struct pdnn_ops_reader *readers, size_t 
     const struct pdnn_pair_ops ops = pdnn_pair_ops(comparison, pair, readers, arena);
     const size_t family =
         pdnn_texts_find(&work->families, pdnn_table_text(&comparison->pairs, pair, PDNN_PAIR_FAMILY));
+    const size_t scopes[] = {0, family}, n_scopes = family && work->families.count > 2 ? 2 : 1;
     size_t n_shares[PDNN_SIDES];
     struct pdnn_share *shares[PDNN_SIDES];
     for (int side = 0; side < PDNN_SIDES; side++)
@@ -174,11 +171,9 @@ static void add_pair(struct work *work, struct pdnn_ops_reader *readers, size_t 
     if (!n_shares[PDNN_SIDE_A] || !n_shares[PDNN_SIDE_B])
         return; /* ops.csv lacks it */
     find_other(work, pair, &ops);
-    for (int side = 0; side < PDNN_SIDES; side++) {
-        add_side(work, 0, pair, side, shares[side], n_shares[side]);
-        if (family && work->families.count > 2)
-            add_side(work, family, pair, side, shares[side], n_shares[side]);
-    }
+    for (size_t k = 0; k < n_scopes; k++)
+        for (int side = 0; side < PDNN_SIDES; side++)
+            add_side(work, scopes[k], pair, side, shares[side], n_shares[side]);
 }
 
 /* By scope; the residual last, the farthest from 1 first; equal effects by key. */

@@ -21,24 +21,19 @@ struct shape {
 
 static bool parse_shape(const char *text, struct shape *shape) {
     *shape = (struct shape){.n_tensors = 0};
-    for (const char *at = text;;) {
-        int rank = 0;
-        if (shape->n_tensors == TENSORS_MAX)
+    for (char before = ':'; before == ':' || before == 'x'; before = *text++) {
+        char *end;
+        shape->n_tensors += before == ':';
+        if (shape->n_tensors > TENSORS_MAX)
             return false;
-        for (bool more = true; more; more = *at == 'x', at += more) {
-            char *end;
-            if (rank == PDNN_RANK_MAX || *at < '0' || *at > '9')
-                return false;
-            shape->dim[shape->n_tensors][rank++] = strtoll(at, &end, 10);
-            at = end;
-        }
-        shape->rank[shape->n_tensors++] = rank;
-        if (*at != ':') {
-            shape->attributes = at;
-            return true;
-        }
-        at++;
+        int *rank = &shape->rank[shape->n_tensors - 1];
+        if (*rank == PDNN_RANK_MAX || *text < '0' || *text > '9')
+            return false;
+        shape->dim[shape->n_tensors - 1][(*rank)++] = strtoll(text, &end, 10);
+        text = end;
     }
+    shape->attributes = text - 1;
+    return true;
 }
 
 /* The attribute's value, or 0 if it is not written. */
