@@ -46,28 +46,22 @@ static int64_t attribute(const struct shape *shape, const char *name) {
     return 0;
 }
 
-static int64_t product(const struct shape *shape, int tensor, int from) {
-    int64_t sum = 1;
-    for (int i = from; i < shape->rank[tensor]; i++)
-        sum *= shape->dim[tensor][i];
-    return sum;
-}
-
 /* Forward x (N, I), w (O, I); backward-data dy (N, O), w (O, I); backward-weights x (N, I), dy (N, O). The
  * first operand may have more dimensions. */
 static bool parse_dense(const struct pdnn_op_record *op, const struct shape *shape,
                         struct pdnn_gemm_shape *gemm) {
-    bool weights = strcmp(op->pass, pdnn_pass_name(PDNN_BACKWARD_WEIGHTS)) == 0;
-    bool data = strcmp(op->pass, pdnn_pass_name(PDNN_BACKWARD_DATA)) == 0;
+    const int64_t *second = shape->dim[1], rows = shape->dim[0][0];
+    int64_t width = 1;
     if (shape->n_tensors < 3 || shape->rank[1] != 2)
         return false;
-    int64_t rows = shape->dim[0][0];
-    if (weights)
-        *gemm = (struct pdnn_gemm_shape){shape->dim[1][1], product(shape, 0, 1), rows, 1};
-    else if (data)
-        *gemm = (struct pdnn_gemm_shape){shape->dim[1][1], rows, shape->dim[1][0], 1};
+    for (int i = 1; i < shape->rank[0]; i++)
+        width *= shape->dim[0][i];
+    if (strcmp(op->pass, pdnn_pass_name(PDNN_BACKWARD_WEIGHTS)) == 0)
+        *gemm = (struct pdnn_gemm_shape){second[1], width, rows, 1};
+    else if (strcmp(op->pass, pdnn_pass_name(PDNN_BACKWARD_DATA)) == 0)
+        *gemm = (struct pdnn_gemm_shape){second[1], rows, second[0], 1};
     else
-        *gemm = (struct pdnn_gemm_shape){shape->dim[1][0], rows, shape->dim[1][1], 1};
+        *gemm = (struct pdnn_gemm_shape){second[0], rows, second[1], 1};
     return true;
 }
 

@@ -43,41 +43,34 @@ void pdnn_results_close(struct pdnn_results *results);
 /* The column of a run setting; -1: not in the files. */
 int pdnn_results_setting(const struct pdnn_results *results, enum pdnn_setting setting);
 
-/* The column that a user names by its key, or by its name in files; -1 if there is none. */
+/* The column that a user names by its key, or by its name in files; -1 if there is none. Those that ask for
+ * one, or for a key's: PDNN_INVALID names the nearest. */
 int pdnn_results_named(const struct pdnn_results *results, const char *name);
-
-/* The same; PDNN_INVALID names the nearest column. */
 enum pdnn_status pdnn_results_ask(const struct pdnn_results *results, const char *name, int *column,
                                   struct pdnn_err *err);
-
-/* The same of a key. */
 enum pdnn_status pdnn_results_ask_key(const struct pdnn_results *results, const char *name, int *column,
                                       struct pdnn_err *err);
 
 /* The column's name, which is a key's. */
 const char *pdnn_results_name(const struct pdnn_results *results, int column);
 
-/* The cell as in files, never NULL: "" if it is empty or column is -1. Equal texts are one pointer. */
+/* The cell as in files, never NULL: "" if it is empty or column is -1. Equal texts are one pointer. Its
+ * number; NaN if it has none. */
 const char *pdnn_results_text(const struct pdnn_results *results, size_t row, int column);
-
-/* The cell's number; NaN if it has none. */
 double pdnn_results_number(const struct pdnn_results *results, size_t row, int column);
 
-/* The number of the directory that the row comes from. */
+/* The number of the directory that the row comes from; its line there, where no cell has several. */
 size_t pdnn_results_source(const struct pdnn_results *results, size_t row);
+size_t pdnn_results_line(const struct pdnn_results *results, size_t row);
 
 /* The rows for which all conditions hold, in their order; to be finished by the caller. A condition is
- * written as in an id or in a spec's `where`: "batch=64", "mode=train", "params>=1e6". Several in one text
- * are joined by commas and all of them hold; a word without an operator is another value of the key before
- * it: "mode=train,batch=32,64". The text may begin like an id: "fc/nodes=8,batch=64" is
- * "family=fc,nodes=8,batch=64", and "resnet50,batch=1" is "preset=resnet50,batch=1". `id`, `model` and
- * `settings` take the rest of the text, since their values have commas. PDNN_INVALID names the nearest
- * column, or says what is wrong. */
+ * written as in an id or in a spec's `where`: "batch=64", "params>=1e6". Those of one text are joined by
+ * commas; a word without an operator is another value of the key before it: "mode=train,batch=32,64". The
+ * text may begin like an id: "fc/nodes=8,batch=64" is "family=fc,nodes=8,batch=64", and "resnet50,batch=1" is
+ * "preset=resnet50,batch=1". `id`, `model` and `settings` take the rest of the text, since their values have
+ * commas. PDNN_INVALID names the nearest column, or says what is wrong. */
 enum pdnn_status pdnn_results_select(const struct pdnn_results *results, const char *const *only,
                                      size_t n_only, struct pdnn_row_list *rows, struct pdnn_err *err);
-
-/* The line of the row in its file, where no cell has several lines. */
-size_t pdnn_results_line(const struct pdnn_results *results, size_t row);
 
 /* The name that a key's column has in files. */
 const char *pdnn_key_column(const char *key);

@@ -25,7 +25,7 @@ struct pdnn_selection {
 };
 
 /* Reads DIR/results.csv of each directory and keeps all rows that all texts of `only` ask for
- * (results/query/results.h), whether or not they ended ok. PDNN_INVALID names the nearest column. */
+ * (pdnn_results_select), whether or not they ended ok. */
 enum pdnn_status pdnn_selection_read(struct pdnn_selection *selection, const char *const *directories,
                                      size_t n_directories, const char *const *only, size_t n_only,
                                      struct pdnn_err *err);
@@ -35,50 +35,42 @@ enum pdnn_status pdnn_selection_read(struct pdnn_selection *selection, const cha
 void pdnn_selection_part(const struct pdnn_selection *all, int column, const char *text,
                          struct pdnn_selection *part);
 
-/* Leaves out what did not end ok. */
 void pdnn_selection_leave_failed(struct pdnn_selection *selection);
 
-/* The same without what did not end ok. PDNN_INVALID also if no row is left. */
+/* Both. PDNN_INVALID also if `only` leaves no row. */
 enum pdnn_status pdnn_selection_open_all(struct pdnn_selection *selection, const char *const *directories,
                                          size_t n_directories, const char *const *only, size_t n_only,
                                          struct pdnn_err *err);
 void pdnn_selection_close(struct pdnn_selection *selection);
 
-/* The cell of a chosen row as in files, never NULL; its number, NaN if it has none. */
+/* The cell of a chosen row as in files, never NULL; its number, NaN if it has none. The same of a column that
+ * does not depend on families. */
 const char *pdnn_selection_get(const struct pdnn_selection *selection, size_t at, int column);
 double pdnn_selection_number(const struct pdnn_selection *selection, size_t at, int column);
-
-/* The same of a column that does not depend on families. */
 const char *pdnn_selection_word(const struct pdnn_selection *selection, size_t at,
                                 enum pdnn_result_column column);
 double pdnn_selection_value(const struct pdnn_selection *selection, size_t at,
                             enum pdnn_result_column column);
 
-/* Whether the row ended ok and has a time. */
+/* Of a chosen row: whether it ended ok and has a time; its step time, NaN if that is not a number; the number
+ * of its directory; whether fewer layers ran than the model has, so that times were scaled up; the minibatch
+ * of its family, NaN if that is unknown. */
 bool pdnn_selection_is_ok(const struct pdnn_selection *selection, size_t at);
+double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at);
+size_t pdnn_selection_source(const struct pdnn_selection *selection, size_t at);
+bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t at);
+double pdnn_selection_examples(const struct pdnn_selection *selection, size_t at);
 
 /* The distinct texts of a column: numbers ascending, then words by their letters; which of them each row has
  * goes to `of`, unless it is NULL. Returns how many. In the arena. */
 size_t pdnn_selection_distinct(const struct pdnn_selection *selection, int column, struct pdnn_arena *arena,
                                const char ***texts, size_t *of);
 
-/* The number of the directory that a chosen row comes from. */
-size_t pdnn_selection_source(const struct pdnn_selection *selection, size_t at);
-
-/* The step time of a chosen row; NaN if the field is not a number. */
-double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at);
-
 /* The column that says how much of the machine is used: pct_of_peak, or gflops if no chosen row has that. */
 const char *pdnn_selection_utilization(const struct pdnn_selection *selection);
 
 /* A column from the family to the end of the keys, among the chosen rows. */
 const struct pdnn_selection_key *pdnn_selection_key(const struct pdnn_selection *selection, int column);
-
-/* The minibatch of the row's family; NaN if that is unknown. */
-double pdnn_selection_examples(const struct pdnn_selection *selection, size_t at);
-
-/* True if fewer layers ran than the model has, so times were scaled up. */
-bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t at);
 
 enum { PDNN_SELECTION_AXES_MAX = 8 };
 

@@ -29,7 +29,6 @@ enum pdnn_status pdnn_selection_ops_open(const struct pdnn_selection *selection,
                                          struct pdnn_ops_reader **readers, struct pdnn_err *err);
 void pdnn_selection_ops_close(const struct pdnn_selection *selection, struct pdnn_ops_reader *readers);
 
-/* The rows of one instance. */
 struct pdnn_op_rows {
     const struct pdnn_op_record *op; /* rows without a time are left out of every sum */
     size_t count;
@@ -51,10 +50,8 @@ struct pdnn_op_sum {
     double pct_of_roof;        /* roof_ns over roofed_ns */
 };
 
-/* Adds a row that has a time. */
+/* Adds a row that has a time; computes shares, rates and ratios of those added so far. */
 void pdnn_op_sum_add(struct pdnn_op_sum *work, const struct pdnn_op_record *op);
-
-/* Computes shares, rates and ratios of the rows added so far. */
 void pdnn_op_sum_finish(struct pdnn_op_sum *work, double step_ns);
 
 /* What rows are summed by. */

@@ -1,41 +1,39 @@
-/* Where a model or an op stands against the machine's measured roofs. Pure functions of costs, the graph's
- * order of accesses, and ceilings.
+/* Where a model or an op stands against the machine's measured roofs: pure functions of costs, the graph's
+ * order of accesses, and ceilings. Nothing comes from a data sheet.
  *
  * Peak of a dtype: its largest compute row at this number of threads. A 16-bit peak is at least that of f32,
  * since f32 kernels can multiply widened operands. Bandwidth of a level: from its read, copy and triad rows
- * at this number of threads (the better kind of store for each). Nothing comes from a data sheet.
+ * at this number of threads, the better kind of store for each.
  *
  * Where the bytes come from: the nodes' accesses are walked in the order of execution over the addresses of
  * the predicted plan (models/cost/memory.h), twice, since a measured step follows a step like it. The reuse
  * distance of an access is the number of bytes accessed since its memory was last accessed, itself included.
- * It is served as fast as the largest working set of the ladder that is not larger: caches do not end all at
- * once. Where the ceilings have no ladder, the smallest level whose capacity holds the distance serves it. In
- * the cold regime, the first access to each byte of a step comes from DRAM.
+ * It is served as fast as the largest working set of the ladder that is not larger (caches do not end all at
+ * once), or, without a ladder, by the smallest level that holds the distance. In the cold regime, the first
+ * access to each byte of a step comes from DRAM.
  *
  * A working set has three rates. With read, copy, triad and update the best GB/s that were measured at it or
  * at a larger one (what a larger one reached, it can reach, and disturbances only lower what is measured),
  * the roof of the outermost level among them: r = max(read, copy / 2, 2 triad / 3, 2 update / 3), of reads
  * alone; m = max(read, copy, triad), of reads and writes together (a byte written takes as long as a byte
  * read beside it); and u, of what is written in place over what the same node reads: an update takes 3 /
- * update = 2 / m + 1 / u. u is neither below m nor above 16 m, for which m is raised where necessary: it is a
- * difference of two measured times, and noise can be all that is left between them.
+ * update = 2 / m + 1 / u. u is a difference of two measured times, and noise can be all that is left of it:
+ * it is neither below m nor above 16 m, for which m is raised where necessary.
  *
- * Then, with F_d the FLOP in bounds (models/cost/cost.h: padding need not be computed) in dtype d
- * (pdnn_node_dtype), F their sum, and R_l, W_l and U_l the bytes read, written and updated in
- * place at the rates of working set l:
- * compute time is sum(F_d / peak_d), memory time is max(sum(R_l / r_l), sum((R_l + W_l) / m_l + U_l / u_l)),
- * and roof_level is the level with the largest share of the latter. An op has one dtype; a model in int8 also
- * has ops in f32, each under the roof of its own dtype. The roof is the larger of the two times (Williams,
- * Waterman, Patterson, 2009): attainable = F / that, which in one dtype equals min(peak, intensity *
- * effective bandwidth).
+ * With F_d the FLOP in bounds (models/cost/cost.h) in dtype d (pdnn_node_dtype), F their sum, and R_l, W_l
+ * and U_l the bytes read, written and updated in place at the rates of working set l, compute time is sum(F_d
+ * / peak_d), memory time is max(sum(R_l / r_l), sum((R_l + W_l) / m_l + U_l / u_l)), and roof_level is the
+ * level with the largest share of the latter. The roof is the larger of the two times (Williams, Waterman,
+ * Patterson, 2009): attainable = F / that, which in one dtype equals min(peak, intensity * effective
+ * bandwidth). A model in int8 also has ops in f32, each under the roof of its own dtype.
  *
  * A speed index (results/rows/aggregate.h) scales the roof to the machine's speed at the moment of the
- * measurement, within bounds: a scaled roof is never above the measured one, and never below what the row
- * reached as long as that is not above the measured one, since a disturbed probe makes no roof.
+ * measurement. A scaled roof is never above the measured one, and never below what the row reached as long as
+ * that is not above the measured one, since a disturbed probe makes no roof.
  *
  * Gradients that are averaged over ranks need at least the time of messages of their buckets' sizes over the
- * link (pdnn_ceilings_link_ns). It is the roof, and roof_level `link`, where it is longer than the other two
- * times; no speed index scales it.
+ * link (pdnn_ceilings_link_ns), which is the roof, with roof_level `link`, where it is longer than the other
+ * two times; no speed index scales it.
  *
  * pct_of_roof = roof time / measured time * 100: of gflops over attainable, or of bytes where there is no
  * FLOP. bound = overhead when calling the ops at all (their number times the measured cost of an empty one)
@@ -89,10 +87,8 @@ struct pdnn_traffic {
 
 /* How fast the machine was, relative to its speed when the roofs were measured; 1 if unknown. */
 struct pdnn_speed {
-    /* From the FMA probe: for rows bound by compute, overhead or caches, since caches run at the core's
-     * clock. */
-    double compute;
-    double memory; /* from the read probe, which streams from DRAM: for rows bound by DRAM */
+    double compute; /* from the FMA probe: for rows bound by compute, overhead or caches */
+    double memory;  /* from the read probe, which streams from DRAM: for rows bound by DRAM */
 };
 
 struct pdnn_place_input {
@@ -112,8 +108,8 @@ enum pdnn_status pdnn_graph_inputs(const struct pdnn_graph *graph, const struct 
 /* Adds FLOP, traffic and calls. */
 void pdnn_place_input_add(struct pdnn_place_input *sum, const struct pdnn_place_input *input);
 
-/* Traffic of bytes that all have the same reuse distance, half of them read and half written. For a reorder,
- * which is in no graph, the distance is its own size. */
+/* Traffic of bytes that all have the same reuse distance, half of them read and half written: of a reorder,
+ * which is in no graph, its own size. */
 void pdnn_traffic_from(struct pdnn_traffic *traffic, const struct pdnn_roofs *roofs, uint64_t bytes,
                        uint64_t distance);
 
