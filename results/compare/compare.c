@@ -162,7 +162,7 @@ static enum pdnn_status parse_key(struct pdnn_comparison *comparison, char *text
         *equals = *colon = 0;
     if (strcmp(text, "host") == 0 && has_two(comparison) && !equals)
         return PDNN_OK;
-    if (pdnn_results_ask_key(&comparison->selection.results, text, &column, err) != PDNN_OK)
+    if (pdnn_results_ask(&comparison->selection.results, text, true, &column, err) != PDNN_OK)
         return err->status;
     if (pdnn_axes_have(across, column))
         return pdnn_fail(err, PDNN_INVALID, "--across names %.64s twice", name_of(comparison, column));

@@ -373,7 +373,7 @@ static enum pdnn_status take_ratios(struct picture *p, struct pdnn_err *err) {
 
 static enum pdnn_status take_column(struct picture *p, const char *name, struct pdnn_err *err) {
     int column;
-    if (pdnn_results_ask(&p->selection->results, name, &column, err) != PDNN_OK)
+    if (pdnn_results_ask(&p->selection->results, name, false, &column, err) != PDNN_OK)
         return err->status;
     p->in->left_out = p->selection->left_out;
     for (size_t at = 0; at < p->selection->count; at++) {

@@ -34,7 +34,7 @@ static enum pdnn_status find_axes(struct picture *p, struct pdnn_err *err) {
     const char *const name[] = {p->in->request->x, p->in->request->y};
     p->axis[0] = p->axis[1] = -1;
     for (int k = 0; k < 2; k++)
-        if (name[k] && pdnn_results_ask_key(results, name[k], &p->axis[k], err) != PDNN_OK)
+        if (name[k] && pdnn_results_ask(results, name[k], true, &p->axis[k], err) != PDNN_OK)
             return err->status;
     for (int k = 0; k < 2; k++) {
         if (!name[k])
@@ -82,8 +82,8 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = p->in->request;
     if (find_axes(p, err) != PDNN_OK ||
         pdnn_results_ask(&selection->results,
-                         request->value ? request->value : pdnn_selection_utilization(selection), &p->value,
-                         err) != PDNN_OK ||
+                         request->value ? request->value : pdnn_selection_utilization(selection), false,
+                         &p->value, err) != PDNN_OK ||
         (request->by && pdnn_axes_parse(selection, request->by, &p->keys, err) != PDNN_OK) ||
         find_ratios(p, err) != PDNN_OK)
         return err->status;

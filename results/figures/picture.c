@@ -279,7 +279,7 @@ static enum pdnn_status open_source(struct pdnn_picture *picture, const struct p
     for (size_t i = 0; i < PDNN_PLOT_COLUMNS_MAX && def->column[i].usual && status == PDNN_OK; i++) {
         const char *option = def->column[i].option;
         const char *name = named(picture->request, option);
-        status = pdnn_results_ask(&picture->selection.results, name ? name : def->column[i].usual,
+        status = pdnn_results_ask(&picture->selection.results, name ? name : def->column[i].usual, false,
                                   &picture->column[i], err);
         if (status == PDNN_OK && option && strcmp(option, "color") == 0)
             picture->chart.color_title = pdnn_results_name(&picture->selection.results, picture->column[i]);

@@ -37,7 +37,7 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = p->in->request;
     const char *key = request->across ? request->across : "threads";
     const struct pdnn_results *results = &p->in->selection.results;
-    if (pdnn_results_ask_key(results, key, &p->threads, err) != PDNN_OK)
+    if (pdnn_results_ask(results, key, true, &p->threads, err) != PDNN_OK)
         return err->status;
     p->per_one = strcmp(key, "ranks") == 0;
     p->keys = (struct pdnn_axes){.column = {p->threads}, .count = 1};
@@ -47,7 +47,7 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     const char *name = pdnn_results_name(results, p->threads);
     const int length = (int)strlen(name);
     p->one = pdnn_arena_printf(&p->in->arena, "%.*s", length - (length > 1 && name[length - 1] == 's'), name);
-    return pdnn_results_ask(results, request->color ? request->color : name, &p->color, err);
+    return pdnn_results_ask(results, request->color ? request->color : name, false, &p->color, err);
 }
 
 static double half_width(const struct picture *p, size_t at) {

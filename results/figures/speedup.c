@@ -23,8 +23,8 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
         : best != SIZE_MAX
             ? pdnn_arena_strdup(&p->in->arena, pdnn_table_text(&p->axes, best, PDNN_COMPARE_AXIS_KEY))
             : "family";
-    return pdnn_results_ask(results, request->x ? request->x : "params", &p->x, err) == PDNN_OK
-               ? pdnn_results_ask(results, p->in->chart.color_title, &p->color, err)
+    return pdnn_results_ask(results, request->x ? request->x : "params", false, &p->x, err) == PDNN_OK
+               ? pdnn_results_ask(results, p->in->chart.color_title, false, &p->color, err)
                : err->status;
 }
 

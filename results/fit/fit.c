@@ -122,7 +122,7 @@ static enum pdnn_status find_sources(struct work *w, struct pdnn_err *err) {
     for (size_t length; (at = pdnn_part_next(&rest, ",", &length));) {
         const char *name = pdnn_arena_printf(&w->arena, "%.*s", (int)length, at);
         int column;
-        if (pdnn_results_ask(results, name, &column, err) != PDNN_OK)
+        if (pdnn_results_ask(results, name, false, &column, err) != PDNN_OK)
             return err->status;
         for (size_t k = 0; k < w->n_sources; k++)
             if (w->source[k].column == column)
@@ -382,7 +382,7 @@ enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const c
     static const char imported[] = "imported.";
     const bool is_imported = strncmp(column, imported, sizeof imported - 1) == 0;
     int found = -1;
-    if (!is_imported && pdnn_results_ask(&selection->results, column, &found, err) != PDNN_OK)
+    if (!is_imported && pdnn_results_ask(&selection->results, column, false, &found, err) != PDNN_OK)
         return err->status;
     double *made = pdnn_arena_alloc(arena, selection->count + 1, sizeof *made);
     for (size_t at = 0; at < selection->count; at++)

@@ -33,12 +33,13 @@ const struct pdnn_op_group_def pdnn_op_groups[PDNN_OP_GROUP_COUNT] = {
 /* What a row of ops.csv must match: every field that is set. */
 struct rule {
     const char *op, *category, *pass;
-    enum pdnn_layer_part part; /* of the row's layer */
+    unsigned parts; /* the row's layer is one of them */
     enum pdnn_op_group group;
 };
 
 /* The first match decides: ops that determine their group by themselves, then the ends of the model by layer,
  * then ops between the products, and last the products with whatever belongs to their layers. */
+#define IN(part) (1U << PDNN_LAYER_##part)
 static const struct rule rules[] = {
     {.category = "reorder", .group = PDNN_GROUP_REORDER},
     {.category = "infeed", .group = PDNN_GROUP_INFEED},
@@ -47,33 +48,30 @@ static const struct rule rules[] = {
     {.category = "optimizer stage 2", .group = PDNN_GROUP_STAGE2},
     {.category = "norm", .group = PDNN_GROUP_STAGE2},
     {.op = "add", .pass = "backward-weights", .group = PDNN_GROUP_ACCUMULATION},
-    {.part = PDNN_LAYER_EMBEDDING, .group = PDNN_GROUP_EMBEDDING},
-    {.part = PDNN_LAYER_OUTPUT, .group = PDNN_GROUP_OUTPUT},
+    {.parts = IN(EMBEDDING), .group = PDNN_GROUP_EMBEDDING},
+    {.parts = IN(OUTPUT), .group = PDNN_GROUP_OUTPUT},
     {.category = "loss", .group = PDNN_GROUP_OUTPUT},
     {.category = "embedding", .group = PDNN_GROUP_EMBEDDING},
     {.category = "attention gemm", .group = PDNN_GROUP_ATTENTION},
-    {.part = PDNN_LAYER_ADDITIVE_ATTENTION, .group = PDNN_GROUP_ADDITIVE},
-    {.part = PDNN_LAYER_ATTENTION, .group = PDNN_GROUP_ATTENTION},
+    {.parts = IN(ADDITIVE_ATTENTION), .group = PDNN_GROUP_ADDITIVE},
+    {.parts = IN(ATTENTION), .group = PDNN_GROUP_ATTENTION},
     {.category = "softmax", .group = PDNN_GROUP_SOFTMAX},
-    {.part = PDNN_LAYER_SOFTMAX, .group = PDNN_GROUP_SOFTMAX},
+    {.parts = IN(SOFTMAX), .group = PDNN_GROUP_SOFTMAX},
     {.category = "pooling", .group = PDNN_GROUP_POOLING},
-    {.category = "normalization", .part = PDNN_LAYER_CONVOLUTION, .group = PDNN_GROUP_BATCHNORM},
-    {.category = "normalization", .part = PDNN_LAYER_RECURRENT, .group = PDNN_GROUP_BATCHNORM},
-    {.op = "add", .part = PDNN_LAYER_CONVOLUTION, .group = PDNN_GROUP_BATCHNORM},
-    {.op = "add", .part = PDNN_LAYER_RECURRENT, .group = PDNN_GROUP_BATCHNORM},
+    {.category = "normalization", .parts = IN(CONVOLUTION) | IN(RECURRENT), .group = PDNN_GROUP_BATCHNORM},
+    {.op = "add", .parts = IN(CONVOLUTION) | IN(RECURRENT), .group = PDNN_GROUP_BATCHNORM},
     {.category = "normalization", .group = PDNN_GROUP_NORM},
     {.op = "add", .group = PDNN_GROUP_NORM},
-    {.part = PDNN_LAYER_NORM, .group = PDNN_GROUP_NORM},
-    {.category = "activation", .part = PDNN_LAYER_CONVOLUTION, .group = PDNN_GROUP_ACTIVATION},
-    {.category = "activation", .part = PDNN_LAYER_RECURRENT, .group = PDNN_GROUP_ACTIVATION},
-    {.category = "activation", .part = PDNN_LAYER_DENSE, .group = PDNN_GROUP_ACTIVATION},
+    {.parts = IN(NORM), .group = PDNN_GROUP_NORM},
+    {.category = "activation",
+     .parts = IN(CONVOLUTION) | IN(RECURRENT) | IN(DENSE),
+     .group = PDNN_GROUP_ACTIVATION},
     {.category = "activation", .group = PDNN_GROUP_GELU},
-    {.part = PDNN_LAYER_ACTIVATION, .group = PDNN_GROUP_GELU},
-    {.part = PDNN_LAYER_PROJECTION, .group = PDNN_GROUP_LINEAR},
-    {.part = PDNN_LAYER_FEED_FORWARD, .group = PDNN_GROUP_FFN},
-    {.part = PDNN_LAYER_DENSE, .group = PDNN_GROUP_FFN},
-    {.part = PDNN_LAYER_CONVOLUTION, .group = PDNN_GROUP_CONVOLUTION},
-    {.part = PDNN_LAYER_RECURRENT, .group = PDNN_GROUP_RECURRENT},
+    {.parts = IN(ACTIVATION), .group = PDNN_GROUP_GELU},
+    {.parts = IN(PROJECTION), .group = PDNN_GROUP_LINEAR},
+    {.parts = IN(FEED_FORWARD) | IN(DENSE), .group = PDNN_GROUP_FFN},
+    {.parts = IN(CONVOLUTION), .group = PDNN_GROUP_CONVOLUTION},
+    {.parts = IN(RECURRENT), .group = PDNN_GROUP_RECURRENT},
 };
 
 bool pdnn_op_is_outer(const struct pdnn_family_def *family, const struct pdnn_op_record *op) {
@@ -84,7 +82,7 @@ bool pdnn_op_is_outer(const struct pdnn_family_def *family, const struct pdnn_op
 static bool fits(const struct rule *rule, const struct pdnn_op_record *op, enum pdnn_layer_part part) {
     return (!rule->op || strcmp(rule->op, op->op) == 0) &&
            (!rule->category || strcmp(rule->category, op->category) == 0) &&
-           (!rule->pass || strcmp(rule->pass, op->pass) == 0) && (!rule->part || rule->part == part);
+           (!rule->pass || strcmp(rule->pass, op->pass) == 0) && (!rule->parts || (rule->parts & 1U << part));
 }
 
 enum pdnn_op_group pdnn_op_group_of(const struct pdnn_family_def *family, const struct pdnn_op_record *op) {

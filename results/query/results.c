@@ -127,26 +127,25 @@ static enum section section_of(const struct pdnn_table *part, size_t column) {
                                                       : AFTER_KEYS;
 }
 
-static bool add_column(struct pdnn_table *table, const struct pdnn_column_def *column) {
-    if (pdnn_table_find(table, column->name) != SIZE_MAX)
-        return true;
-    return table->n_columns < PDNN_TABLE_COLUMNS_MAX && pdnn_table_add_column(table, column) != SIZE_MAX;
+static void add_column(struct pdnn_table *table, const struct pdnn_column_def *column) {
+    if (pdnn_table_find(table, column->name) == SIZE_MAX)
+        pdnn_table_add_column(table, column);
 }
 
 /* The columns of all parts, each where it stands in the first that has it. */
-static bool add_columns(struct pdnn_table *table, const struct pdnn_table *parts, size_t n) {
+static void add_columns(struct pdnn_table *table, const struct pdnn_table *parts, size_t n) {
     static const struct pdnn_column_def name = {PDNN_RESULTS_KEY, .align = PDNN_ALIGN_WRAP},
                                         version = {PDNN_RESULTS_VERSION_KEY, .align = PDNN_ALIGN_WRAP};
-    bool has_room = true;
     for (enum section section = 0; section < SECTIONS; section++) {
-        if (section == AFTER_KEYS)
-            has_room = has_room && add_column(table, &name) && add_column(table, &version);
+        if (section == AFTER_KEYS) {
+            add_column(table, &name);
+            add_column(table, &version);
+        }
         for (size_t part = 0; part < n; part++)
             for (size_t i = 0; i < parts[part].n_columns; i++)
                 if (section_of(&parts[part], i) == section)
-                    has_room = has_room && add_column(table, &parts[part].column[i].def);
+                    add_column(table, &parts[part].column[i].def);
     }
-    return has_room;
 }
 
 /* The parts are finished by the caller. */
@@ -154,7 +153,8 @@ static enum pdnn_status join(struct pdnn_results *results, const struct pdnn_tab
                              struct pdnn_err *err) {
     const struct pdnn_table_def empty = {.name = parts[0].name, .help = parts[0].help};
     pdnn_table_init(&results->table, &empty);
-    if (!add_columns(&results->table, parts, n))
+    add_columns(&results->table, parts, n);
+    if (results->table.n_columns > PDNN_TABLE_COLUMNS_MAX)
         return pdnn_fail(err, PDNN_INVALID, "these tables have more than %d columns together",
                          PDNN_TABLE_COLUMNS_MAX);
     for (size_t part = 0; part < n; part++) {
@@ -264,33 +264,23 @@ int pdnn_results_named(const struct pdnn_results *results, const char *name) {
     return column < 0 ? find(results, renamed(name, false)) : column;
 }
 
-/* The column, which is one of those from `first` to before `end`. */
-static enum pdnn_status ask(const struct pdnn_results *results, const char *name, int first, int end,
-                            const char *what, int *column, struct pdnn_err *err) {
+enum pdnn_status pdnn_results_ask(const struct pdnn_results *results, const char *name, bool is_key,
+                                  int *column, struct pdnn_err *err) {
+    const int first = is_key ? results->first_key : 0,
+              end = is_key ? results->end_name : (int)results->table.n_columns,
+              found = pdnn_results_named(results, name);
     char suggestion[PDNN_SUGGESTION_TEXT];
-    int found = pdnn_results_named(results, name);
     if (found >= first && found < end) {
         *column = found;
         return PDNN_OK;
     }
-    const char **names = pdnn_alloc(results->table.n_columns + 1, sizeof *names);
-    size_t count = 0;
+    const char **names = pdnn_alloc(results->table.n_columns, sizeof *names);
     for (int c = first; c < end; c++)
-        names[count++] = pdnn_results_name(results, c);
-    pdnn_suggest(suggestion, name, names, count);
+        names[c - first] = pdnn_results_name(results, c);
+    pdnn_suggest(suggestion, name, names, (size_t)(end - first));
     free(names);
-    return pdnn_fail(err, PDNN_INVALID, "results.csv has no %s '%.64s'%s", what, name, suggestion);
-}
-
-enum pdnn_status pdnn_results_ask(const struct pdnn_results *results, const char *name, int *column,
-                                  struct pdnn_err *err) {
-    return ask(results, name, 0, (int)results->table.n_columns, "column", column, err);
-}
-
-enum pdnn_status pdnn_results_ask_key(const struct pdnn_results *results, const char *name, int *column,
-                                      struct pdnn_err *err) {
-    return ask(results, name, results->first_key, results->end_name, "hyper-parameter or run setting", column,
-               err);
+    return pdnn_fail(err, PDNN_INVALID, "results.csv has no %s '%.64s'%s",
+                     is_key ? "hyper-parameter or run setting" : "column", name, suggestion);
 }
 
 const char *pdnn_results_name(const struct pdnn_results *results, int column) {

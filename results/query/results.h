@@ -43,13 +43,11 @@ void pdnn_results_close(struct pdnn_results *results);
 /* The column of a run setting; -1: not in the files. */
 int pdnn_results_setting(const struct pdnn_results *results, enum pdnn_setting setting);
 
-/* The column that a user names by its key, or by its name in files; -1 if there is none. Those that ask for
- * one, or for a key's: PDNN_INVALID names the nearest. */
+/* The column that a user names by its key, or by its name in files; -1 if there is none. The same of one that
+ * must be there, and be a key's if `is_key`: PDNN_INVALID names the nearest. */
 int pdnn_results_named(const struct pdnn_results *results, const char *name);
-enum pdnn_status pdnn_results_ask(const struct pdnn_results *results, const char *name, int *column,
-                                  struct pdnn_err *err);
-enum pdnn_status pdnn_results_ask_key(const struct pdnn_results *results, const char *name, int *column,
-                                      struct pdnn_err *err);
+enum pdnn_status pdnn_results_ask(const struct pdnn_results *results, const char *name, bool is_key,
+                                  int *column, struct pdnn_err *err);
 
 /* The column's name, which is a key's. */
 const char *pdnn_results_name(const struct pdnn_results *results, int column);

@@ -112,7 +112,7 @@ static enum pdnn_status meet_condition(struct selecting *s, const char **text, s
                          "--only: '%.64s' is not KEY=VALUE; a family or a preset comes first", *text);
     s->comparison = operators[which].comparison;
     snprintf(key, sizeof key, "%.*s", (int)length, *text);
-    if (pdnn_results_ask(s->results, key, &s->column, err) != PDNN_OK)
+    if (pdnn_results_ask(s->results, key, false, &s->column, err) != PDNN_OK)
         return err->status;
     at += strlen(operators[which].text);
     const bool takes_rest =
@@ -152,7 +152,8 @@ static enum pdnn_status meet_models(struct selecting *s, const char **text, stru
         return PDNN_OK;
     const bool is_preset = is_preset_name(s, *text, length);
     s->comparison = SAME;
-    enum pdnn_status status = pdnn_results_ask(s->results, is_preset ? "preset" : "family", &s->column, err);
+    enum pdnn_status status =
+        pdnn_results_ask(s->results, is_preset ? "preset" : "family", false, &s->column, err);
     for (bool has_more = true; status == PDNN_OK && has_more;) {
         status = find_value(s, *text, length, err);
         *text += length;

@@ -238,7 +238,7 @@ enum pdnn_status pdnn_axes_parse(const struct pdnn_selection *selection, const c
         if (parsed.count == PDNN_SELECTION_AXES_MAX)
             return pdnn_fail(err, PDNN_INVALID, "'%.64s' has more than %d keys", text,
                              PDNN_SELECTION_AXES_MAX);
-        if (pdnn_results_ask_key(&selection->results, key, &parsed.column[parsed.count++], err) != PDNN_OK)
+        if (pdnn_results_ask(&selection->results, key, true, &parsed.column[parsed.count++], err) != PDNN_OK)
             return err->status;
     }
     *axes = parsed;

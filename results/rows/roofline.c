@@ -143,22 +143,18 @@ void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceili
     }
 }
 
-/* Memory as laid out in the predicted plan, cut at the ends of every buffer, so all bytes of a piece were
- * last accessed at the same time. Time is counted in bytes accessed. */
-struct pieces {
-    uint64_t *start; /* n + 1 offsets, ascending */
-    uint64_t *last;  /* time of the piece's last access, or NEVER */
-    size_t n;
-    uint64_t clock;
-};
-
 #define NEVER UINT64_MAX
 
+/* Memory as laid out in the predicted plan, cut at the ends of every buffer, so all bytes of a piece were
+ * last accessed at the same time. Time is counted in bytes accessed. */
 struct walk {
     const struct pdnn_graph *graph;
     const struct pdnn_roofs *roofs;
     const struct pdnn_lifetime *lifetimes;
-    struct pieces pieces;
+    uint64_t *start; /* of the pieces, ascending, and the end of the last one: n offsets */
+    uint64_t *last;  /* time of the piece's last access, or NEVER */
+    size_t n;
+    uint64_t clock;
 };
 
 static int compare_offsets(const void *a, const void *b) {
@@ -167,24 +163,20 @@ static int compare_offsets(const void *a, const void *b) {
 }
 
 static void cut_pieces(struct walk *walk) {
-    struct pieces *pieces = &walk->pieces;
     size_t count = 0, n_tensors = walk->graph->n_tensors;
-    pieces->start = pdnn_arena_alloc(walk->graph->arena, 2 * n_tensors + 1, sizeof *pieces->start);
-    pieces->last = pdnn_arena_alloc(walk->graph->arena, 2 * n_tensors + 1, sizeof *pieces->last);
+    walk->start = pdnn_arena_alloc(walk->graph->arena, 2 * n_tensors + 1, sizeof *walk->start);
+    walk->last = pdnn_arena_alloc(walk->graph->arena, 2 * n_tensors + 1, sizeof *walk->last);
     for (size_t i = 0; i < n_tensors; i++) {
         const struct pdnn_lifetime *lifetime = &walk->lifetimes[i];
-        pieces->start[count++] = lifetime->offset;
-        pieces->start[count++] = lifetime->offset + lifetime->bytes;
+        walk->start[count++] = lifetime->offset;
+        walk->start[count++] = lifetime->offset + lifetime->bytes;
     }
-    qsort(pieces->start, count, sizeof *pieces->start, compare_offsets);
-    size_t distinct = 0;
+    qsort(walk->start, count, sizeof *walk->start, compare_offsets);
     for (size_t i = 0; i < count; i++) {
-        if (!distinct || pieces->start[i] != pieces->start[distinct - 1])
-            pieces->start[distinct++] = pieces->start[i];
+        walk->last[i] = NEVER;
+        if (!walk->n || walk->start[i] != walk->start[walk->n - 1])
+            walk->start[walk->n++] = walk->start[i];
     }
-    pieces->n = distinct ? distinct - 1 : 0;
-    for (size_t i = 0; i < pieces->n; i++)
-        pieces->last[i] = NEVER;
 }
 
 static size_t rung_at(const struct pdnn_roofs *roofs, uint64_t distance) {
@@ -202,22 +194,20 @@ static uint64_t part_of(uint64_t bytes, uint64_t covered, uint64_t whole) {
 
 /* by_rung: one of the parts of a traffic. */
 static void access_tensor(struct walk *walk, uint32_t tensor, uint64_t bytes, uint64_t *by_rung) {
-    struct pieces *pieces = &walk->pieces;
     const struct pdnn_lifetime *lifetime = &walk->lifetimes[tensor];
     uint64_t end = lifetime->offset + lifetime->bytes, done = 0;
     if (!lifetime->bytes)
         return;
     const uint64_t *first =
-        bsearch(&lifetime->offset, pieces->start, pieces->n, sizeof *pieces->start, compare_offsets);
-    for (size_t i = (size_t)(first - pieces->start); pieces->start[i] < end; i++) {
-        bool never = pieces->last[i] == NEVER;
-        size_t rung = rung_at(walk->roofs, never ? UINT64_MAX : pieces->clock - pieces->last[i]);
-        uint64_t upto = part_of(bytes, pieces->start[i + 1] - lifetime->offset, lifetime->bytes);
-        by_rung[rung] += upto - done;
+        bsearch(&lifetime->offset, walk->start, walk->n, sizeof *walk->start, compare_offsets);
+    for (size_t i = (size_t)(first - walk->start); walk->start[i] < end; i++) {
+        const uint64_t distance = walk->last[i] == NEVER ? NEVER : walk->clock - walk->last[i];
+        uint64_t upto = part_of(bytes, walk->start[i + 1] - lifetime->offset, lifetime->bytes);
+        by_rung[rung_at(walk->roofs, distance)] += upto - done;
         done = upto;
-        pieces->last[i] = pieces->clock;
+        walk->last[i] = walk->clock;
     }
-    pieces->clock += bytes;
+    walk->clock += bytes;
 }
 
 /* Whether the node's output lies where one of its inputs does, so that its lines have just been read. */
