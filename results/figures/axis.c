@@ -134,23 +134,21 @@ void pdnn_draw_level(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x
         pdnn_draw_cut(canvas, middle, bottom - 46, 2 * half, pdnn_plain_middle, x->title);
 }
 
-/* The title is beside the middle of the frame, or moved where it is longer, and cut where the picture is. */
-static void draw_upright_title(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *y, double x) {
-    const double low = y->title_low + 6, high = (y->title_high > 0 ? y->title_high : canvas->height) - 6,
-                 half = fmin(pdnn_text_width(y->title, PDNN_FONT), high - low) / 2;
-    struct pdnn_font font = pdnn_plain_middle;
-    font.degrees = 90;
-    pdnn_draw_cut(canvas, x, fmax(fmin((y->scale.from + y->scale.to) / 2, high - half), low + half),
-                  high - low, font, y->title);
-}
-
+/* The upright title is beside the frame's middle, moved where it is longer, and cut where the picture is. */
 void pdnn_draw_frame(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x,
                      const struct pdnn_frame_axis *y) {
-    const double left = x->scale.from;
+    const double left = x->scale.from, low = y->title_low + 6,
+                 high = (y->title_high > 0 ? y->title_high : canvas->height) - 6;
     pdnn_draw_level(canvas, x, y->scale.from, y->scale.to);
     const double widest = draw_ticks(canvas, y, false, left, x->scale.to);
-    if (y->title)
-        draw_upright_title(canvas, y, fmax(PDNN_FONT * 0.6, left - tick_gap - widest - PDNN_FONT * 1.1));
+    if (y->title) {
+        const double half = fmin(pdnn_text_width(y->title, PDNN_FONT), high - low) / 2;
+        struct pdnn_font font = pdnn_plain_middle;
+        font.degrees = 90;
+        pdnn_draw_cut(canvas, fmax(PDNN_FONT * 0.6, left - tick_gap - widest - PDNN_FONT * 1.1),
+                      fmax(fmin((y->scale.from + y->scale.to) / 2, high - half), low + half), high - low,
+                      font, y->title);
+    }
     pdnn_draw_line(canvas, left, y->scale.from, left, y->scale.to, pdnn_pen_line(PDNN_INK_SOFT, 1));
 }
 

@@ -92,8 +92,6 @@ struct sheet {
     bool has_dots, has_crosses;
     struct pdnn_frame frame; /* on the whole canvas */
     double base;             /* of the panel */
-    double *name_y;          /* of the names of lines, from the top down */
-    size_t n_names;
 };
 
 static bool is_wide(const struct sheet *sheet) {
@@ -102,41 +100,41 @@ static bool is_wide(const struct sheet *sheet) {
 
 /* With the first n_words words of the key, and the number of the others; in a narrow picture also what its
  * lines are, from the top down. */
-static void list_entries(const struct sheet *sheet, size_t n_words, struct pdnn_entries *entries) {
+static struct pdnn_entries list_entries(const struct sheet *sheet, size_t n_words) {
     const struct pdnn_chart *chart = sheet->chart;
     const struct pdnn_color_key *key = sheet->key;
-    entries->arena = chart->arena;
-    entries->count = 0;
+    struct pdnn_entries entries = {.arena = chart->arena};
     if (key->n_words)
-        pdnn_entries_add(entries, chart->color_title, pdnn_no_mark);
+        pdnn_entries_add(&entries, chart->color_title, pdnn_no_mark);
     for (size_t i = 0; i < n_words; i++)
-        pdnn_entries_add(entries, key->word[i].text, mark_of(key->word[i].look, 1, false));
+        pdnn_entries_add(&entries, key->word[i].text, mark_of(key->word[i].look, 1, false));
     if (n_words < key->n_words)
-        pdnn_entries_add(entries,
+        pdnn_entries_add(&entries,
                          pdnn_arena_printf(chart->arena, "and %zu more",
                                            key->n_words - n_words + (key->n_others ? key->n_others - 1 : 0)),
                          pdnn_no_mark);
     if (key->has_unknown)
-        pdnn_entries_add(entries, pdnn_arena_printf(chart->arena, "%s is not known", chart->color_title),
+        pdnn_entries_add(&entries, pdnn_arena_printf(chart->arena, "%s is not known", chart->color_title),
                          mark_of(pdnn_plot_unknown, 1, false));
-    pdnn_entries_gap(entries);
+    pdnn_entries_gap(&entries);
     if (sheet->has_dots && chart->no_dot)
-        pdnn_entries_add(entries, chart->no_dot, mark_of(pdnn_plot_unknown, 1, false));
+        pdnn_entries_add(&entries, chart->no_dot, mark_of(pdnn_plot_unknown, 1, false));
     if (sheet->has_dots)
-        pdnn_entries_add(entries, chart->dot, mark_of(pdnn_plot_unknown, 1, true));
+        pdnn_entries_add(&entries, chart->dot, mark_of(pdnn_plot_unknown, 1, true));
     if (sheet->has_crosses)
-        pdnn_entries_add(entries, pdnn_plot_doubt, pdnn_plot_cross);
-    pdnn_entries_gap(entries);
+        pdnn_entries_add(&entries, pdnn_plot_doubt, pdnn_plot_cross);
+    pdnn_entries_gap(&entries);
     for (size_t i = 0; i < chart->more.count; i++)
-        pdnn_entries_add(entries, chart->more.entry[i].text, chart->more.entry[i].mark);
-    pdnn_entries_gap(entries);
+        pdnn_entries_add(&entries, chart->more.entry[i].text, chart->more.entry[i].mark);
+    pdnn_entries_gap(&entries);
     for (size_t i = 0; i < chart->n_lines && !is_wide(sheet); i++)
         if (chart->line[i].beside && chart->line[i].panel == sheet->panel)
-            pdnn_entries_add(entries,
+            pdnn_entries_add(&entries,
                              pdnn_arena_printf(chart->arena, "%s: %s",
                                                chart->line[i].dashed ? "dashed" : "line",
                                                chart->line[i].beside),
                              pdnn_no_mark);
+    return entries;
 }
 
 /* The title of the colors with their scale below, down to `end`; y: the middle of the title. */
@@ -151,61 +149,51 @@ static void draw_palette(const struct sheet *sheet, double x, double y, double e
     pdnn_draw_palette(sheet->canvas, x + 4, &scale, pdnn_sequential, sheet->key->value, sheet->key->n_values);
 }
 
-/* In the first gap between the names of lines, from the top down, that has room for it; else in the largest,
- * without the words that have no room. The scale gets what is left. */
-static void place_legend(struct sheet *sheet) {
+/* Names of lines at their right ends, from the top down, pushed apart where they would touch, and up from the
+ * end of the axis. Their places go to y; returns how many there are. */
+static size_t draw_beside(const struct sheet *sheet, double *y) {
+    static const double apart = 19, above_bottom = 10;
+    const struct pdnn_frame *f = &sheet->frame;
+    const struct pdnn_chart *chart = sheet->chart;
+    const char **name = pdnn_arena_alloc(chart->arena, chart->n_lines, sizeof *name);
+    size_t n = 0;
+    for (size_t i = 0; i < chart->n_lines; i++) {
+        const struct pdnn_chart_line *line = &chart->line[i];
+        if (!line->beside || line->panel != sheet->panel)
+            continue;
+        y[n] = fmin(pdnn_scale_at(&f->y, line->high.y), n ? y[n - 1] - apart : INFINITY);
+        name[n++] = line->beside;
+    }
+    for (size_t k = n; k-- > 0;) {
+        y[k] = fmax(y[k], k + 1 < n ? y[k + 1] + apart : f->y.from + above_bottom);
+        pdnn_draw_cut(sheet->canvas, f->x.to + beside_gap, y[k], f->width - f->x.to - beside_gap - 4,
+                      pdnn_small, name[k]);
+    }
+    return n;
+}
+
+/* The legend is in the first gap between the names of lines, from the top down, that has room for it; else in
+ * the largest, without the words that have no room. The scale gets what is left. */
+static void draw_right(const struct sheet *sheet) {
     static const double scale_least = 164, below_name = 30, above_name = 16;
     const struct pdnn_frame *f = &sheet->frame;
     const struct pdnn_color_key *key = sheet->key;
     const double palette = key->is_scale ? scale_least : 0, x = f->x.to + legend_gap;
-    struct pdnn_entries entries = {0};
-    list_entries(sheet, key->n_words, &entries);
+    double *name_y = pdnn_arena_alloc(sheet->chart->arena, sheet->chart->n_lines, sizeof *name_y);
+    const size_t n_names = draw_beside(sheet, name_y);
+    struct pdnn_entries entries = list_entries(sheet, key->n_words);
     double needed = pdnn_entries_height(&entries) + palette, room = -INFINITY, y = 0;
-    for (size_t names = 0; names <= sheet->n_names && room < needed; names++) {
-        double start = names ? fmin(f->y.to - 8, sheet->name_y[names - 1] - below_name) : f->y.to - 8;
-        double end = names < sheet->n_names ? sheet->name_y[names] + above_name : f->y.from;
+    for (size_t names = 0; names <= n_names && room < needed; names++) {
+        double start = names ? fmin(f->y.to - 8, name_y[names - 1] - below_name) : f->y.to - 8;
+        double end = names < n_names ? name_y[names] + above_name : f->y.from;
         if (start - end <= room)
             continue;
         y = start;
         room = start - end;
     }
     for (size_t n = key->n_words; n > 1 && pdnn_entries_height(&entries) + palette > room;)
-        list_entries(sheet, --n, &entries);
+        entries = list_entries(sheet, --n);
     draw_palette(sheet, x, pdnn_entries_draw(&entries, sheet->canvas, x, y), y - room);
-}
-
-/* Below everything, with the scale lowest. Returns its height. */
-static double legend_below(struct sheet *sheet, double y) {
-    static const double palette = 150;
-    struct pdnn_entries entries = {0};
-    double below = sheet->key->is_scale ? palette : 0;
-    list_entries(sheet, sheet->key->n_words, &entries);
-    draw_palette(sheet, 16, y + palette - 8, y + 8);
-    return below + pdnn_entries_draw_below(&entries, y + below, sheet->canvas);
-}
-
-/* Names of lines at their right ends, from the top down, pushed apart where they would touch, and up from the
- * end of the axis. */
-static void draw_beside(struct sheet *sheet) {
-    static const double apart = 19, above_bottom = 10;
-    const struct pdnn_frame *f = &sheet->frame;
-    const struct pdnn_chart *chart = sheet->chart;
-    const char **name = pdnn_arena_alloc(chart->arena, chart->n_lines + 1, sizeof *name);
-    double *y = sheet->name_y = pdnn_arena_alloc(chart->arena, chart->n_lines + 1, sizeof *y);
-    for (size_t i = 0; i < chart->n_lines; i++) {
-        const struct pdnn_chart_line *line = &chart->line[i];
-        if (!line->beside || line->panel != sheet->panel)
-            continue;
-        size_t n = sheet->n_names++;
-        y[n] = pdnn_frame_to_pixels(f, line->high).y;
-        y[n] = n ? fmin(y[n], y[n - 1] - apart) : y[n];
-        name[n] = line->beside;
-    }
-    for (size_t k = sheet->n_names; k-- > 0;) {
-        y[k] = fmax(y[k], k + 1 < sheet->n_names ? y[k + 1] + apart : f->y.from + above_bottom);
-        pdnn_draw_cut(sheet->canvas, f->x.to + beside_gap, y[k], f->width - f->x.to - beside_gap - 4,
-                      pdnn_small, name[k]);
-    }
 }
 
 /* An end of a line, moved to the edge of the frame where it is beyond that, in pixels. */
@@ -272,7 +260,7 @@ static void find_corners(const struct pdnn_frame *frame, const struct pdnn_label
 }
 
 /* Texts along a line interrupt it, where they cover the fewest points. */
-static void draw_lines(struct sheet *sheet) {
+static void draw_lines(const struct sheet *sheet) {
     static const double height = 15;
     const struct pdnn_chart *chart = sheet->chart;
     const struct pdnn_frame *f = &sheet->frame;
@@ -362,12 +350,17 @@ static void draw_points(const struct sheet *sheet, const struct pdnn_look *looks
     }
 }
 
-/* Captions, and below them the legend if there is no room beside the frame; returns the frame's lower edge.
- */
-static double draw_below(struct sheet *sheet) {
+/* Captions, and below them the legend if there is no room beside the frame, with the scale lowest; returns
+ * the frame's lower edge. */
+static double draw_below(const struct sheet *sheet) {
+    static const double palette = 150;
     double y = sheet->base + 8;
-    if (!is_wide(sheet))
-        y += legend_below(sheet, y);
+    if (!is_wide(sheet)) {
+        const struct pdnn_entries entries = list_entries(sheet, sheet->key->n_words);
+        draw_palette(sheet, 16, y + palette - 8, y + 8);
+        y += sheet->key->is_scale ? palette : 0;
+        y += pdnn_entries_draw_below(&entries, y, sheet->canvas);
+    }
     if (sheet->chart->caption)
         y += pdnn_draw_caption(sheet->canvas, is_wide(sheet) ? sheet->frame.x.from : 16, y,
                                sheet->chart->caption);
@@ -424,12 +417,9 @@ void pdnn_chart_draw(struct pdnn_chart *chart, size_t first_row, struct pdnn_can
     for (sheet.panel = 0; sheet.panel < chart->n_panels; sheet.panel++) {
         sheet.frame = chart->frame;
         sheet.base = chart->frame.height * (double)(chart->n_panels - 1 - sheet.panel);
-        sheet.n_names = 0;
         draw_panel(&sheet);
         draw_points(&sheet, looks, first_row);
-        if (is_wide(&sheet)) {
-            draw_beside(&sheet);
-            place_legend(&sheet);
-        }
+        if (is_wide(&sheet))
+            draw_right(&sheet);
     }
 }
