@@ -31,7 +31,7 @@ static void put_headline(struct pdnn_str *out, const struct comparison *c) {
                         pdnn_table_number(&c->axes, axis, PDNN_COMPARE_AXIS_ADJUSTED) * 100);
     if (doubt.length && !is_doubtful)
         pdnn_str_printf(&text, " %s", doubt.text);
-    pdnn_html_say(out, "%s", text.text);
+    pdnn_html_put(out, "<p>%s</p>\n", text.text);
     pdnn_str_finish(&doubt);
     pdnn_str_finish(&text);
 }
@@ -162,7 +162,7 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     struct comparison c = {.data = &page->data};
     const struct pdnn_comparison *pairs = page->data.pairs;
     if (!pairs && page->data.n_sources > 1)
-        pdnn_html_say(out, "The two cannot be compared: %s", page->why_no_pairs);
+        pdnn_html_put(out, "<p>The two cannot be compared: %s</p>\n", page->why_no_pairs);
     if (!pairs)
         return;
     pdnn_compare_sums(pairs, &c.groups, &c.axes);

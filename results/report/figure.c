@@ -27,11 +27,8 @@ static void put_caption(struct pdnn_str *out, const char *kind, const struct pdn
     put_option(&command, " --across ", request->across);
     for (size_t i = 0; i < request->n_only; i++)
         put_option(&command, " --only ", request->only[i]);
-    pdnn_str_printf(out, "<figcaption><code>");
-    pdnn_html_text(out, pdnn_str_text(&command));
-    pdnn_str_printf(out, *why_not ? "</code>: " : "</code>");
-    pdnn_html_text(out, why_not);
-    pdnn_str_printf(out, "</figcaption></figure>\n");
+    pdnn_html_put(out, "<figcaption><code>%s</code>%s%s</figcaption></figure>\n", command.text,
+                  *why_not ? ": " : "", why_not);
     pdnn_str_finish(&command);
 }
 
@@ -110,7 +107,7 @@ static void put_extremes(struct pdnn_str *out, struct pdnn_picture *picture, con
         }
     }
     if (text.length)
-        pdnn_html_say(out, "%s%s.",
+        pdnn_html_put(out, "<p>%s%s.</p>\n",
                       pdnn_plot_axis(&picture->arena, &picture->selection.results,
                                      pdnn_results_named(&picture->selection.results, name)),
                       text.text);

@@ -145,10 +145,7 @@ static void put_platform(struct pdnn_str *out, const struct pdnn_report_source *
         pdnn_str_printf(&facts, "%s%s ", facts.length ? ", " : "", last->name);
         put_number(&facts, last->gbs, 3, " GB/s");
     }
-    pdnn_str_printf(out, "<li><b>");
-    pdnn_html_text(out, source->name);
-    pdnn_str_printf(out, facts.length ? "</b>: " : "</b>");
-    pdnn_html_text(out, pdnn_str_text(&facts));
+    pdnn_html_put(out, "<li><b>%s</b>%s%s", source->name, facts.length ? ": " : "", pdnn_str_text(&facts));
     pdnn_str_finish(&facts);
 }
 
@@ -177,11 +174,8 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
     pdnn_str_printf(out,
                     rows->count && !(compute + memory + overhead) ? "; what bounds them is not known." : ".");
     pdnn_str_printf(out, rows->left_out ? " <a href=\"#failures\">What did not run</a></li>\n" : "</li>\n");
-    if (source->progress) {
-        pdnn_str_printf(out, "<li>");
-        pdnn_html_text(out, source->progress);
-        pdnn_str_printf(out, ".</li>\n");
-    }
+    if (source->progress)
+        pdnn_html_put(out, "<li>%s.</li>\n", source->progress);
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         struct values found = collect(rows, ranges[i].column, room);
         if (!found.n)

@@ -1,17 +1,17 @@
 #include "results/report/page.h"
 
 #include <stdarg.h>
+#include <string.h>
 
-void pdnn_html_say(struct pdnn_str *out, const char *format, ...) {
-    struct pdnn_str text = {0};
-    va_list words;
-    va_start(words, format);
-    pdnn_str_vprintf(&text, format, words);
-    va_end(words);
-    pdnn_str_printf(out, "<p>");
-    pdnn_html_text(out, pdnn_str_text(&text));
-    pdnn_str_printf(out, "</p>\n");
-    pdnn_str_finish(&text);
+void pdnn_html_put(struct pdnn_str *out, const char *markup, ...) {
+    va_list texts;
+    va_start(texts, markup);
+    for (const char *end; (end = strstr(markup, "%s")); markup = end + 2) {
+        pdnn_str_append(out, markup, (size_t)(end - markup));
+        pdnn_html_text(out, va_arg(texts, const char *));
+    }
+    va_end(texts);
+    pdnn_str_append(out, markup, strlen(markup));
 }
 
 void pdnn_html_put_table(struct pdnn_str *out, const struct pdnn_table *table,

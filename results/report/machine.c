@@ -19,30 +19,22 @@ static void put_roofs(const struct pdnn_ceilings *ceilings, struct pdnn_str *out
     pdnn_table_finish(&roofs);
 }
 
-static void put_details(const char *what, const char *name, struct pdnn_str *out) {
-    pdnn_str_printf(out, "<details><summary>%s of ", what);
-    pdnn_html_text(out, name);
-    pdnn_str_printf(out, "</summary>\n");
-}
-
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     for (size_t s = 0; s < page->data.n_sources; s++) {
         const struct pdnn_report_source *source = &page->source[s];
         if (source->ceilings->count) {
-            put_details("All roofs", source->name, out);
+            pdnn_html_put(out, "<details><summary>All roofs of %s</summary>\n", source->name);
             put_roofs(source->ceilings, out);
             pdnn_str_printf(out, "</details>\n");
         }
         if (!*source->environment)
             continue;
-        put_details("Environment", source->name, out);
-        pdnn_str_printf(out, "<pre>");
+        pdnn_html_put(out, "<details><summary>Environment of %s</summary>\n<pre>", source->name);
         for (const char *line = source->environment; *line;
              line += strcspn(line, "\n") + (strchr(line, '\n') != NULL)) {
             struct pdnn_str text = {0};
             pdnn_str_append(&text, line, strcspn(line, "\n"));
-            pdnn_html_text(out, pdnn_str_text(&text));
-            pdnn_str_append(out, "\n", 1);
+            pdnn_html_put(out, "%s\n", pdnn_str_text(&text));
             pdnn_str_finish(&text);
         }
         pdnn_str_printf(out, "</pre></details>\n");

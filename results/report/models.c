@@ -23,11 +23,7 @@ void pdnn_report_put_model(struct pdnn_str *out, const struct pdnn_report_page *
             pdnn_str_printf(&label, "%s%s=%s", label.length ? " " : "", pdnn_results_name(results, column),
                             value);
     }
-    pdnn_str_printf(out, "<code title=\"");
-    pdnn_html_text(out, id);
-    pdnn_str_printf(out, "\">");
-    pdnn_html_text(out, label.length ? label.text : id);
-    pdnn_str_printf(out, "</code>");
+    pdnn_html_put(out, "<code title=\"%s\">%s</code>", id, label.length ? label.text : id);
     pdnn_str_finish(&label);
 }
 
@@ -42,9 +38,8 @@ static void put_shared(struct pdnn_str *out, const struct pdnn_report_page *page
             if (pdnn_selection_key(rows, column)->varies || !*value || column == results->results)
                 continue;
             pdnn_str_printf(out, "%s", between);
-            if (column != rows->family)
-                pdnn_str_printf(out, "%s=", pdnn_results_name(results, column));
-            pdnn_html_text(out, value);
+            pdnn_html_put(out, "%s%s%s", column == rows->family ? "" : pdnn_results_name(results, column),
+                          column == rows->family ? "" : "=", value);
             between = column == rows->family ? ": " : ", ";
         }
         pdnn_str_printf(out, "</p>\n");
@@ -58,7 +53,8 @@ static void put_rooflines(const struct pdnn_report_page *page, struct pdnn_str *
         is_one = is_one && page->source[s].ceilings->count > 0;
     for (size_t s = 0; s < page->data.n_sources; s++) {
         if (!page->source[s].ceilings->count)
-            pdnn_html_say(out, "%s has no measured roofs, so it has no roofline.", page->source[s].name);
+            pdnn_html_put(out, "<p>%s has no measured roofs, so it has no roofline.</p>\n",
+                          page->source[s].name);
         else if (!is_one || !s)
             pdnn_report_put_figure(page, "roofline", pdnn_report_plot(page, is_one ? PDNN_REPORT_ALL : s),
                                    out);

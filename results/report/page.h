@@ -40,8 +40,8 @@ void pdnn_html_put_table(struct pdnn_str *out, const struct pdnn_table *table,
                          const struct pdnn_row_list *rows, const size_t *columns, size_t n_columns,
                          const char *caption, ...) __attribute__((format(printf, 6, 7)));
 
-/* Appends a paragraph, escaped. */
-void pdnn_html_say(struct pdnn_str *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Appends markup with texts in place of each %s, escaped. */
+void pdnn_html_put(struct pdnn_str *out, const char *markup, ...) __attribute__((format(printf, 2, 3)));
 
 /* Appends the label of a row of any of the selections as code, with its id as what a pointer shows. */
 void pdnn_report_put_model(struct pdnn_str *out, const struct pdnn_report_page *page,

@@ -39,29 +39,24 @@ static enum pdnn_status project(struct source *s, struct pdnn_ops_reader *reader
 }
 
 /* The changes have the same families, in the same order. */
-static void put_speedups(struct pdnn_str *out, const struct source *s) {
-    static const struct pdnn_column_def columns[] = {
-        {"family", NULL, NULL, .help = "model family"},
-        {"instances", "models", NULL, PDNN_KIND_COUNT, .help = "models that were projected"}};
-    static const struct pdnn_table_def def = {"changes", "families if one thing changed", columns, 2};
-    const struct pdnn_table *first = &s->made[0].families;
-    struct pdnn_table table;
-    pdnn_table_init(&table, &def);
-    for (size_t k = 0; k < N_CHANGES; k++)
-        pdnn_table_add_column(&table, &(struct pdnn_column_def){.name = changes[k].title,
-                                                                .kind = PDNN_KIND_NUMBER,
-                                                                .show = PDNN_SHOW_FIXED,
-                                                                .decimals = 2,
-                                                                .help = "geometric mean of speed-ups"});
-    for (size_t i = 0; i < first->n_rows; i++) {
-        size_t row = pdnn_table_copy_row(&table, first, i);
-        for (size_t k = 0; k < N_CHANGES; k++)
-            pdnn_table_set_number(&table, row, 2 + k,
-                                  pdnn_table_number(&s->made[k].families, i, PDNN_PROJECTED_FAMILY_SPEEDUP));
+static void put_speedups(struct pdnn_str *out, struct source *s) {
+    size_t shown[2 + N_CHANGES] = {0, PDNN_PROJECTED_FAMILY_INSTANCES}; /* behind the family */
+    struct pdnn_table *table = &s->made[0].families;
+    table->column[PDNN_PROJECTED_FAMILY_INSTANCES].def.title = "models";
+    for (size_t k = 0; k < N_CHANGES; k++) {
+        shown[2 + k] =
+            pdnn_table_add_column(table, &(struct pdnn_column_def){.name = changes[k].title,
+                                                                   .kind = PDNN_KIND_NUMBER,
+                                                                   .show = PDNN_SHOW_FIXED,
+                                                                   .decimals = 2,
+                                                                   .help = "geometric mean of speed-ups"});
+        for (size_t row = 0; row < table->n_rows; row++)
+            pdnn_table_set_number(
+                table, row, shown[2 + k],
+                pdnn_table_number(&s->made[k].families, row, PDNN_PROJECTED_FAMILY_SPEEDUP));
     }
-    pdnn_html_put_table(out, &table, NULL, NULL, 0,
+    pdnn_html_put_table(out, table, NULL, shown, 2 + N_CHANGES,
                         "%s: geometric mean of the projected speed-up if one thing changed.", s->of->name);
-    pdnn_table_finish(&table);
 }
 
 static void put_limits(struct pdnn_str *out, const struct source *s) {
@@ -95,11 +90,12 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
             s.chosen.row[k] = all->row[k * all->count / s.chosen.count];
         if (project(&s, page->data.readers, &why) == PDNN_OK) {
             if (all->count > MODELS_MAX)
-                pdnn_html_say(out, "%s: from %d of %zu models.", s.of->name, MODELS_MAX, all->count);
+                pdnn_html_put(out, "<p>%s: from %s models.</p>\n", s.of->name,
+                              pdnn_arena_printf(&s.arena, "%d of %zu", MODELS_MAX, all->count));
             put_speedups(out, &s);
             put_limits(out, &s);
         } else {
-            pdnn_html_say(out, "%s: %s", s.of->name, why.text);
+            pdnn_html_put(out, "<p>%s: %s</p>\n", s.of->name, why.text);
         }
         for (size_t k = 0; k < N_CHANGES; k++)
             pdnn_hardware_projection_finish(&s.made[k]);
