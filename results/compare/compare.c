@@ -206,15 +206,13 @@ static size_t number_row(const struct pdnn_comparison *comparison, size_t at, st
 /* Whether some row of B's directory is like one of A's, or in one directory any other, without the keys. */
 static bool has_alike(const struct pdnn_comparison *comparison) {
     struct pdnn_texts ids = {0};
-    size_t n_first = SIZE_MAX;
     bool alike = false;
     for (size_t at = 0; has_two(comparison) && at < n_rows(comparison); at++)
         if (is_there(comparison, PDNN_SIDE_A, at))
             number_row(comparison, at, &ids);
-    if (has_two(comparison))
-        n_first = ids.count;
+    const size_t n_first = ids.count;
     for (size_t at = 0; at < n_rows(comparison) && !alike; at++) {
-        const size_t known = ids.count < n_first ? ids.count : n_first;
+        const size_t known = has_two(comparison) ? n_first : ids.count;
         alike = is_there(comparison, PDNN_SIDE_B, at) && number_row(comparison, at, &ids) < known;
     }
     pdnn_texts_finish(&ids);

@@ -1,13 +1,13 @@
 /* Two platforms side by side: the instances that both of them ran, joined by id without the keys that are to
  * differ, and the ratio of their step times, A's over B's: above 1 B is faster. A platform is whatever
- * differs: a run setting within one result directory, or between two; or only the machine or the software of
+ * differs: a run setting within one result directory or between two, or only the machine or the software of
  * two directories. A pure function of tables on disk.
  *
- * In results.csv the interval of a headline holds that of another equal run with 95 % probability, so its
- * half-width on a logarithmic scale, h = ln(ci_high_ns / ci_low_ns) / 2, covers the scatter of two runs. The
- * logarithm of a ratio lies within sqrt((h_a^2 + h_b^2) / 2) of ln(a / b), which is h if they are equal. A
- * ratio is clear if its interval excludes 1; equal platforms give one at most once in 20, if both found the
- * machine in the same state, with read probes within 15 % of each other (doc/performance.md).
+ * The interval of a headline holds that of another equal run with 95 % probability, so its half-width on a
+ * logarithmic scale, h = ln(ci_high_ns / ci_low_ns) / 2, covers the scatter of two runs, and the logarithm of
+ * a ratio lies within sqrt((h_a^2 + h_b^2) / 2) of ln(a / b), which is h if they are equal. A ratio is clear
+ * if its interval excludes 1; equal platforms give one at most once in 20, if both found the machine in the
+ * same state, with read probes within 15 % of each other (doc/performance.md).
  *
  * The interval of a geometric mean is the wider of two: Student's t of the ratios' logarithms, which takes
  * the instances as a sample of their kind, and sqrt(sum h^2) / n, the error of measurement alone. Neither has

@@ -162,22 +162,14 @@ static size_t find_share(const struct pdnn_share *shares, size_t n, const struct
     return n;
 }
 
-static const struct pdnn_op_group_def *group_of(const struct pdnn_family_def *family,
-                                                const struct pdnn_op_record *op) {
-    return family ? &pdnn_op_groups[pdnn_op_group_of(family, op)] : NULL;
-}
-
 const char *pdnn_by_key(enum pdnn_by by, const struct pdnn_family_def *family,
                         const struct pdnn_op_record *op) {
-    const struct pdnn_op_group_def *group = by == PDNN_BY_GROUP ? group_of(family, op) : NULL;
-    const char *const keys[PDNN_BY_COUNT] = {
-        [PDNN_BY_CATEGORY] = op->category,
-        [PDNN_BY_GROUP] = group ? group->name : op->category,
-        [PDNN_BY_PASS] = op->pass,
-        [PDNN_BY_LAYER] = op->layer,
-        [PDNN_BY_OP] = op->op,
-    };
-    return keys[by];
+    const char *const keys[PDNN_BY_COUNT] = {[PDNN_BY_CATEGORY] = op->category,
+                                             [PDNN_BY_GROUP] = op->category,
+                                             [PDNN_BY_PASS] = op->pass,
+                                             [PDNN_BY_LAYER] = op->layer,
+                                             [PDNN_BY_OP] = op->op};
+    return by == PDNN_BY_GROUP && family ? pdnn_op_groups[pdnn_op_group_of(family, op)].name : keys[by];
 }
 
 static struct pdnn_share named(const struct pdnn_by_list *list, const struct pdnn_family_def *family,
@@ -186,7 +178,7 @@ static struct pdnn_share named(const struct pdnn_by_list *list, const struct pdn
     for (size_t k = 0; k < list->count; k++) {
         share.key[list->by[k]] = pdnn_by_key(list->by[k], family, op);
         if (list->by[k] == PDNN_BY_GROUP && family)
-            share.rgb = group_of(family, op)->rgb;
+            share.rgb = pdnn_op_groups[pdnn_op_group_of(family, op)].rgb;
     }
     return share;
 }
@@ -236,11 +228,10 @@ static int rank(enum pdnn_by by, const struct pdnn_share *share) {
 
 /* Equal times are ordered by key, so the order does not depend on the C library's qsort. */
 static int compare_shares(const void *a, const void *b) {
-    static const enum pdnn_by ranked[] = {PDNN_BY_GROUP, PDNN_BY_PASS};
     const struct pdnn_share *x = a, *y = b;
     int order = x->is_residual - y->is_residual;
-    for (size_t k = 0; k < sizeof ranked / sizeof *ranked && !order; k++)
-        order = rank(ranked[k], x) - rank(ranked[k], y);
+    order = order ? order : rank(PDNN_BY_GROUP, x) - rank(PDNN_BY_GROUP, y);
+    order = order ? order : rank(PDNN_BY_PASS, x) - rank(PDNN_BY_PASS, y);
     if (!order && x->work.time_ns != y->work.time_ns)
         return x->work.time_ns < y->work.time_ns ? 1 : -1;
     for (size_t by = 0; by < PDNN_BY_COUNT && !order; by++)
