@@ -67,7 +67,7 @@ static enum pdnn_status add(struct making *making, size_t id, size_t task, struc
         status = pdnn_aggregate(&input, &making->arena, &tables->results, &tables->ops, err);
     if (status != PDNN_OK)
         return status;
-    const struct pdnn_standing standing = pdnn_standing_of(input.visits, input.n_visits);
+    const struct pdnn_standing standing = pdnn_standing_of(input.of.visit, input.of.count);
     const struct pdnn_result made = pdnn_result_of(&tables->results, 0);
     const double speed_index = pdnn_result_number(&made, PDNN_RESULT_SPEED_INDEX);
     if (pdnn_tally_add(&making->sums->tally, session, task, &standing) != PDNN_STAGE_OTHER) {
@@ -118,12 +118,9 @@ struct here {
 static enum pdnn_status fetch(void *user, size_t id, struct pdnn_aggregate_input *input,
                               struct pdnn_err *err) {
     const struct here *here = user;
-    const struct pdnn_instance_visits of = pdnn_visits_of(here->visits, input->id);
+    input->of = pdnn_visits_of(here->visits, input->id);
     (void)id;
     (void)err;
-    input->visits = of.visit;
-    input->ops = of.ops;
-    input->n_visits = of.count;
     input->pool = here->pool;
     input->ceilings = here->session->ceilings->count ? here->session->ceilings : NULL;
     input->host = here->session->host.name;

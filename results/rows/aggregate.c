@@ -22,12 +22,12 @@ struct ok_visits {
 
 static void collect_ok(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
                        struct ok_visits *ok) {
-    ok->visit = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->visit);
-    ok->value = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->value);
-    ok->scratch = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->scratch);
-    const struct pdnn_standing standing = pdnn_standing_of(input->visits, input->n_visits);
-    for (size_t i = 0; i < input->n_visits; i++) {
-        const struct pdnn_visit *visit = &input->visits[i];
+    ok->visit = pdnn_arena_alloc(arena, input->of.count + 1, sizeof *ok->visit);
+    ok->value = pdnn_arena_alloc(arena, input->of.count + 1, sizeof *ok->value);
+    ok->scratch = pdnn_arena_alloc(arena, input->of.count + 1, sizeof *ok->scratch);
+    const struct pdnn_standing standing = pdnn_standing_of(input->of.visit, input->of.count);
+    for (size_t i = 0; i < input->of.count; i++) {
+        const struct pdnn_visit *visit = &input->of.visit[i];
         if (!pdnn_visit_counts(visit, &standing))
             continue;
         if (visit->outcome != PDNN_OUTCOME_OK) {
@@ -130,7 +130,7 @@ static void set_outcome(struct analysis *a) {
     const struct pdnn_visit *last = a->ok.last_failed;
     const size_t n_failed = a->ok.n_failed, n_ok = a->ok.count;
     const enum pdnn_outcome outcome = n_ok ? PDNN_OUTCOME_OK : last ? last->outcome : input->outcome;
-    const char *reason = last ? last->reason : input->n_visits || !input->reason ? "" : input->reason;
+    const char *reason = last ? last->reason : input->of.count || !input->reason ? "" : input->reason;
     char text[PDNN_REASON_TEXT], started[PDNN_UTC_TEXT];
     if (last && n_ok) {
         snprintf(text, sizeof text, "%zu of %zu visits failed, the last: %s%s%.200s", n_failed,
@@ -140,9 +140,9 @@ static void set_outcome(struct analysis *a) {
     pdnn_result_set_text(&a->row, PDNN_RESULT_STATUS, pdnn_outcome_name(outcome));
     pdnn_result_set_text(&a->row, PDNN_RESULT_REASON, reason);
     pdnn_result_set_count(&a->row, PDNN_RESULT_ROUNDS, n_ok);
-    if (input->n_visits && input->visits[0].started_unix_ms)
+    if (input->of.count && input->of.visit[0].started_unix_ms)
         pdnn_result_set_text(&a->row, PDNN_RESULT_STARTED_UTC,
-                             pdnn_utc_format(input->visits[0].started_unix_ms, started));
+                             pdnn_utc_format(input->of.visit[0].started_unix_ms, started));
 }
 
 /* An interval of measured times whose ends differ by more than this factor is one that nobody can use: the
@@ -349,8 +349,8 @@ static void make_rows(struct analysis *a) {
                                             a->groups[i].shape);
         add_row(a, key, stem ? stem : "")->group = &a->groups[i];
     }
-    for (size_t i = 0; i < a->ok.count && a->input->ops; i++)
-        add_visit(a, &a->input->ops[a->ok.visit[i] - a->input->visits], i);
+    for (size_t i = 0; i < a->ok.count && a->input->of.ops; i++)
+        add_visit(a, &a->input->of.ops[a->ok.visit[i] - a->input->of.visit], i);
     for (size_t i = 0; i < a->n_rows && a->ok.count; i++)
         a->rows[i].time_ns = pdnn_median(a->rows[i].times, a->ok.count);
 }

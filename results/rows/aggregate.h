@@ -19,13 +19,11 @@
 
 struct pdnn_aggregate_input {
     const char *id;
-    const struct pdnn_visit *visits;     /* in order; NULL if there are none; their ops are not read */
-    const struct pdnn_measured_ops *ops; /* by visit; NULL: unknown */
-    size_t n_visits;
-    enum pdnn_outcome outcome; /* without visits: the row's status, and `reason` says why */
-    const char *reason;        /* may be NULL */
-    struct pdnn_scatter pool;  /* from pdnn_aggregate_pool; {0}: the instance stands alone */
-    double precision;          /* the requested one: an interval five times as wide sets the flag noisy */
+    struct pdnn_instance_visits of; /* borrowed; their ops may be NULL */
+    enum pdnn_outcome outcome;      /* without visits: the row's status, and `reason` says why */
+    const char *reason;             /* may be NULL */
+    struct pdnn_scatter pool;       /* from pdnn_aggregate_pool; {0}: the instance stands alone */
+    double precision; /* the requested one: an interval five times as wide sets the flag noisy */
     const struct pdnn_ceilings *ceilings; /* NULL: no placement and no speed_index */
     const char *host;                     /* may be NULL */
     const struct pdnn_totals *totals;     /* if already known (memory_bytes may be 0), else NULL */

@@ -276,16 +276,13 @@ static enum pdnn_status fetch(void *user, size_t id, struct pdnn_aggregate_input
         return pdnn_merge_check_stop(job, err);
     if (write_instance(writing, id, err) != PDNN_OK)
         return err->status;
-    const struct pdnn_instance_visits of = pdnn_visits_of(&writing->visits, input->id);
+    input->of = pdnn_visits_of(&writing->visits, input->id);
     const uint32_t host = job->of[id].host;
-    input->visits = of.visit;
-    input->ops = of.ops;
-    input->n_visits = of.count;
     input->pool = writing->pools[host];
     input->ceilings = job->roofs[host].count ? &job->roofs[host] : NULL;
     input->host = job->hosts.text[host];
-    for (size_t i = 0; i < of.count; i++)
-        job->result.rows += 1 + of.ops[i].count;
+    for (size_t i = 0; i < input->of.count; i++)
+        job->result.rows += 1 + input->of.ops[i].count;
     writing->journal_ns += pdnn_clock_ns() - began_ns;
     return pdnn_merge_check_stop(job, err);
 }

@@ -86,7 +86,7 @@ static void test_aggregate_stop_reason(void **state) {
             visits[k] = ok_visit(100);
             visits[k].stop = rows[i].stop[k];
         }
-        const struct pdnn_aggregate_input input = {.id = ID, .visits = visits, .n_visits = 4};
+        const struct pdnn_aggregate_input input = {.id = ID, .of = {.visit = visits, .count = 4}};
         made_row_make(&input, &made);
         assert_string_equal(TEXT(STOP_REASON), rows[i].reason);
     }
@@ -95,9 +95,9 @@ static void test_aggregate_stop_reason(void **state) {
 /* Two visits alone leave one degree of freedom, which makes an interval too wide to say anything. */
 static void test_aggregate_two_visits(void **state) {
     (void)state;
-    const struct pdnn_visit visits[] = {ok_visit(100), ok_visit(120)};
+    struct pdnn_visit visits[] = {ok_visit(100), ok_visit(120)};
     struct pdnn_aggregate_input input = {
-        .id = ID, .visits = visits, .n_visits = 2, .precision = 0.02, .host = "h"};
+        .id = ID, .of = {.visit = visits, .count = 2}, .precision = 0.02, .host = "h"};
     made_row_make(&input, &made);
     assert_true(isnan(NUMBER(CI_LOW_NS)) && isnan(NUMBER(CI_HIGH_NS)));
     assert_true(pdnn_result_flags(&made.row) & PDNN_FLAG_NOISY);
@@ -123,7 +123,7 @@ static void test_aggregate_unusable(void **state) {
         for (size_t k = 0; k < 3; k++)
             visits[k].flags = rows[i].of_visits;
         const struct pdnn_aggregate_input input = {
-            .id = ID, .visits = visits, .n_visits = 3, .precision = 0.02, .host = "h"};
+            .id = ID, .of = {.visit = visits, .count = 3}, .precision = 0.02, .host = "h"};
         made_row_make(&input, &made);
         assert_int_equal(pdnn_result_flags(&made.row), rows[i].of_visits | rows[i].of_row);
         assert_int_equal(NUMBER(CI_HIGH_NS) > 3 * NUMBER(CI_LOW_NS), rows[i].last_ns == 200);
@@ -141,7 +141,7 @@ static void test_aggregate_times(void **state) {
     visits[2].stop = PDNN_STOP_MAX_TIME;
     visits[2].plan_bytes = 8192;
     const struct pdnn_aggregate_input input = {
-        .id = ID, .visits = visits, .n_visits = 3, .precision = 0.02, .host = "h"};
+        .id = ID, .of = {.visit = visits, .count = 3}, .precision = 0.02, .host = "h"};
     made_row_make(&input, &made);
     struct pdnn_interval interval = pdnn_visits_interval(medians, 3, (struct pdnn_scatter){0, 0}, scratch);
     assert_int_equal(pdnn_result_outcome(&made.row), PDNN_OUTCOME_OK);
@@ -176,8 +176,8 @@ static void test_aggregate_times(void **state) {
 static void test_aggregate_micro_steps(void **state) {
     (void)state;
     struct pdnn_visit visit = ok_visit(100);
-    const struct pdnn_aggregate_input input = {
-        .id = "fc/nodes=3,batch=2,threads=2,accumulate=5", .visits = &visit, .n_visits = 1};
+    const struct pdnn_aggregate_input input = {.id = "fc/nodes=3,batch=2,threads=2,accumulate=5",
+                                               .of = {.visit = &visit, .count = 1}};
     made_row_make(&input, &made);
     assert_near(NUMBER(EXAMPLES_PER_S), 5 * 2 / 100e-9);
 }
@@ -185,7 +185,8 @@ static void test_aggregate_micro_steps(void **state) {
 static void test_aggregate_single_visit_has_no_interval(void **state) {
     (void)state;
     struct pdnn_visit visit = ok_visit(100);
-    const struct pdnn_aggregate_input input = {.id = ID, .visits = &visit, .n_visits = 1, .precision = 0.02};
+    const struct pdnn_aggregate_input input = {
+        .id = ID, .of = {.visit = &visit, .count = 1}, .precision = 0.02};
     made_row_make(&input, &made);
     assert_near(NUMBER(TIME_NS_MEDIAN), 100);
     assert_true(isnan(NUMBER(CI_LOW_NS)) && isnan(NUMBER(CI_HIGH_NS)));
@@ -215,7 +216,7 @@ static void test_aggregate_flags(void **state) {
         for (size_t k = 0; k < rows[i].n; k++)
             visits[k] = ok_visit(rows[i].medians[k]);
         const struct pdnn_aggregate_input input = {
-            .id = ID, .visits = visits, .n_visits = rows[i].n, .precision = rows[i].precision};
+            .id = ID, .of = {.visit = visits, .count = rows[i].n}, .precision = rows[i].precision};
         made_row_make(&input, &made);
         assert_int_equal(pdnn_result_flags(&made.row), rows[i].flags);
     }
@@ -225,7 +226,7 @@ static void test_aggregate_status(void **state) {
     (void)state;
     const struct pdnn_visit ok = ok_visit(100), crash = failed_visit(PDNN_OUTCOME_CRASH, "signal 11"),
                             timeout = failed_visit(PDNN_OUTCOME_TIMEOUT, "");
-    const struct {
+    struct {
         struct pdnn_visit visits[3];
         size_t n;
         enum pdnn_outcome outcome, expected;
@@ -241,8 +242,7 @@ static void test_aggregate_status(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct pdnn_aggregate_input input = {.id = ID,
-                                                   .visits = rows[i].visits,
-                                                   .n_visits = rows[i].n,
+                                                   .of = {.visit = rows[i].visits, .count = rows[i].n},
                                                    .outcome = rows[i].outcome,
                                                    .reason = rows[i].reason};
         made_row_make(&input, &made);
@@ -261,21 +261,21 @@ static void test_aggregate_composed(void **state) {
                                    ok_visit(200)};
     for (size_t i = 0; i < 3; i++)
         visits[i].flags |= PDNN_FLAG_COMPOSED;
-    struct pdnn_aggregate_input input = {.id = ID, .visits = visits, .n_visits = 2, .precision = 1};
+    struct pdnn_aggregate_input input = {.id = ID, .of = {.visit = visits, .count = 2}, .precision = 1};
     made_row_make(&input, &made);
     assert_string_equal(TEXT(METHOD), "composed");
     assert_near(NUMBER(TIME_NS_MEDIAN), 100);
     assert_true(isnan(NUMBER(TIME_NS_P10)) && isnan(NUMBER(TIME_NS_MIN)) && isnan(NUMBER(TIME_NS_MAD)));
     assert_string_equal(TEXT(STOP_REASON), "");
     assert_int_equal(pdnn_result_flags(&made.row) & PDNN_FLAG_COMPOSED, PDNN_FLAG_COMPOSED);
-    input.visits = visits + 2;
-    input.n_visits = 1;
+    input.of.visit = visits + 2;
+    input.of.count = 1;
     made_row_make(&input, &made);
     assert_int_equal(pdnn_result_outcome(&made.row), PDNN_OUTCOME_UNPREDICTED);
     assert_string_equal(TEXT(REASON), "why");
     assert_string_equal(TEXT(METHOD), "");
-    input.visits = visits;
-    input.n_visits = 4;
+    input.of.visit = visits;
+    input.of.count = 4;
     made_row_make(&input, &made);
     assert_string_equal(TEXT(METHOD), "direct");
     assert_near(NUMBER(TIME_NS_MEDIAN), 200);
@@ -296,7 +296,7 @@ static void test_aggregate_settled(void **state) {
         visits[i].p10_ns = i < 2 ? visits[i].median_ns : 114;
         visits[i].p90_ns = i < 2 ? visits[i].median_ns : 126;
     }
-    struct pdnn_aggregate_input input = {.id = ID, .visits = visits, .n_visits = 5, .precision = 1};
+    struct pdnn_aggregate_input input = {.id = ID, .of = {.visit = visits, .count = 5}, .precision = 1};
     made_row_make(&input, &made);
     assert_string_equal(TEXT(METHOD), "composed");
     assert_int_equal(COUNT(ROUNDS), 2);
@@ -316,7 +316,7 @@ static void test_aggregate_settled(void **state) {
     made_row_make(&input, &made);
     assert_string_equal(TEXT(METHOD), "predicted");
     assert_true(NUMBER(CI_LOW_NS) < 119.9 && NUMBER(CI_HIGH_NS) > 120.1);
-    input.n_visits = 6;
+    input.of.count = 6;
     made_row_make(&input, &made);
     assert_string_equal(TEXT(METHOD), "direct");
     assert_near(NUMBER(TIME_NS_MEDIAN), 200);
@@ -333,7 +333,7 @@ static void test_aggregate_speed_and_roof(void **state) {
         visits[i].probe_gbs = probes[i] / 100;
     }
     struct pdnn_aggregate_input input = {
-        .id = ID, .visits = visits, .n_visits = 4, .precision = 0.02, .ceilings = &ceilings};
+        .id = ID, .of = {.visit = visits, .count = 4}, .precision = 0.02, .ceilings = &ceilings};
     made_row_make(&input, &made);
     double bytes = NUMBER(BYTE_COUNT), flop = NUMBER(FLOP_COUNT);
     double speed = NUMBER(SPEED_INDEX);
@@ -385,7 +385,7 @@ static void test_aggregate_speed_by_length_of_step(void **state) {
             visits[k].probe_gflops = probes[k];
         }
         const struct pdnn_aggregate_input input = {
-            .id = ID, .visits = visits, .n_visits = 3, .precision = 0.02, .ceilings = &ceilings};
+            .id = ID, .of = {.visit = visits, .count = 3}, .precision = 0.02, .ceilings = &ceilings};
         made_row_make(&input, &made);
         assert_true(fabs(NUMBER(SPEED_INDEX) - rows[i].index) < 1e-6);
     }
@@ -411,7 +411,7 @@ static void test_aggregate_odd_speed(void **state) {
         struct pdnn_visit visit = ok_visit(1e6);
         visit.probe_gflops = cases[i].probe_gflops;
         const struct pdnn_aggregate_input input = {
-            .id = ID, .visits = &visit, .n_visits = 1, .precision = 0.02, .ceilings = &ceilings};
+            .id = ID, .of = {.visit = &visit, .count = 1}, .precision = 0.02, .ceilings = &ceilings};
         made_row_make(&input, &made);
         roof_gflops = i == 0 ? NUMBER(ATTAINABLE_GFLOPS) : roof_gflops;
         assert_near(NUMBER(ATTAINABLE_GFLOPS), roof_gflops * cases[i].factor);
@@ -424,7 +424,7 @@ static void test_aggregate_unknown_id(void **state) {
     (void)state;
     struct pdnn_visit visits[] = {ok_visit(100), ok_visit(110)};
     const struct pdnn_aggregate_input input = {
-        .id = "gone/x=1", .visits = visits, .n_visits = 2, .precision = 0.02, .ceilings = &ceilings};
+        .id = "gone/x=1", .of = {.visit = visits, .count = 2}, .precision = 0.02, .ceilings = &ceilings};
     made_row_make(&input, &made);
     assert_string_equal(TEXT(ID), "gone/x=1");
     assert_true(COUNT(FLOP_COUNT) == PDNN_ABSENT);
@@ -444,8 +444,8 @@ static struct pdnn_visit_op visit_op(const char *key, const char *implementation
 }
 
 /* The ops of these visits as a journal stores them, in `known`. */
-static const struct pdnn_measured_ops *keep(struct pdnn_visits *known, const struct pdnn_visit *visits,
-                                            size_t n_visits) {
+static struct pdnn_measured_ops *keep(struct pdnn_visits *known, const struct pdnn_visit *visits,
+                                      size_t n_visits) {
     for (size_t i = 0; i < n_visits; i++)
         pdnn_visits_add(known, ID, &visits[i]);
     return pdnn_visits_of(known, ID).ops;
@@ -477,12 +477,8 @@ static void test_aggregate_ops(void **state) {
         visits[i].n_ops = n_ops[i];
     }
     struct pdnn_visits known = {.room = 0};
-    const struct pdnn_aggregate_input input = {.id = ID,
-                                               .visits = visits,
-                                               .ops = keep(&known, visits, 4),
-                                               .n_visits = 4,
-                                               .precision = 0.02,
-                                               .ceilings = &ceilings};
+    const struct pdnn_aggregate_input input = {
+        .id = ID, .of = {visits, keep(&known, visits, 4), 4, 0}, .precision = 0.02, .ceilings = &ceilings};
     made_row_make(&input, &made);
     assert_int_equal(made.n_ops, 6);
     /* Medians: 50 (of 40, 60, 20 + 30), 20, and 6 for the reorder (8, 6, none). */
@@ -539,9 +535,7 @@ static void test_aggregate_counts_in_bounds(void **state) {
     struct pdnn_visits known = {.room = 0};
     const struct pdnn_aggregate_input input = {
         .id = "cnn/block=plain,blocks=1,filters=2,image=2,output=4,batch=1,window=0,mode=infer,threads=2",
-        .visits = visits,
-        .ops = keep(&known, visits, 1),
-        .n_visits = 1,
+        .of = {visits, keep(&known, visits, 1), 1, 0},
         .ceilings = &ceilings};
     made_row_make(&input, &made);
     assert_string_equal(made.op[0].shape, strchr(strchr(key, '/') + 1, '/') + 1);
@@ -606,9 +600,7 @@ static void test_aggregate_extrapolates_layers(void **state) {
         visit.ops = ops[i];
         visit.n_ops = n_ops;
         const struct pdnn_aggregate_input input = {.id = ids[i],
-                                                   .visits = &visit,
-                                                   .ops = keep(&known[i], &visit, 1),
-                                                   .n_visits = 1,
+                                                   .of = {&visit, keep(&known[i], &visit, 1), 1, 0},
                                                    .precision = 0.02,
                                                    .ceilings = &ceilings};
         made_row_make(&input, &rows[i]);

@@ -37,11 +37,8 @@ static void aggregate(size_t n_visits, size_t n_ops, struct made_row *made) {
             visits[i].infeed = infeed[i];
         pdnn_visits_add(&known, ID, &visits[i]);
     }
-    const struct pdnn_aggregate_input input = {.id = ID,
-                                               .visits = visits,
-                                               .ops = pdnn_visits_of(&known, ID).ops,
-                                               .n_visits = n_visits,
-                                               .ceilings = &ceilings};
+    const struct pdnn_aggregate_input input = {
+        .id = ID, .of = pdnn_visits_of(&known, ID), .ceilings = &ceilings};
     made_row_make(&input, made);
     pdnn_visits_finish(&known);
 }
