@@ -88,8 +88,8 @@ enum pdnn_status pdnn_comparison_open(struct pdnn_comparison *comparison,
 void pdnn_comparison_close(struct pdnn_comparison *comparison);
 
 /* Appends what speaks against the ratios: unusable times, no interval, or another state of the machine
- * (probes tell where both sides have one host, threads and isa); or nothing. True if it is to be said before
- * any ratio: with unusable times, and where most pairs found another state. */
+ * (probes tell where both sides have one host, threads and isa). True if it is to be said before any ratio:
+ * with unusable times, and where most pairs found another state. */
 bool pdnn_comparison_doubt(const struct pdnn_comparison *comparison, struct pdnn_str *out);
 
 /* Of a pair: the ratio, the time of one side, and half of the logarithm of the ratio's interval, NaN if there

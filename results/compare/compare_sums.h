@@ -56,8 +56,7 @@ void pdnn_compare_say(const struct pdnn_table *groups, const char *const name[PD
  * the number of the scope's keys is below 0.05. */
 bool pdnn_compare_axis_explains(const struct pdnn_table *axes, size_t axis);
 
-/* The key that explains most in the scope (family, or ""); SIZE_MAX if none explains more than chance would.
- */
+/* The key that explains most in the scope (family, or ""); SIZE_MAX: none explains more than chance would. */
 size_t pdnn_compare_best_axis(const struct pdnn_table *axes, const char *family);
 
 #endif

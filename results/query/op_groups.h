@@ -1,7 +1,6 @@
 /* The group of every row of ops.csv: which part of the model an op belongs to and what it does there. The op
- * and its layer decide, so a bias counts with its product and a dropout with its block. The family says what
- * each layer is. Transformers have the groups of the operator-level characterization of BERT training (Pati
- * et al., arXiv 2104.08335). */
+ * and its layer decide, which is what its family says, so a bias counts with its product. Transformers have
+ * the groups of the operator-level characterization of BERT training (Pati et al., arXiv 2104.08335). */
 #ifndef RESULTS_QUERY_OP_GROUPS_H
 #define RESULTS_QUERY_OP_GROUPS_H
 

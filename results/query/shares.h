@@ -24,7 +24,7 @@ void pdnn_ops_reader_close(struct pdnn_ops_reader *reader);
 size_t pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char *id,
                             const struct pdnn_op_record **ops);
 
-/* The readers of ops.csv, one for each directory of the selection, on the heap. */
+/* The readers by directory of the selection, on the heap. */
 enum pdnn_status pdnn_selection_ops_open(const struct pdnn_selection *selection,
                                          struct pdnn_ops_reader **readers, struct pdnn_err *err);
 void pdnn_selection_ops_close(const struct pdnn_selection *selection, struct pdnn_ops_reader *readers);
@@ -54,7 +54,6 @@ struct pdnn_op_sum {
 void pdnn_op_sum_add(struct pdnn_op_sum *work, const struct pdnn_op_record *op);
 void pdnn_op_sum_finish(struct pdnn_op_sum *work, double step_ns);
 
-/* What rows are summed by. */
 enum pdnn_by {
     PDNN_BY_CATEGORY,
     PDNN_BY_GROUP, /* results/query/op_groups.h; the category if the family is unknown */

@@ -110,7 +110,7 @@ struct analysis {
     size_t n_groups;
     uint32_t *group_of;
     struct pdnn_place_input *of_group, whole; /* the groups without times */
-    struct op_row *rows; /* heap; there are few distinct ops however many visits there are */
+    struct op_row *rows;
     size_t n_rows, rows_room;
     double ops_ns;
     struct pdnn_roofs roofs;
@@ -293,7 +293,7 @@ static bool is_usable(double index) {
 }
 
 static struct op_row *add_row(struct analysis *a, const char *key, const char *layer) {
-    a->rows = pdnn_grow(a->rows, &a->rows_room, a->n_rows, sizeof *a->rows);
+    a->rows = pdnn_arena_grow(a->arena, a->rows, &a->rows_room, a->n_rows, sizeof *a->rows);
     struct op_row *row = &a->rows[a->n_rows++];
     *row = (struct op_row){.key = key, .layer = layer};
     row->times = pdnn_arena_alloc(a->arena, a->ok.count + 1, sizeof *row->times);
@@ -610,6 +610,5 @@ enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct
                 get(&a, PDNN_RESULT_TIME_NS_MEDIAN) * 100);
     }
     pdnn_result_set_text(&a.row, PDNN_RESULT_ROW_FLAGS, pdnn_flags_format(a.flags, flags));
-    free(a.rows);
     return status;
 }

@@ -1,6 +1,6 @@
-/* Means with 95 % intervals by Student's t, of numbers that come one at a time: shares, or logarithms of
- * ratios; and intervals by split-conformal prediction: how far predictions were off where the truth is known
- * says how far others are, whatever the distribution, as long as both were drawn alike. */
+/* Means with 95 % intervals by Student's t, of numbers that come one at a time; and intervals by
+ * split-conformal prediction: how far predictions were off where the truth is known says how far others are,
+ * whatever the distribution, as long as both were drawn alike. */
 #ifndef RESULTS_STATS_MEANS_H
 #define RESULTS_STATS_MEANS_H
 
@@ -26,8 +26,8 @@ double pdnn_mean_geometric(const struct pdnn_mean *logs);
 /* Half of the logarithm of an interval, as an error for logarithms; NaN without an interval. */
 double pdnn_log_half(double low, double high);
 
-/* Amdahl: the fraction f of one's time that many do not share, where the efficiency of `many` times as many
- * is 1 / (1 + f (many - 1)); and that efficiency. */
+/* Amdahl: the fraction f of one's time that many do not share, and the efficiency of `many` times as many, 1
+ * / (1 + f (many - 1)). */
 double pdnn_amdahl_fraction(double efficiency, double many);
 double pdnn_amdahl_efficiency(double fraction, double many);
 
@@ -36,12 +36,10 @@ struct pdnn_mean_interval {
     double at, low, high;
 };
 
+/* Of a mean; of the second mean minus the first (Welch, Biometrika 34, 1947); from logarithms back to ratios.
+ */
 struct pdnn_mean_interval pdnn_mean_interval(const struct pdnn_mean *mean);
-
-/* The second mean minus the first (Welch, Biometrika 34, 1947); NaN unless both have 3 numbers. */
 struct pdnn_mean_interval pdnn_mean_difference(const struct pdnn_mean *first, const struct pdnn_mean *second);
-
-/* From logarithms back to ratios. */
 struct pdnn_mean_interval pdnn_mean_exp(struct pdnn_mean_interval interval);
 
 /* The least reach such that another score, drawn like these, is within it with at least this probability: the
@@ -50,8 +48,7 @@ double pdnn_conformal_reach(double *scores, size_t count, double level);
 
 enum { PDNN_CONFORMAL_STRATA = 4 };
 
-/* A score, and the strata it is part of, from the finest to the coarsest: numbers, equal ones the same
- * stratum. */
+/* A score, and the strata it is part of, from the finest to the coarsest, by numbers. */
 struct pdnn_conformal_case {
     size_t stratum[PDNN_CONFORMAL_STRATA];
     double score;
