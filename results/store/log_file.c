@@ -134,7 +134,8 @@ enum pdnn_status pdnn_log_scan_row(struct pdnn_log_scan *scan, struct pdnn_piece
     *line = (struct pdnn_piece){NULL, 0};
     scan->torn = is_last(scan);
     return scan->torn ? PDNN_OK
-           : count    ? pdnn_csv_fail_count(scan->path, number, count, scan->def->count, err)
+           : count    ? pdnn_fail(err, PDNN_INVALID, "%s:%zu: %zu fields, the header has %zu", scan->path,
+                                  number, count, scan->def->count)
                       : pdnn_fail(err, PDNN_INVALID, "%s:%zu: a NUL byte, or a quote that is never closed",
                                   scan->path, number);
 }

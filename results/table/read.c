@@ -6,8 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The rows of a text, in place: fields are unquoted where they lie, and a NUL overwrites their separator. */
+struct scan {
+    const char *path;
+    size_t n_columns, column[PDNN_TABLE_COLUMNS_MAX]; /* the table's, for each of the file's */
+    char *at, *end;
+    size_t line, row_line; /* of `at`; where the last row starts, from 1 */
+    bool end_of_row;       /* the last field read ended its row */
+};
+
 /* Steps over the separator at `at`, which ends a field; false if there is none. */
-static bool end_field(struct pdnn_csv_scan *p) {
+static bool end_field(struct scan *p) {
     if (p->at == p->end) {
         p->end_of_row = true;
         return true;
@@ -22,8 +31,8 @@ static bool end_field(struct pdnn_csv_scan *p) {
     return true;
 }
 
-/* Parse a field, or a row into fields[0..*count). Return what is wrong, or NULL. */
-static const char *parse_quoted(struct pdnn_csv_scan *p, const char **field) {
+/* Parse a field. Return what is wrong, or NULL. */
+static const char *parse_quoted(struct scan *p, const char **field) {
     char *out = ++p->at;
     *field = out;
     for (; p->at < p->end; p->at++) {
@@ -48,7 +57,7 @@ static bool ends_plain(char byte) {
     return ends[(unsigned char)byte];
 }
 
-static const char *parse_plain(struct pdnn_csv_scan *p, const char **field) {
+static const char *parse_plain(struct scan *p, const char **field) {
     char *at = p->at;
     *field = at;
     /* The text ends with a NUL, which ends the field too. */
@@ -58,59 +67,15 @@ static const char *parse_plain(struct pdnn_csv_scan *p, const char **field) {
     return end_field(p) ? NULL : "a quote inside an unquoted field";
 }
 
-static const char *parse_row(struct pdnn_csv_scan *p, const char **fields, size_t *count) {
-    *count = 0;
-    do {
-        if (*count == PDNN_TABLE_COLUMNS_MAX)
-            return "too many columns";
-        const char **field = &fields[(*count)++];
-        const char *problem = *p->at == '"' ? parse_quoted(p, field) : parse_plain(p, field);
-        if (problem)
-            return problem;
-    } while (!p->end_of_row);
-    return NULL;
-}
-
-enum pdnn_status pdnn_csv_scan_start(struct pdnn_csv_scan *scan, const char *path, char *text, size_t length,
-                                     struct pdnn_err *err) {
-    struct pdnn_csv_scan p = {.path = path, .line = 1, .at = text, .end = text + length};
-    const char *nul = memchr(text, 0, length);
-    for (; nul && text < nul; text++)
-        p.line += *text == '\n';
-    if (nul)
-        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: a NUL byte", path, p.line);
-    if (p.at == p.end)
-        return pdnn_fail(err, PDNN_INVALID, "%s:1: empty, expected a header row", path);
-    const char *problem = parse_row(&p, p.header, &p.n_columns);
-    if (problem)
-        return pdnn_fail(err, PDNN_INVALID, "%s:1: %s", path, problem);
-    for (size_t i = 0; i < p.n_columns; i++)
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(p.header[i], p.header[j]) == 0)
-                return pdnn_fail(err, PDNN_INVALID, "%s:1: column '%.100s' is there twice", path,
-                                 p.header[i]);
-    *scan = p;
-    return PDNN_OK;
-}
-
-enum pdnn_status pdnn_csv_scan_row(struct pdnn_csv_scan *p, const char **fields, bool *found,
-                                   struct pdnn_err *err) {
-    size_t count;
-    *found = p->at < p->end;
-    if (!*found)
-        return PDNN_OK;
+static enum pdnn_status parse_row(struct scan *p, const char **fields, size_t *count, struct pdnn_err *err) {
+    const char *problem = NULL;
     p->row_line = p->line;
-    const char *problem = parse_row(p, fields, &count);
-    if (problem)
-        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %s", p->path, p->row_line, problem);
-    return count == p->n_columns ? PDNN_OK
-                                 : pdnn_csv_fail_count(p->path, p->row_line, count, p->n_columns, err);
-}
-
-enum pdnn_status pdnn_csv_fail_count(const char *path, size_t line, size_t fields, size_t columns,
-                                     struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %zu fields, the header has %zu", path, line, fields,
-                     columns);
+    p->end_of_row = false;
+    for (*count = 0; !problem && !p->end_of_row; ++*count)
+        problem = *count == PDNN_TABLE_COLUMNS_MAX ? "too many columns"
+                  : *p->at == '"'                  ? parse_quoted(p, &fields[*count])
+                                                   : parse_plain(p, &fields[*count]);
+    return problem ? pdnn_fail(err, PDNN_INVALID, "%s:%zu: %s", p->path, p->row_line, problem) : PDNN_OK;
 }
 
 size_t pdnn_csv_split(const char *line, size_t length, struct pdnn_piece *fields, size_t room) {
@@ -131,42 +96,55 @@ size_t pdnn_csv_split(const char *line, size_t length, struct pdnn_piece *fields
     return quoted ? 0 : count;
 }
 
-/* The table's column for each of the file's; those that are not there are added, as defined if they are. */
-static enum pdnn_status map_columns(const struct pdnn_table_file *file, const struct pdnn_csv_scan *scan,
-                                    const struct pdnn_table_def *def, struct pdnn_table *table,
-                                    size_t *columns, struct pdnn_err *err) {
-    bool is_there[PDNN_TABLE_COLUMNS_MAX + 1] = {false};
+/* Columns that the table lacks are added to it, as defined if they are. */
+static enum pdnn_status read_header(struct scan *scan, const struct pdnn_table_def *def,
+                                    struct pdnn_table *table, struct pdnn_err *err) {
+    const char *names[PDNN_TABLE_COLUMNS_MAX];
+    bool is_there[PDNN_TABLE_COLUMNS_MAX] = {false}; /* by the table's column */
+    if (scan->at == scan->end)
+        return pdnn_fail(err, PDNN_INVALID, "%s:1: empty, expected a header row", scan->path);
+    const enum pdnn_status status = parse_row(scan, names, &scan->n_columns, err);
+    if (status != PDNN_OK)
+        return status;
     for (size_t i = 0; i < scan->n_columns; i++) {
-        const struct pdnn_column_def column = {.name = scan->header[i], .align = PDNN_ALIGN_WRAP};
-        size_t c = 0;
-        while (c < def->count && strcmp(def->column[c].name, column.name) != 0)
+        const struct pdnn_column_def unknown = {.name = names[i], .align = PDNN_ALIGN_WRAP};
+        size_t c = 0, at = pdnn_table_find(table, names[i]);
+        while (c < def->count && strcmp(def->column[c].name, names[i]) != 0)
             c++;
-        const bool is_new = file->is_as_in_file || c == def->count;
-        if (is_new && table->n_columns == PDNN_TABLE_COLUMNS_MAX)
+        if (at != SIZE_MAX && is_there[at])
+            return pdnn_fail(err, PDNN_INVALID, "%s:1: column '%.100s' is there twice", scan->path, names[i]);
+        if (at == SIZE_MAX && table->n_columns == PDNN_TABLE_COLUMNS_MAX)
             return pdnn_fail(err, PDNN_INVALID, "%s:1: too many columns", scan->path);
-        columns[i] = is_new ? pdnn_table_add_column(table, c < def->count ? &def->column[c] : &column) : c;
-        is_there[c] = true;
+        if (at == SIZE_MAX)
+            at = pdnn_table_add_column(table, c < def->count ? &def->column[c] : &unknown);
+        scan->column[i] = at;
+        is_there[at] = true;
     }
-    for (size_t c = 0; c < def->count; c++)
-        if (!is_there[c] && !def->column[c].is_optional)
+    for (size_t c = 0; c < def->count; c++) {
+        const size_t at = pdnn_table_find(table, def->column[c].name);
+        if (!def->column[c].is_optional && (at == SIZE_MAX || !is_there[at]))
             return pdnn_fail(err, PDNN_INVALID, "%s:1: there is no column '%s'", scan->path,
                              def->column[c].name);
+    }
     return PDNN_OK;
 }
 
-static enum pdnn_status read_rows(const struct pdnn_table_file *file, struct pdnn_csv_scan *scan,
-                                  const size_t *columns, struct pdnn_table *table, struct pdnn_err *err) {
+static enum pdnn_status read_rows(const struct pdnn_table_file *file, struct scan *scan,
+                                  struct pdnn_table *table, struct pdnn_err *err) {
     const char *fields[PDNN_TABLE_COLUMNS_MAX];
-    for (;;) {
-        bool found;
-        enum pdnn_status status = pdnn_csv_scan_row(scan, fields, &found, err);
-        if (status != PDNN_OK || !found)
+    while (scan->at < scan->end) {
+        size_t count;
+        const enum pdnn_status status = parse_row(scan, fields, &count, err);
+        if (status != PDNN_OK)
             return status;
-        size_t row = pdnn_table_add_row(table);
-        for (size_t i = 0; i < scan->n_columns; i++) {
-            if (pdnn_table_parse(table, row, columns[i], fields[i]))
+        if (count != scan->n_columns)
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %zu fields, the header has %zu", scan->path,
+                             scan->row_line, count, scan->n_columns);
+        const size_t row = pdnn_table_add_row(table);
+        for (size_t i = 0; i < count; i++) {
+            if (pdnn_table_parse(table, row, scan->column[i], fields[i]))
                 continue;
-            const struct pdnn_column_def *def = &table->column[columns[i]].def;
+            const struct pdnn_column_def *def = &table->column[scan->column[i]].def;
             char shown[PDNN_VISIBLE_TEXT];
             return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %s: '%.100s' is not %s %s", scan->path,
                              scan->row_line, def->name, pdnn_visible(shown, fields[i]),
@@ -175,29 +153,31 @@ static enum pdnn_status read_rows(const struct pdnn_table_file *file, struct pdn
         if (file->check && file->check(table, row, err) != PDNN_OK)
             return pdnn_wrap(err, "%s:%zu", scan->path, scan->row_line);
     }
+    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_table_read_text(struct pdnn_table_file *file, char *text, size_t length,
                                       const struct pdnn_table_def *def, struct pdnn_table *table,
                                       struct pdnn_err *err) {
     const struct pdnn_table_def empty = {.name = def->name, .help = def->help};
-    struct pdnn_csv_scan scan;
+    struct scan scan = {.path = file->path, .at = text, .end = text + length, .line = 1};
     struct pdnn_table made;
-    size_t columns[PDNN_TABLE_COLUMNS_MAX];
-    enum pdnn_status status = pdnn_csv_scan_start(&scan, file->path, text, length, err);
-    if (status != PDNN_OK)
-        return status;
+    const char *nul = memchr(text, 0, length);
+    for (; nul && text < nul; text++)
+        scan.line += *text == '\n';
+    if (nul)
+        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: a NUL byte", scan.path, scan.line);
     pdnn_table_init(&made, file->is_as_in_file ? &empty : def);
-    status = map_columns(file, &scan, def, &made, columns, err);
+    enum pdnn_status status = read_header(&scan, def, &made, err);
     if (status == PDNN_OK)
-        status = read_rows(file, &scan, columns, &made, err);
-    if (status != PDNN_OK) {
+        status = read_rows(file, &scan, &made, err);
+    if (status == PDNN_OK) {
+        pdnn_table_fit(&made, 0);
+        *table = made;
+    } else {
         pdnn_table_finish(&made);
-        return status;
     }
-    pdnn_table_fit(&made, 0);
-    *table = made;
-    return PDNN_OK;
+    return status;
 }
 
 enum pdnn_status pdnn_table_read(struct pdnn_table_file *file, const struct pdnn_table_def *def,

@@ -1,37 +1,10 @@
 /* Tables from CSV as in RFC 4180, one header row first: the same bytes that results/table/write.h writes,
- * typed by the table's definition; and the rows of such text as they are. */
+ * typed by the table's definition. */
 #ifndef RESULTS_TABLE_READ_H
 #define RESULTS_TABLE_READ_H
 
 #include "base/err.h"
 #include "results/table/table.h"
-
-/* The rows of a text, in place: fields are unquoted where they lie, and a NUL overwrites their separator.
- * Errors are PDNN_INVALID and start with "path:line: ": a row whose number of fields differs from the
- * header's, a stray or unclosed quote, a NUL byte, a duplicate column name, a missing header. */
-struct pdnn_csv_scan {
-    const char *path;
-    const char *header[PDNN_TABLE_COLUMNS_MAX]; /* names of columns, in the text */
-    size_t n_columns;
-    size_t row_line; /* where the last row starts, from 1 */
-    /* The scan's own. */
-    char *at, *end;
-    size_t line;     /* of `at` */
-    bool end_of_row; /* the last field read ended its row */
-};
-
-/* Starts with the header. The text of the given length plus a NUL is the caller's, and lives as long as the
- * fields are used; it is changed. */
-enum pdnn_status pdnn_csv_scan_start(struct pdnn_csv_scan *scan, const char *path, char *text, size_t length,
-                                     struct pdnn_err *err);
-
-/* The next row's n_columns fields, each NUL-terminated; *found is false after the last. */
-enum pdnn_status pdnn_csv_scan_row(struct pdnn_csv_scan *scan, const char **fields, bool *found,
-                                   struct pdnn_err *err);
-
-/* PDNN_INVALID, for a row with another number of fields than the header. */
-enum pdnn_status pdnn_csv_fail_count(const char *path, size_t line, size_t fields, size_t columns,
-                                     struct pdnn_err *err);
 
 /* A part of a text. */
 struct pdnn_piece {
@@ -54,9 +27,10 @@ struct pdnn_table_file {
 };
 
 /* Reads the file as a table of this definition, its columns first and in its order. Columns that it does not
- * know follow as TEXT. PDNN_INVALID with "path:line: " for what is not CSV, a column that is missing and not
- * optional, or a cell that is not of its column's kind, with the column's name. *table is written on success
- * only. */
+ * know follow as TEXT. PDNN_INVALID with "path:line: " for what is not CSV (a row with another number of
+ * fields than the header, a stray or unclosed quote, a NUL byte, a column that is there twice, no header), a
+ * column that is missing and not optional, or a cell that is not of its column's kind, with the column's
+ * name. *table is written on success only. */
 enum pdnn_status pdnn_table_read(struct pdnn_table_file *file, const struct pdnn_table_def *def,
                                  struct pdnn_table *table, struct pdnn_err *err);
 

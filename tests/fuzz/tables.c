@@ -10,30 +10,29 @@ bool tables_parse(const uint8_t *bytes, size_t length, struct whole_csv *csv) {
         FUZZ_CHECK(strncmp(err.text, "table.csv:", 10) == 0);
         return false;
     }
-    for (size_t row = 0; row < csv->n_rows; row++)
-        FUZZ_CHECK(csv->lines[row] > 1);
     return true;
 }
 
-static void put_row(const char *const *cells, size_t count, struct pdnn_str *out) {
-    for (size_t i = 0; i < count; i++) {
-        pdnn_csv_append(out, cells[i]);
-        pdnn_str_append(out, i + 1 < count ? "," : "\n", 1);
-    }
+static void put(struct pdnn_str *out, const char *cell, bool is_last) {
+    pdnn_csv_append(out, cell);
+    pdnn_str_append(out, is_last ? "\n" : ",", 1);
 }
 
 void tables_check_round_trip(const struct whole_csv *csv) {
+    const size_t n = csv->n_columns;
     struct pdnn_str out = {0};
     struct whole_csv again = {0};
-    put_row(csv->header, csv->n_columns, &out);
-    for (size_t row = 0; row < csv->n_rows; row++)
-        put_row(csv->cells + row * csv->n_columns, csv->n_columns, &out);
+    for (size_t i = 0; i < n; i++)
+        put(&out, whole_csv_name(csv, i), i + 1 == n);
+    for (size_t i = 0; i < csv->n_rows * n; i++)
+        put(&out, whole_csv_get(csv, i / n, (int)(i % n)), (i + 1) % n == 0);
     FUZZ_CHECK(tables_parse((const uint8_t *)out.text, out.length, &again));
-    FUZZ_CHECK(again.n_rows == csv->n_rows && again.n_columns == csv->n_columns);
-    for (size_t i = 0; i < csv->n_columns; i++)
-        FUZZ_CHECK(strcmp(again.header[i], csv->header[i]) == 0);
-    for (size_t i = 0; i < csv->n_rows * csv->n_columns; i++)
-        FUZZ_CHECK(strcmp(again.cells[i], csv->cells[i]) == 0);
+    FUZZ_CHECK(again.n_rows == csv->n_rows && again.n_columns == n);
+    for (size_t i = 0; i < n; i++)
+        FUZZ_CHECK(strcmp(whole_csv_name(&again, i), whole_csv_name(csv, i)) == 0);
+    for (size_t i = 0; i < csv->n_rows * n; i++)
+        FUZZ_CHECK(
+            strcmp(whole_csv_get(&again, i / n, (int)(i % n)), whole_csv_get(csv, i / n, (int)(i % n))) == 0);
     whole_csv_finish(&again);
     pdnn_str_finish(&out);
 }
