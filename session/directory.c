@@ -57,7 +57,7 @@ static enum pdnn_status open_journal(struct pdnn_sweep_directory *sweep, struct 
 
 struct pdnn_instance_visits pdnn_sweep_directory_visits(const struct pdnn_sweep_directory *sweep,
                                                         size_t task) {
-    return pdnn_visits_of(pdnn_journal_visits(sweep->journal), sweep->session->tasks[task].id);
+    return pdnn_visits_of(&sweep->journal->known, sweep->session->tasks[task].id);
 }
 
 struct pdnn_standing pdnn_sweep_directory_standing(const struct pdnn_sweep_directory *sweep, size_t task) {
@@ -107,7 +107,7 @@ enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
         status = pdnn_environment_write(&sweep->folder, request->facts, request->n_facts, err);
     if (status == PDNN_OK)
         status = write_spec(sweep, err);
-    if (status == PDNN_OK && pdnn_journal_was_torn(sweep->journal))
+    if (status == PDNN_OK && (sweep->journal->visits.torn || sweep->journal->ops.torn))
         pdnn_session_warn(sweep->session, "%s/journal.csv: an incomplete last visit was dropped", path);
     return status;
 }
@@ -188,8 +188,8 @@ enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *swee
 enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
     struct pdnn_tables tables = {0};
     sweep->written = false;
-    enum pdnn_status status = pdnn_rows_of_visits(sweep->session, pdnn_journal_visits(sweep->journal), false,
-                                                  &tables, &sweep->sums, err);
+    enum pdnn_status status =
+        pdnn_rows_of_visits(sweep->session, &sweep->journal->known, false, &tables, &sweep->sums, err);
     if (status == PDNN_OK)
         status = pdnn_tables_write(&tables, &sweep->folder, err);
     sweep->written = status == PDNN_OK;

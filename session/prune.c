@@ -55,8 +55,8 @@ static enum pdnn_status make_table(struct pdnn_prune *prune, struct pdnn_results
     const char *name = pdnn_folder_path(&prune->sweep.folder, "results.csv", path);
     struct pdnn_tables tables = {0};
     struct pdnn_rows_sums sums;
-    enum pdnn_status status = pdnn_rows_of_visits(&prune->session, pdnn_journal_visits(prune->sweep.journal),
-                                                  false, &tables, &sums, err);
+    enum pdnn_status status =
+        pdnn_rows_of_visits(&prune->session, &prune->sweep.journal->known, false, &tables, &sums, err);
     if (status == PDNN_OK) {
         pdnn_tables_flush(&tables);
         status = pdnn_results_open(table, &name, 1, &tables.results_text, err);
@@ -67,7 +67,7 @@ static enum pdnn_status make_table(struct pdnn_prune *prune, struct pdnn_results
 
 static enum pdnn_status choose(struct pdnn_prune *prune, const char *const *only, size_t n_only,
                                struct pdnn_err *err) {
-    const struct pdnn_visits *visits = pdnn_journal_visits(prune->sweep.journal);
+    const struct pdnn_visits *visits = &prune->sweep.journal->known;
     struct pdnn_texts named = {0}, asked = {0};
     struct pdnn_results table;
     struct pdnn_row_list rows = {0};

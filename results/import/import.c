@@ -11,7 +11,7 @@
 #include "results/import/source.h"
 #include "results/rows/roofline.h"
 #include "results/store/tables.h"
-#include "results/table/number.h"
+#include "results/table/record.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -401,7 +401,7 @@ static void set_times(struct import *im, struct row *made, double time_ns, doubl
     input.flop_count[made->instance.setting[PDNN_SETTING_DTYPE]] = cost->in_bounds_flop_count;
     pdnn_traffic_from(&input.traffic, &im->roofs, cost->byte_count, cost->byte_count);
     pdnn_place(&im->roofs, &input, &placement);
-    pdnn_result_set_placement(&made->result, &placement);
+    pdnn_record_put(made->result.table, made->result.row, &placement);
     pdnn_result_set_number(&made->result, PDNN_RESULT_TIME_NS_MEDIAN, time_ns);
     pdnn_result_set_number(&made->result, PDNN_RESULT_TIME_NS_MIN, time_ns);
     pdnn_result_set_number(&made->result, PDNN_RESULT_EXAMPLES_PER_S,

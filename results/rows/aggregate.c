@@ -454,7 +454,7 @@ static void place_row(struct analysis *a, double compute_index, double memory_in
     struct pdnn_placement placement;
     a->whole.time_ns = step_ns;
     pdnn_place(&a->roofs, &a->whole, &placement);
-    pdnn_result_set_placement(&a->row, &placement);
+    pdnn_record_put(a->row.table, a->row.row, &placement);
     double speed_index =
         pdnn_place_speed(&placement, &a->roofs, (struct pdnn_speed){compute_index, memory_index});
     put(a, PDNN_RESULT_SPEED_INDEX, speed_index);

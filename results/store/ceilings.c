@@ -1,17 +1,14 @@
 /* ceilings.csv: one row per measured roof. These files are handed around and edited, so columns with known
  * words take no others, while extra columns and another order do no harm. */
-#include "base/file.h"
 #include "models/dtype.h"
 #include "results/table/read.h"
 #include "results/table/record.h"
 #include "results/table/write.h"
 #include "results/store/tables.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { CEILINGS_LIMIT_BYTES = 256 << 20 }; /* all rows there may be of many hosts, with all digits */
+enum { LIMIT_BYTES = 256 << 20 }; /* all rows there may be of many hosts, with all digits */
 
 #define AT(member)       .field = PDNN_FIELD(pdnn_ceiling, member)
 #define AS(form, member) .field = PDNN_FIELD_AS(form, pdnn_ceiling, member)
@@ -49,23 +46,20 @@ static bool is_pattern(const char *text) {
     return *text && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_.")];
 }
 
-/* Whether the column may hold the cell. */
-static bool takes(const struct pdnn_table *table, size_t row, enum pdnn_ceiling_column column) {
-    static const char *const words[PDNN_CEILINGS_COLUMNS] = {
-        [PDNN_CEILING_KIND] = "compute|bandwidth|ladder|overhead|probe|link",
-        [PDNN_CEILING_LEVEL] = "|L1|L2|L3|DRAM"};
-    const char *text = columns[column].kind == PDNN_KIND_TEXT ? pdnn_table_text(table, row, column) : NULL;
-    const bool must_be = column == PDNN_CEILING_THREADS || column == PDNN_CEILING_REPETITIONS;
-    return words[column]                    ? pdnn_parts_have(words[column], "|", text, strlen(text))
-           : column == PDNN_CEILING_PATTERN ? is_pattern(text)
-           : column == PDNN_CEILING_DTYPE   ? is_dtype(text)
-                                            : !must_be || !pdnn_table_is_empty(table, row, column);
-}
-
 static enum pdnn_status check(const struct pdnn_table *table, size_t row, struct pdnn_err *err) {
-    for (enum pdnn_ceiling_column column = 0; column < PDNN_CEILINGS_COLUMNS; column++)
-        if (!takes(table, row, column))
-            return pdnn_table_refuse(table, row, column, err);
+    static const char kinds[] = "compute|bandwidth|ladder|overhead|probe|link", levels[] = "|L1|L2|L3|DRAM";
+    const char *kind = pdnn_table_text(table, row, PDNN_CEILING_KIND),
+               *level = pdnn_table_text(table, row, PDNN_CEILING_LEVEL);
+    const enum pdnn_ceiling_column wrong =
+        !pdnn_parts_have(kinds, "|", kind, strlen(kind))                 ? PDNN_CEILING_KIND
+        : !is_pattern(pdnn_table_text(table, row, PDNN_CEILING_PATTERN)) ? PDNN_CEILING_PATTERN
+        : !is_dtype(pdnn_table_text(table, row, PDNN_CEILING_DTYPE))     ? PDNN_CEILING_DTYPE
+        : !pdnn_parts_have(levels, "|", level, strlen(level))            ? PDNN_CEILING_LEVEL
+        : pdnn_table_is_empty(table, row, PDNN_CEILING_THREADS)          ? PDNN_CEILING_THREADS
+        : pdnn_table_is_empty(table, row, PDNN_CEILING_REPETITIONS)      ? PDNN_CEILING_REPETITIONS
+                                                                         : PDNN_CEILINGS_COLUMNS;
+    if (wrong < PDNN_CEILINGS_COLUMNS)
+        return pdnn_table_refuse(table, row, wrong, err);
     if (!(pdnn_table_number(table, row, PDNN_CEILING_VALUE) > 0))
         return pdnn_fail(err, PDNN_INVALID, "value must be greater than 0");
     return pdnn_record_check(table, row, err);
@@ -73,10 +67,12 @@ static enum pdnn_status check(const struct pdnn_table *table, size_t row, struct
 
 enum pdnn_status pdnn_ceilings_parse(const char *path, char *text, size_t length, const char *host,
                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
-    struct pdnn_table_file file = {.path = path, .check = check};
+    struct pdnn_table_file file = {.path = path, .limit_bytes = LIMIT_BYTES, .check = check};
     struct pdnn_table table;
     struct pdnn_row_list rows = {0};
-    enum pdnn_status status = pdnn_table_read_text(&file, text, length, &pdnn_ceilings_def, &table, err);
+    enum pdnn_status status = text
+                                  ? pdnn_table_read_text(&file, text, length, &pdnn_ceilings_def, &table, err)
+                                  : pdnn_table_read(&file, &pdnn_ceilings_def, &table, err);
     if (status != PDNN_OK)
         return status;
     for (size_t row = 0; row < table.n_rows; row++) {
@@ -91,12 +87,8 @@ enum pdnn_status pdnn_ceilings_parse(const char *path, char *text, size_t length
     else
         for (ceilings->count = 0; ceilings->count < rows.count; ceilings->count++) {
             struct pdnn_ceiling *roof = &ceilings->row[ceilings->count];
-            *roof = (struct pdnn_ceiling){.capacity_bytes = PDNN_ABSENT,
-                                          .reported_bytes = PDNN_ABSENT,
-                                          .low = NAN,
-                                          .high = NAN,
-                                          .median = NAN};
-            pdnn_record_take(&table, rows.at[ceilings->count], roof);
+            *roof = (struct pdnn_ceiling){.threads = 0};
+            pdnn_record_take(&table, rows.at[ceilings->count], true, roof);
         }
     pdnn_rows_finish(&rows);
     pdnn_table_finish(&table);
@@ -105,14 +97,7 @@ enum pdnn_status pdnn_ceilings_parse(const char *path, char *text, size_t length
 
 enum pdnn_status pdnn_ceilings_read(const char *path, const char *host, struct pdnn_ceilings *ceilings,
                                     struct pdnn_err *err) {
-    char *text;
-    size_t length;
-    enum pdnn_status status = pdnn_file_read(path, CEILINGS_LIMIT_BYTES, &text, &length, err);
-    if (status != PDNN_OK)
-        return status;
-    status = pdnn_ceilings_parse(path, text, length, host, ceilings, err);
-    free(text);
-    return status;
+    return pdnn_ceilings_parse(path, NULL, 0, host, ceilings, err);
 }
 
 enum pdnn_status pdnn_ceilings_read_in(const char *directory, struct pdnn_ceilings *ceilings,

@@ -113,11 +113,6 @@ void pdnn_journal_scan_rewind(struct pdnn_journal_scan *scan) {
     pdnn_log_scan_rewind(&scan->ops);
 }
 
-void pdnn_journal_scan_rest(struct pdnn_journal_scan *scan) {
-    pdnn_log_scan_rest(&scan->visits);
-    pdnn_log_scan_rest(&scan->ops);
-}
-
 void pdnn_journal_scan_close(struct pdnn_journal_scan *scan) {
     pdnn_log_scan_close(&scan->visits);
     pdnn_log_scan_close(&scan->ops);
@@ -228,11 +223,6 @@ enum pdnn_status pdnn_journal_scan_next(struct pdnn_journal_scan *scan, struct p
     return take_ops(scan, visit, n_ops, err);
 }
 
-struct pdnn_journal {
-    struct pdnn_log_file visits, ops;
-    struct pdnn_visits known;
-};
-
 /* Adds a visit and its ops, which are the next rows of theirs, or none (NULL); false if there are fewer. */
 static bool add_visit(const struct pdnn_table *visits, size_t row, const struct pdnn_table *ops,
                       size_t *next_op, struct pdnn_visits *known) {
@@ -240,10 +230,10 @@ static bool add_visit(const struct pdnn_table *visits, size_t row, const struct 
     char today[PDNN_ID_TEXT];
     if (ops && visit.n_ops > ops->n_rows - *next_op)
         return false;
-    pdnn_record_take(visits, row, &visit);
+    pdnn_record_take(visits, row, false, &visit);
     visit.ops = pdnn_alloc(visit.n_ops, sizeof *visit.ops);
     for (size_t i = 0; i < visit.n_ops; i++) {
-        pdnn_record_take(ops, *next_op, &visit.ops[i]);
+        pdnn_record_take(ops, *next_op, false, &visit.ops[i]);
         join_key(ops, (*next_op)++, visit.ops[i].key);
     }
     pdnn_visits_add(known, pdnn_instance_reprint(pdnn_table_text(visits, row, PDNN_JOURNAL_ID), today),
@@ -376,14 +366,6 @@ void pdnn_journal_close(struct pdnn_journal *journal) {
     pdnn_log_file_close(&journal->visits);
     pdnn_visits_finish(&journal->known);
     free(journal);
-}
-
-bool pdnn_journal_was_torn(const struct pdnn_journal *journal) {
-    return journal->visits.torn || journal->ops.torn;
-}
-
-const struct pdnn_visits *pdnn_journal_visits(const struct pdnn_journal *journal) {
-    return &journal->known;
 }
 
 /* Ops first: the visit's row commits them. */

@@ -64,11 +64,9 @@ struct pdnn_scanned_visit {
 enum pdnn_status pdnn_journal_scan_open(struct pdnn_journal_scan *scan, const char *directory,
                                         struct pdnn_err *err);
 
-/* Starts at the first visit again. */
+/* Goes back to the first visit and frees the memory of a scan; the files stay open, also for reading visits
+ * where they are. */
 void pdnn_journal_scan_rewind(struct pdnn_journal_scan *scan);
-
-/* Frees the memory of a scan; the files stay open, for reading visits where they are and for a rewind. */
-void pdnn_journal_scan_rest(struct pdnn_journal_scan *scan);
 
 /* The next visit with all its ops; *done if there is none left. PDNN_INVALID, with path and line, for a
  * damaged row, a row of another schema, or ops that are not the visit's. */
@@ -77,7 +75,11 @@ enum pdnn_status pdnn_journal_scan_next(struct pdnn_journal_scan *scan, struct p
 
 void pdnn_journal_scan_close(struct pdnn_journal_scan *scan);
 
-struct pdnn_journal; /* opaque */
+/* A journal that is open for appending. */
+struct pdnn_journal {
+    struct pdnn_log_file visits, ops; /* torn: opening dropped something incomplete */
+    struct pdnn_visits known;         /* all visits, whether or not a spec still names the instance */
+};
 
 /* Adds the visits in these parts of the two files, each beginning with its header; both texts are changed.
  * Without ops (NULL), visits have none. The paths are for messages. */
@@ -104,9 +106,6 @@ enum pdnn_status pdnn_journal_check(const struct pdnn_journal *journal, struct p
 /* Takes NULL. */
 void pdnn_journal_close(struct pdnn_journal *journal);
 
-/* True if opening dropped something incomplete. */
-bool pdnn_journal_was_torn(const struct pdnn_journal *journal);
-
 /* Appends the visit (borrowed) and its ops, and syncs. If that fails, the journal is as it was before. */
 enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *id,
                                      const struct pdnn_visit *visit, struct pdnn_err *err);
@@ -117,8 +116,5 @@ enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *i
 enum pdnn_status pdnn_journal_prune(struct pdnn_journal **journal,
                                     bool (*keeps)(const void *user, const char *id), const void *user,
                                     struct pdnn_err *err);
-
-/* All visits in the journal, whether or not a spec still names the instance. */
-const struct pdnn_visits *pdnn_journal_visits(const struct pdnn_journal *journal);
 
 #endif

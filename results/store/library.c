@@ -98,7 +98,7 @@ static void remember(struct pdnn_library *library, const struct pdnn_table *tabl
                                    pdnn_table_text(table, row, PDNN_LIBRARY_OPERATOR));
     struct last *last = last_of(library, entry, pdnn_table_text(table, row, PDNN_LIBRARY_HOST));
     struct pdnn_visit visit = {0};
-    pdnn_record_take(table, row, &visit);
+    pdnn_record_take(table, row, false, &visit);
     if (visit.started_unix_ms >= last->started_unix_ms) {
         last->started_unix_ms = visit.started_unix_ms;
         last->outcome = visit.outcome;
@@ -114,7 +114,7 @@ static enum pdnn_status check_row(const struct pdnn_table *table, size_t row, st
     struct pdnn_visit visit = {0};
     if (pdnn_record_check(table, row, err) != PDNN_OK)
         return err->status;
-    pdnn_record_take(table, row, &visit);
+    pdnn_record_take(table, row, false, &visit);
     if (visit.outcome == PDNN_OUTCOME_OK && !(isfinite(visit.median_ns) && visit.median_ns > 0))
         return pdnn_fail(err, PDNN_INVALID, "a row that is ok needs a time_ns_median above 0");
     return PDNN_OK;

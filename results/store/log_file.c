@@ -110,6 +110,7 @@ enum pdnn_status pdnn_log_scan_open(struct pdnn_log_scan *scan, const char *dire
     if (fstat(scan->fd, &info) != 0 || !S_ISREG(info.st_mode))
         return pdnn_fail(err, PDNN_INVALID, "%s: is not a file", scan->path);
     enum pdnn_status status = pdnn_log_scan_line(scan, &header, err);
+    scan->header = header.length;
     return status == PDNN_OK ? check_header(def, scan->path, scan->block, scan->used, err) : status;
 }
 
@@ -141,24 +142,18 @@ enum pdnn_status pdnn_log_scan_row(struct pdnn_log_scan *scan, struct pdnn_piece
 }
 
 void pdnn_log_scan_rewind(struct pdnn_log_scan *scan) {
-    struct pdnn_piece header;
-    struct pdnn_err ignored = {0};
-    scan->at = scan->used = 0;
-    scan->offset = scan->line = 0;
-    scan->torn = false;
-    pdnn_log_scan_line(scan, &header, &ignored);
-}
-
-void pdnn_log_scan_rest(struct pdnn_log_scan *scan) {
     free(scan->block);
     scan->block = NULL;
+    scan->at = scan->used = 0;
+    scan->offset = scan->header;
+    scan->line = scan->header > 0;
 }
 
 void pdnn_log_scan_close(struct pdnn_log_scan *scan) {
     if (scan->fd >= 0)
         close(scan->fd);
     scan->fd = -1;
-    pdnn_log_scan_rest(scan);
+    pdnn_log_scan_rewind(scan);
 }
 
 void pdnn_log_row_flatten(struct pdnn_table *table, size_t row) {

@@ -18,6 +18,7 @@ struct pdnn_log_scan {
     char *block;
     size_t at, used, room; /* in the block */
     uint64_t offset;       /* of the block in the file */
+    uint64_t header;       /* length of the header; 0: it is not there, or is not complete */
     uint64_t line;         /* lines taken so far */
     bool torn;             /* the last line was incomplete and was left out */
 };
@@ -36,11 +37,9 @@ enum pdnn_status pdnn_log_scan_line(struct pdnn_log_scan *scan, struct pdnn_piec
 enum pdnn_status pdnn_log_scan_row(struct pdnn_log_scan *scan, struct pdnn_piece *line,
                                    struct pdnn_piece *fields, size_t room, struct pdnn_err *err);
 
-/* Starts at the first row again. */
+/* Goes back to the first row and frees the memory; the file stays open, also for reading rows where they are.
+ */
 void pdnn_log_scan_rewind(struct pdnn_log_scan *scan);
-
-/* Frees the memory; the file stays open, for reading rows where they are and for a rewind. */
-void pdnn_log_scan_rest(struct pdnn_log_scan *scan);
 void pdnn_log_scan_close(struct pdnn_log_scan *scan);
 
 /* Makes the row one line, whatever its texts hold: control characters become blanks. */

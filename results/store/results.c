@@ -216,14 +216,10 @@ unsigned pdnn_result_flags(const struct pdnn_result *result) {
     return pdnn_flags_parse(pdnn_result_text(result, PDNN_RESULT_ROW_FLAGS));
 }
 
-void pdnn_result_set_placement(struct pdnn_result *result, const struct pdnn_placement *place) {
-    pdnn_record_put(result->table, result->row, place);
-}
-
 struct pdnn_placement pdnn_result_placement(const struct pdnn_result *result) {
     struct pdnn_placement place;
     pdnn_placement_init(&place);
-    pdnn_record_take(result->table, result->row, &place);
+    pdnn_record_take(result->table, result->row, true, &place);
     return place;
 }
 
@@ -235,16 +231,9 @@ const struct pdnn_table_def pdnn_ops_def = {"ops", "one row per instance, op and
                                             PDNN_OPS_COLUMNS};
 
 struct pdnn_op_record pdnn_ops_row(const struct pdnn_table *ops, size_t row) {
-    struct pdnn_op_record op = {.op_index = PDNN_ABSENT,
-                                .count = PDNN_ABSENT,
-                                .flop_count = PDNN_ABSENT,
-                                .in_bounds_flop_count = PDNN_ABSENT,
-                                .byte_count = PDNN_ABSENT,
-                                .extrapolated = PDNN_ABSENT,
-                                .time_ns_median = NAN,
-                                .share_pct = NAN};
+    struct pdnn_op_record op = {.id = ""};
     pdnn_placement_init(&op.place);
-    pdnn_record_take(ops, row, &op);
+    pdnn_record_take(ops, row, true, &op);
     return op;
 }
 

@@ -101,8 +101,7 @@ double pdnn_result_number(const struct pdnn_result *result, enum pdnn_result_col
 enum pdnn_outcome pdnn_result_outcome(const struct pdnn_result *result);
 unsigned pdnn_result_flags(const struct pdnn_result *result);
 
-/* The cells that a placement has. */
-void pdnn_result_set_placement(struct pdnn_result *result, const struct pdnn_placement *place);
+/* What its cells say; pdnn_record_put sets them. */
 struct pdnn_placement pdnn_result_placement(const struct pdnn_result *result);
 
 /* The columns of ops.csv. */

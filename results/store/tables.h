@@ -49,7 +49,8 @@ enum pdnn_status pdnn_ceilings_read(const char *path, const char *host, struct p
 /* The same of DIR/ceilings.csv. */
 enum pdnn_status pdnn_ceilings_read_in(const char *directory, struct pdnn_ceilings *ceilings,
                                        struct pdnn_err *err);
-/* The same from text of the given length plus a NUL, which is changed; path is for messages. */
+/* The same from text of the given length plus a NUL, which is changed; path is for messages. NULL: the file.
+ */
 enum pdnn_status pdnn_ceilings_parse(const char *path, char *text, size_t length, const char *host,
                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err);
 

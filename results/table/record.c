@@ -74,12 +74,14 @@ void pdnn_record_put(struct pdnn_table *table, size_t row, const void *record) {
     }
 }
 
-void pdnn_record_take(const struct pdnn_table *table, size_t row, void *record) {
+void pdnn_record_take(const struct pdnn_table *table, size_t row, bool has_absent, void *record) {
     for (size_t c = 0; c < table->n_columns; c++) {
         const struct pdnn_column_def *def = &table->column[c].def;
         void *field = (char *)record + def->field.offset;
-        if (!def->field.size ||
-            (def->field.form != PDNN_FIELD_BORROWED && pdnn_table_is_empty(table, row, c)))
+        const bool takes_empty =
+            def->field.form == PDNN_FIELD_BORROWED ||
+            (has_absent && !is_short(def) && (def->kind == PDNN_KIND_COUNT || def->kind == PDNN_KIND_NUMBER));
+        if (!def->field.size || (!takes_empty && pdnn_table_is_empty(table, row, c)))
             continue;
         if (def->kind == PDNN_KIND_TEXT)
             take_text(def, pdnn_table_text(table, row, c), field);

@@ -8,9 +8,9 @@
 /* Fills the cells that have a field. A pointer may be NULL. COUNT: of a uint64_t or a uint32_t. */
 void pdnn_record_put(struct pdnn_table *table, size_t row, const void *record);
 
-/* The reverse; a field stays as it is where its cell is empty or not a value of it, but a pointer gets "".
- * Text is cut to its array. */
-void pdnn_record_take(const struct pdnn_table *table, size_t row, void *record);
+/* The reverse; a field stays as it is where its cell is empty or not a value of it, but a pointer gets "",
+ * and with has_absent a double NaN and a uint64_t UINT64_MAX. Text is cut to its array. */
+void pdnn_record_take(const struct pdnn_table *table, size_t row, bool has_absent, void *record);
 
 /* PDNN_INVALID for a cell that its field cannot have: a text too long, no time, an unknown word, or a count
  * that is too large, or missing, for 32 bits. */

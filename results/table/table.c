@@ -269,10 +269,15 @@ static void append_shown(const struct pdnn_table *table, size_t row, size_t colu
     }
     switch (def->show) {
     case PDNN_SHOW_FIXED:
+    case PDNN_SHOW_PERCENT:
+    case PDNN_SHOW_RATIO:
         if (def->above > 0 && value > def->above)
             pdnn_str_printf(out, "above");
         else
-            pdnn_str_printf(out, "%.*f", def->decimals, value);
+            pdnn_str_printf(out, "%.*f%s", def->decimals, value,
+                            def->show == PDNN_SHOW_FIXED   ? ""
+                            : def->show == PDNN_SHOW_RATIO ? " x"
+                                                           : " %");
         break;
     case PDNN_SHOW_TIME:
         pdnn_str_printf(out, "%s", pdnn_format_ns(buffer, value));
@@ -283,14 +288,10 @@ static void append_shown(const struct pdnn_table *table, size_t row, size_t colu
     case PDNN_SHOW_BYTES:
         pdnn_str_printf(out, "%s", pdnn_format_bytes(buffer, value));
         break;
-    case PDNN_SHOW_PERCENT:
-        pdnn_str_printf(out, "%.*f %%", def->decimals, value);
-        break;
     case PDNN_SHOW_SHARE:
-        pdnn_str_printf(out, "%.*f %%", def->decimals, value * 100);
-        break;
     case PDNN_SHOW_CHANGE:
-        pdnn_str_printf(out, "%+.*f %%", def->decimals, value * 100);
+        pdnn_str_printf(out, def->show == PDNN_SHOW_CHANGE ? "%+.*f %%" : "%.*f %%", def->decimals,
+                        value * 100);
         break;
     case PDNN_SHOW_FACTOR:
         pdnn_factor_append(out, value);
@@ -301,9 +302,6 @@ static void append_shown(const struct pdnn_table *table, size_t row, size_t colu
         pdnn_factor_append(out, value);
         pdnn_str_printf(out, " to ");
         pdnn_factor_append(out, pdnn_table_number(table, row, column + 1));
-        break;
-    case PDNN_SHOW_RATIO:
-        pdnn_str_printf(out, "%.*f x", def->decimals, value);
         break;
     default:
         if (def->kind == PDNN_KIND_NUMBER)

@@ -114,7 +114,7 @@ static void validate_one(const struct pdnn_instance_visits *of, const struct pdn
 
 void pdnn_compose_validate(const struct pdnn_sweep_directory *sweep, const bool *calibrates,
                            struct pdnn_table *made) {
-    const struct pdnn_visits *visits = pdnn_journal_visits(sweep->journal);
+    const struct pdnn_visits *visits = &sweep->journal->known;
     const struct pdnn_session *session = sweep->session;
     double *scratch = pdnn_alloc(pdnn_visits_most(visits), sizeof *scratch);
     pdnn_table_init(made, &pdnn_validation_def);

@@ -286,7 +286,7 @@ enum pdnn_status pdnn_compose_settle(struct compose *compose, struct pdnn_err *e
     compose->result->calibrates = calibrates;
     for (size_t i = 0; i < n_tasks; i++)
         calibrates[i] = compose->of[i].role == ROLE_CALIBRATES;
-    const size_t most = pdnn_visits_most(pdnn_journal_visits(compose->sweep->journal));
+    const size_t most = pdnn_visits_most(&compose->sweep->journal->known);
     settle.cases = pdnn_alloc(n_tasks + 1, sizeof *settle.cases);
     settle.scratch = pdnn_alloc((n_tasks > most ? n_tasks : most) + 1, sizeof *settle.scratch);
     /* First those that calibrate and have run, then the composed ones, among which are those that were to

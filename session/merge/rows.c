@@ -62,7 +62,6 @@ static void note_visit(struct pdnn_merge_job *job, size_t source, size_t instanc
 static enum pdnn_status scan(struct pdnn_merge_job *job, size_t source, struct pdnn_err *err) {
     struct pdnn_journal_scan *scan = &job->source[source].scan;
     enum pdnn_status status = PDNN_OK;
-    pdnn_journal_scan_rewind(scan);
     for (bool done = false; status == PDNN_OK && !done;) {
         struct pdnn_scanned_visit visit;
         size_t instance = 0;
@@ -72,7 +71,7 @@ static enum pdnn_status scan(struct pdnn_merge_job *job, size_t source, struct p
         if (status == PDNN_OK && !done)
             note_visit(job, source, instance, &visit);
     }
-    pdnn_journal_scan_rest(scan);
+    pdnn_journal_scan_rewind(scan);
     return status;
 }
 

@@ -149,7 +149,7 @@ static enum pdnn_status open_source(struct pdnn_merge_job *job, const char *path
     enum pdnn_status status = pdnn_journal_scan_open(&source->scan, path, err);
     if (status == PDNN_OK)
         status = pdnn_journal_scan_next(&source->scan, &visit, &done, err);
-    pdnn_journal_scan_rest(&source->scan);
+    pdnn_journal_scan_rewind(&source->scan);
     if (status != PDNN_OK || done) {
         pdnn_journal_scan_close(&source->scan);
         if (status == PDNN_OK)

@@ -124,7 +124,7 @@ static void append_three(struct pdnn_journal *journal) {
 
 static void check_three(const struct pdnn_journal *journal) {
     struct pdnn_visit first = make_visit(1), second = make_visit(2);
-    const struct pdnn_visits *known = pdnn_journal_visits(journal);
+    const struct pdnn_visits *known = &journal->known;
     assert_int_equal(known->ids.count, 2);
     assert_string_equal(known->ids.text[0], "fc/a=1,b=2");
     assert_string_equal(known->ids.text[1], "fc/a=2");
@@ -146,12 +146,12 @@ static void test_journal_append_reads_back(void **state) {
     struct pdnn_err err = {0};
     struct pdnn_journal *journal;
     assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
-    assert_int_equal(pdnn_journal_visits(journal)->ids.count, 0);
+    assert_int_equal(journal->known.ids.count, 0);
     append_three(journal);
     check_three(journal);
     pdnn_journal_close(journal);
     assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
-    assert_false(pdnn_journal_was_torn(journal));
+    assert_false(journal->visits.torn || journal->ops.torn);
     check_three(journal);
     pdnn_journal_close(journal);
 }
@@ -207,8 +207,8 @@ static void check_cut(const struct place *place, const struct text *journal_text
     write_file(place->journal, journal_text->bytes, cut);
     write_file(place->ops, ops_text->bytes, ops_cut);
     assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
-    assert_int_equal(pdnn_journal_was_torn(journal), !is_whole && !is_clean);
-    assert_int_equal(pdnn_visits_of(pdnn_journal_visits(journal), "fc/a=1,b=2").count, is_whole ? 2 : 1);
+    assert_int_equal(journal->visits.torn || journal->ops.torn, !is_whole && !is_clean);
+    assert_int_equal(pdnn_visits_of(&journal->known, "fc/a=1,b=2").count, is_whole ? 2 : 1);
     if (!is_whole)
         assert_int_equal(pdnn_journal_append(journal, "fc/a=1,b=2", &second, &err), PDNN_OK);
     check_three(journal);
@@ -324,7 +324,7 @@ static void test_journal_open_torn_header(void **state) {
         size_t length;
         write_file(place->journal, header.text, cut);
         assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
-        assert_int_equal(pdnn_journal_visits(journal)->ids.count, 0);
+        assert_int_equal(journal->known.ids.count, 0);
         pdnn_journal_close(journal);
         assert_int_equal(pdnn_file_read(place->journal, LIMIT_BYTES, &text, &length, &err), PDNN_OK);
         assert_int_equal(length, header.length);
@@ -449,7 +449,7 @@ static void append_beyond(const struct place *place, off_t limit_bytes, const ch
         bool good = setrlimit(RLIMIT_FSIZE, &limit) == 0 &&
                     pdnn_journal_open(&place->folder, &journal, &err) == PDNN_OK &&
                     pdnn_journal_append(journal, "fc/a=3", &visit, &err) == PDNN_IO &&
-                    strstr(err.text, path) && pdnn_journal_visits(journal)->ids.count == 2;
+                    strstr(err.text, path) && journal->known.ids.count == 2;
         _exit(good ? 0 : 1);
     }
     int status;
@@ -475,7 +475,7 @@ static void test_journal_append_disk_full(void **state) {
     assert_file_is(place->journal, &rows);
     assert_file_is(place->ops, &ops);
     assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
-    assert_false(pdnn_journal_was_torn(journal));
+    assert_false(journal->visits.torn || journal->ops.torn);
     check_three(journal);
     pdnn_journal_close(journal);
     free(rows.bytes);
@@ -496,7 +496,7 @@ static void test_journal_many_instances(void **state) {
     }
     pdnn_journal_close(journal);
     assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
-    const struct pdnn_visits *known = pdnn_journal_visits(journal);
+    const struct pdnn_visits *known = &journal->known;
     assert_int_equal(known->ids.count, N);
     for (size_t i = 0; i < N; i++) {
         char id[64];

@@ -1,5 +1,6 @@
 /* The rows that stand out, what bounds them and what is noisy, from made-up records. */
 #include "results/rows/summary.h"
+#include "results/table/record.h"
 #include "tests/cmocka_all.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ static void add(struct pdnn_summary *summary, enum pdnn_outcome outcome, const c
     pdnn_result_add(&row, id);
     pdnn_result_set_text(&row, PDNN_RESULT_STATUS, pdnn_outcome_name(outcome));
     pdnn_result_set_text(&row, PDNN_RESULT_ROW_FLAGS, pdnn_flags_format(flags, text));
-    pdnn_result_set_placement(&row, &place);
+    pdnn_record_put(row.table, row.row, &place);
     pdnn_summary_add(summary, &row);
     pdnn_table_finish(&table);
     pdnn_arena_finish(&arena);

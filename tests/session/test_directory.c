@@ -183,7 +183,7 @@ static void test_open_warns(void **state) {
     open_directory(place);
     assert_non_null(strstr(place->warnings, "spec.yaml: the spec has changed"));
     assert_non_null(strstr(place->warnings, "journal.csv: an incomplete last visit was dropped"));
-    assert_int_equal(pdnn_journal_visits(place->sweep.journal)->ids.count, 1);
+    assert_int_equal(place->sweep.journal->known.ids.count, 1);
 }
 
 /* The machine differs from before: refused, and nothing is written. */
