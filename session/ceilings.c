@@ -8,10 +8,8 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
-
-enum { THREAD_COUNTS_MAX = PDNN_CEILINGS_THREADS_MAX };
 
 /* Roofs that `paradnn ceilings` took longer for are used instead, while they are kept. */
 static const double quick_seconds = 1.5;
@@ -23,9 +21,9 @@ static const uint64_t link_overtime_ns = UINT64_C(60000000000);
 /* The share of the time left that measuring roofs may take. */
 static const double share_most = 1.0 / 3;
 
-/* A sorted list without duplicates. Counts beyond its capacity are dropped, and their rows get no roofs. */
+/* Ascending. Counts beyond its capacity are dropped, and their rows get no roofs. */
 struct counts {
-    int64_t threads[THREAD_COUNTS_MAX];
+    int64_t threads[PDNN_CEILINGS_THREADS_MAX];
     size_t count;
 };
 
@@ -33,10 +31,9 @@ static void counts_add(struct counts *counts, int64_t threads) {
     size_t at = 0;
     while (at < counts->count && counts->threads[at] < threads)
         at++;
-    if ((at < counts->count && counts->threads[at] == threads) || counts->count == THREAD_COUNTS_MAX)
+    if ((at < counts->count && counts->threads[at] == threads) || counts->count == PDNN_CEILINGS_THREADS_MAX)
         return;
-    for (size_t i = counts->count++; i > at; i--)
-        counts->threads[i] = counts->threads[i - 1];
+    memmove(counts->threads + at + 1, counts->threads + at, (counts->count++ - at) * sizeof threads);
     counts->threads[at] = threads;
 }
 
@@ -54,13 +51,12 @@ static bool has_link(const struct pdnn_ceilings *ceilings, int64_t ranks) {
 /* The values of this setting that open tasks have and no row of the ceilings. */
 static struct counts missing(const struct pdnn_session *session, enum pdnn_setting setting,
                              bool (*has)(const struct pdnn_ceilings *ceilings, int64_t value)) {
-    struct counts wanted = {0}, missing = {0};
-    for (size_t i = 0; i < session->n_tasks; i++)
-        if (!session->tasks[i].closed)
-            counts_add(&wanted, session->tasks[i].instance.setting[setting]);
-    for (size_t i = 0; i < wanted.count; i++)
-        if (!has(session->ceilings, wanted.threads[i]))
-            missing.threads[missing.count++] = wanted.threads[i];
+    struct counts missing = {0};
+    for (size_t i = 0; i < session->n_tasks; i++) {
+        const int64_t value = session->tasks[i].instance.setting[setting];
+        if (!session->tasks[i].closed && !has(session->ceilings, value))
+            counts_add(&missing, value);
+    }
     return missing;
 }
 
@@ -68,15 +64,15 @@ struct watcher {
     const struct pdnn_ceilings_job *request;
     const struct pdnn_session_hooks *hooks;
     struct pdnn_worker worker;
-    int64_t threads;
-    size_t done, all;
+    size_t done; /* of the request's thread counts */
 };
 
 static void show(void *user, double fraction) {
     const struct watcher *watcher = user;
-    double done = (double)watcher->done + fraction, all = (double)watcher->all;
-    watcher->hooks->roofs(watcher->hooks->user, done / all, watcher->threads,
-                          (all - done) * watcher->request->seconds_each);
+    const struct pdnn_ceilings_job *request = watcher->request;
+    double done = (double)watcher->done + fraction, all = (double)request->n_threads;
+    watcher->hooks->roofs(watcher->hooks->user, done / all, request->threads[watcher->done],
+                          (all - done) * request->seconds_each);
 }
 
 static enum pdnn_status measure(void *user, double seconds, struct pdnn_ceilings *ceilings,
@@ -89,7 +85,8 @@ static enum pdnn_status measure(void *user, double seconds, struct pdnn_ceilings
                                      .user = watcher};
     if (seconds > 0)
         show(watcher, 0);
-    return pdnn_worker_ceilings(&watcher->worker, watcher->threads, seconds, &watch, ceilings, err);
+    return pdnn_worker_ceilings(&watcher->worker, watcher->request->threads[watcher->done], seconds, &watch,
+                                ceilings, err);
 }
 
 uint64_t pdnn_ceilings_limit_ns(double seconds, uint64_t overtime_ns) {
@@ -97,44 +94,37 @@ uint64_t pdnn_ceilings_limit_ns(double seconds, uint64_t overtime_ns) {
     return (uint64_t)(LENIENCE * seconds * 1e9) + overtime_ns;
 }
 
-/* The roofs for watcher->threads. */
-static enum pdnn_status get(struct watcher *watcher, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
-    const struct pdnn_ceilings_job *request = watcher->request;
-    const struct pdnn_roofs_job job = {
-        .directory = request->cache,
-        .context = {.host = request->host,
-                    .build = pdnn_build,
-                    .isa = pdnn_isa_names[PDNN_ISA_DEFAULT],
-                    .threads = watcher->threads,
-                    .variables = environ},
-        .software = pdnn_worker_software(&watcher->worker),
-        .seconds = request->seconds_each,
-        .must_measure = request->must_measure,
-        .now_unix_ms = pdnn_clock_unix_ms(),
-        .measure = measure,
-        .user = watcher,
-    };
-    struct pdnn_str note = {0};
-    enum pdnn_status status = pdnn_roof_cache_get(&job, ceilings, &note, err);
-    if (status == PDNN_OK && note.length)
-        watcher->hooks->note(watcher->hooks->user, pdnn_str_text(&note));
-    pdnn_str_finish(&note);
-    return status;
-}
-
 enum pdnn_status pdnn_measure_ceilings(const struct pdnn_ceilings_job *request,
                                        const struct pdnn_session_hooks *hooks, struct pdnn_ceilings *ceilings,
                                        struct pdnn_err *err) {
-    struct watcher watcher = {.request = request, .hooks = hooks, .all = request->n_threads};
+    struct watcher watcher = {.request = request, .hooks = hooks};
     const struct pdnn_host *host = request->host;
+    struct pdnn_str note = {0};
     enum pdnn_status status =
         pdnn_worker_start(&watcher.worker, host, PDNN_ISA_DEFAULT, host->memory_limit_bytes, err);
     if (status != PDNN_OK)
         return status;
-    for (; status == PDNN_OK && watcher.done < watcher.all; watcher.done++) {
-        watcher.threads = request->threads[watcher.done];
-        status = get(&watcher, ceilings, err);
+    for (; status == PDNN_OK && watcher.done < request->n_threads; watcher.done++) {
+        const struct pdnn_roofs_job job = {
+            .directory = request->cache,
+            .context = {.host = host,
+                        .build = pdnn_build,
+                        .isa = pdnn_isa_names[PDNN_ISA_DEFAULT],
+                        .threads = request->threads[watcher.done],
+                        .variables = environ},
+            .software = pdnn_worker_software(&watcher.worker),
+            .seconds = request->seconds_each,
+            .must_measure = request->must_measure,
+            .now_unix_ms = pdnn_clock_unix_ms(),
+            .measure = measure,
+            .user = &watcher,
+        };
+        status = pdnn_roof_cache_get(&job, ceilings, &note, err);
+        if (status == PDNN_OK && note.length)
+            hooks->note(hooks->user, note.text);
+        pdnn_str_clear(&note);
     }
+    pdnn_str_finish(&note);
     hooks->ended(hooks->user);
     pdnn_worker_stop(&watcher.worker);
     return status;
@@ -160,20 +150,19 @@ enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, str
 }
 
 enum pdnn_status pdnn_session_measure_links(struct pdnn_session *session, struct pdnn_err *err) {
-    const struct pdnn_session_hooks *hooks = session->hooks;
     const struct pdnn_worker alone = {.pid = 0};
     const struct counts ranks = missing(session, PDNN_SETTING_RANKS, has_link);
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < ranks.count && status == PDNN_OK; i++) {
-        struct watcher watcher = {.hooks = hooks, .threads = ranks.threads[i], .all = 1};
+        struct pdnn_worker worker = alone;
         const struct pdnn_watch watch = {.time_limit_ns =
                                              pdnn_ceilings_limit_ns(link_seconds, link_overtime_ns),
-                                         .stop = hooks->watch(hooks->user)};
-        status = pdnn_worker_start_ranks(&watcher.worker, &session->host, PDNN_ISA_DEFAULT, ranks.threads[i],
+                                         .stop = session->hooks->watch(session->hooks->user)};
+        status = pdnn_worker_start_ranks(&worker, &session->host, PDNN_ISA_DEFAULT, ranks.threads[i],
                                          session->memory_limit_bytes, &alone, err);
         if (status == PDNN_OK)
-            status = pdnn_worker_ceilings(&watcher.worker, 0, link_seconds, &watch, session->ceilings, err);
-        pdnn_worker_stop(&watcher.worker);
+            status = pdnn_worker_ceilings(&worker, 0, link_seconds, &watch, session->ceilings, err);
+        pdnn_worker_stop(&worker);
     }
     return status;
 }

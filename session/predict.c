@@ -32,10 +32,9 @@ enum { WORTH = 16 };
 /* Samples with the warm-up and the stamped steps around them, over samples alone. */
 #define AROUND_SAMPLES 2.2
 
-/* They depend on the dtype, the threads and the backend alone. */
 struct rates {
     double gflops, gbs;
-    bool is_measured; /* both come from the ceilings */
+    bool is_measured;
 };
 
 /* Measured where there are roofs for these threads, nominal elsewhere. Kernels do not reach the plain
@@ -65,16 +64,17 @@ static struct rates find_rates(const struct pdnn_ceilings *ceilings, const struc
     return rates;
 }
 
-static struct pdnn_prediction predict_at(const struct rates *rates, const struct pdnn_spec *spec,
-                                         const struct pdnn_instance *instance,
-                                         const struct pdnn_totals *totals) {
+struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const struct pdnn_spec *spec,
+                                    const struct pdnn_instance *instance, const struct pdnn_totals *totals) {
+    const struct rates rates = find_rates(ceilings, instance);
     const struct pdnn_spec_measure *measure = &spec->measure;
     double limit = spec->limits.time_ns ? (double)spec->limits.time_ns / 1e9 : INFINITY;
     double rounds = (double)measure->rounds, max_time = (double)measure->max_time_ns / 1e9;
     double share = max_time / rounds, samples = (double)measure->min_samples;
-    double step_ns = fmax((double)totals->cost.in_bounds_flop_count / rates->gflops,
-                          (double)totals->cost.byte_count / rates->gbs);
-    struct pdnn_prediction made = {.step = step_ns * 1e-9 / pdnn_instance_repetitions(instance)};
+    double step_ns = fmax((double)totals->cost.in_bounds_flop_count / rates.gflops,
+                          (double)totals->cost.byte_count / rates.gbs);
+    struct pdnn_prediction made = {.step = step_ns * 1e-9 / pdnn_instance_repetitions(instance),
+                                   .is_measured = rates.is_measured};
     bool is_cold = instance->setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
     double sample = is_cold ? made.step + evict_seconds : fmax(made.step, sample_seconds_min);
     double prepare = prepare_seconds + prepare_seconds_per_gb * (double)totals->memory_bytes * 1e-9;
@@ -95,21 +95,13 @@ static struct pdnn_prediction predict_at(const struct rates *rates, const struct
     return made;
 }
 
-struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const struct pdnn_spec *spec,
-                                    const struct pdnn_instance *instance, const struct pdnn_totals *totals) {
-    const struct rates rates = find_rates(ceilings, instance);
-    return predict_at(&rates, spec, instance, totals);
-}
-
 /* What sweeps made of the extra visits that a wide interval can ask for: tests/cli/limits_test.py. */
 static const double usual_share = 0.8;
 
 void pdnn_estimate_add(struct pdnn_estimate *estimate, const struct pdnn_instance *instance,
                        const struct pdnn_totals *totals) {
-    const struct rates rates = find_rates(estimate->ceilings, instance);
-    const struct pdnn_prediction made = predict_at(&rates, estimate->spec, instance, totals);
-    estimate->any_measured = estimate->any_measured || rates.is_measured;
-    estimate->any_nominal = estimate->any_nominal || !rates.is_measured;
+    const struct pdnn_prediction made = pdnn_predict(estimate->ceilings, estimate->spec, instance, totals);
+    *(made.is_measured ? &estimate->any_measured : &estimate->any_nominal) = true;
     estimate->rounds += made.rounds;
     estimate->total += made.total;
 }

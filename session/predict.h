@@ -12,10 +12,11 @@
 
 /* All in seconds of wall time. */
 struct pdnn_prediction {
-    double step;   /* one step of the model */
-    double visit;  /* one visit: preparation, probes, warm-up and samples */
-    double rounds; /* the visits of its rounds */
-    double total;  /* those, and all extra ones that a wide interval can ask for */
+    double step;      /* one step of the model */
+    double visit;     /* one visit: preparation, probes, warm-up and samples */
+    double rounds;    /* the visits of its rounds */
+    double total;     /* those, and all extra ones that a wide interval can ask for */
+    bool is_measured; /* both rates come from the ceilings */
 };
 
 /* With R GFLOP/s and B GB/s of the instance's dtype and threads:

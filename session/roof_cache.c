@@ -23,24 +23,26 @@ void pdnn_roof_cache_context(const struct pdnn_roofs_job *job, struct pdnn_str *
                     host->kernel, host->governor, host->memory_bytes, magnitude);
 }
 
-/* An entry is "UNIX_MS SECONDS LIBRARIES<tab>TABLE"; TABLE is a ceilings.csv with tabs for line breaks. */
-static bool exchange(char *text, char from, char to) {
-    bool is_free_of = strchr(text, to) == NULL;
-    for (char *at = text; (at = strchr(at, from)) != NULL; at++)
-        *at = to;
-    return is_free_of;
-}
+/* Older ones are measured again. Probes see the cores and the memory, and not what a neighbour does to a
+ * shared cache. */
+static const int64_t age_max_ms = INT64_C(24) * 3600 * 1000;
+
+/* Both probes, as rows have them, are within this of those beside the roofs, as a ratio to the smaller one.
+ */
+static const double margin = 0.15;
 
 /* What kept roofs are looked for. */
 struct search {
     const struct pdnn_roofs_job *job;
-    const struct pdnn_ceilings *probes;  /* of this moment; NULL: is there anything to compare? */
     struct pdnn_str libraries;           /* those of the job, whose versions kept roofs must have */
+    struct pdnn_kept file;               /* of the job's context */
     struct pdnn_ceilings *entry, *found; /* the one just read; the longest, then newest, that agrees */
-    size_t kept, usable;                 /* all; those neither too old nor measured in less time */
-    bool agrees;                         /* *found is set */
+    struct pdnn_ceilings *probes;        /* of this moment */
+    bool has_kept, has_probed;           /* probes run only if there are roofs that may do */
     double seconds;                      /* that *found took */
     double differs;                      /* by how much, for *found or for the one that differs least */
+    enum pdnn_status status;
+    struct pdnn_err *err;
 };
 
 static const struct pdnn_ceiling *find_probe(const struct pdnn_ceilings *ceilings, const char *pattern) {
@@ -65,54 +67,52 @@ static double difference(const struct pdnn_ceilings *one, const struct pdnn_ceil
     return most;
 }
 
+static void exchange(char *text, char from, char to) {
+    for (char *at = text; (at = strchr(at, from)) != NULL; at++)
+        *at = to;
+}
+
 /* Reads the table of an entry, whose rows must all be for the job's thread count. */
 static bool read_table(const struct search *search, const char *table) {
-    size_t length = strlen(table);
-    char *text = pdnn_alloc(length + 1, 1);
-    memcpy(text, table, length + 1);
-    if (!exchange(text, '\t', '\n')) {
-        free(text);
-        return false;
-    }
+    char *text = pdnn_strdup(table);
     struct pdnn_ceilings *entry = search->entry;
-    bool is_good = pdnn_ceilings_parse("kept", text, length, NULL, entry, NULL) == PDNN_OK && entry->count;
+    exchange(text, '\t', '\n');
+    bool is_good =
+        pdnn_ceilings_parse("kept", text, strlen(text), NULL, entry, NULL) == PDNN_OK && entry->count;
     for (size_t i = 0; is_good && i < entry->count; i++)
         is_good = entry->row[i].threads == search->job->context.threads;
     free(text);
     return is_good;
 }
 
+/* An entry is "UNIX_MS SECONDS LIBRARIES<tab>TABLE"; TABLE is a ceilings.csv with tabs for line breaks. */
 static void consider(void *user, const char *text) {
     struct search *search = user;
-    char *end;
-    long long measured_ms = strtoll(text, &end, 10);
-    if (end == text || *end != ' ')
+    const struct pdnn_roofs_job *job = search->job;
+    long long measured_ms;
+    double seconds;
+    int at = 0;
+    sscanf(text, "%lld %lf%n", &measured_ms, &seconds, &at);
+    const char *table = strchr(text + at, '\t');
+    if (!at || text[at] != ' ' || !table)
         return;
-    const char *rest = end + 1;
-    double seconds = strtod(rest, &end);
-    const char *table = strchr(end, '\t');
-    if (end == rest || *end != ' ' || !table)
+    const int64_t age_ms = job->now_unix_ms - measured_ms;
+    if ((size_t)(table - text - at) != search->libraries.length + 1 ||
+        memcmp(text + at + 1, pdnn_str_text(&search->libraries), search->libraries.length) != 0)
         return;
-    if ((size_t)(table - end) != search->libraries.length + 1 ||
-        memcmp(end + 1, pdnn_str_text(&search->libraries), search->libraries.length) != 0)
+    search->has_kept = true;
+    if (age_ms < 0 || age_ms > age_max_ms || !(seconds >= job->seconds) || !read_table(search, table + 1))
         return;
-    search->kept++;
-    bool is_young = measured_ms <= search->job->now_unix_ms &&
-                    search->job->now_unix_ms - measured_ms <= pdnn_roof_cache_age_ms;
-    if (!is_young || !(seconds >= search->job->seconds) || !read_table(search, table + 1))
+    if (!search->has_probed)
+        search->status = job->measure(job->user, 0, search->probes, search->err);
+    search->has_probed = true;
+    const double differs = difference(search->entry, search->probes);
+    const bool agrees = search->status == PDNN_OK && differs <= margin;
+    if (search->found->count && (!agrees || seconds < search->seconds))
         return;
-    search->usable++;
-    if (!search->probes)
-        return;
-    double differs = difference(search->entry, search->probes);
-    if (search->agrees && seconds < search->seconds)
-        return;
-    bool agrees = differs <= pdnn_roof_cache_margin;
-    if (agrees || (!search->agrees && differs < search->differs))
-        search->differs = differs;
+    search->differs = agrees ? differs : fmin(differs, search->differs);
     if (!agrees)
         return;
-    search->agrees = true;
     search->seconds = seconds;
     *search->found = *search->entry;
 }
@@ -126,96 +126,71 @@ static enum pdnn_status append(struct pdnn_ceilings *ceilings, const struct pdnn
     return PDNN_OK;
 }
 
-static void note_kept(const struct search *search, struct pdnn_str *note) {
+static void append_note(const struct search *search, bool is_kept, struct pdnn_str *note) {
+    const int64_t threads = search->job->context.threads;
     char utc[PDNN_UTC_TEXT];
-    pdnn_str_printf(note,
-                    "roofs for %" PRId64 " thread%s: those of %.16sZ, confirmed by probes within %.0f %%",
-                    search->job->context.threads, search->job->context.threads == 1 ? "" : "s",
-                    pdnn_utc_format(search->found->row[0].measured_unix_ms, utc), 100 * search->differs);
-}
-
-static void note_measured(const struct search *search, struct pdnn_str *note) {
-    if (!search->kept || search->job->must_measure)
+    if (!search->has_kept)
         return;
-    pdnn_str_printf(note, "roofs for %" PRId64 " thread%s: measured, since ", search->job->context.threads,
-                    search->job->context.threads == 1 ? "" : "s");
-    if (!search->usable)
-        pdnn_str_printf(note, "those kept are more than a day old or were measured in less time");
-    else
+    pdnn_str_printf(note, "roofs for %" PRId64 " thread%s: ", threads, threads == 1 ? "" : "s");
+    if (is_kept)
+        pdnn_str_printf(note, "those of %.16sZ, confirmed by probes within %.0f %%",
+                        pdnn_utc_format(search->found->row[0].measured_unix_ms, utc), 100 * search->differs);
+    else if (search->has_probed)
         pdnn_str_printf(note,
-                        "the probes differ by %.0f %% from those beside the kept ones, more than %.0f %%",
-                        100 * search->differs, 100 * pdnn_roof_cache_margin);
+                        "measured, since the probes differ by %.0f %% from those beside the kept ones, more "
+                        "than %.0f %%",
+                        100 * search->differs, 100 * margin);
+    else
+        pdnn_str_printf(note, "measured, since those kept are more than a day old or were measured in less "
+                              "time");
 }
 
-/* Looks for kept roofs; the probes run only if there are any that may do. */
-static enum pdnn_status look(struct search *search, const struct pdnn_kept *file, struct pdnn_err *err) {
-    struct pdnn_ceilings *probes;
-    pdnn_kept_read(file, consider, search);
-    if (!search->usable)
-        return PDNN_OK;
-    probes = pdnn_alloc(1, sizeof *probes);
-    enum pdnn_status status = search->job->measure(search->job->user, 0, probes, err);
-    search->kept = search->usable = 0;
-    search->probes = probes;
-    if (status == PDNN_OK)
-        pdnn_kept_read(file, consider, search);
-    free(probes);
-    search->probes = NULL;
-    return status;
-}
-
-/* Appends the rows to the file. */
-static void keep(const struct pdnn_kept *file, const struct search *search,
-                 const struct pdnn_ceilings *rows) {
+/* Adds what was measured to the file. */
+static void keep(const struct search *search) {
     struct pdnn_str table = {0}, entry = {0};
-    pdnn_ceilings_format(rows, &table);
-    if (exchange(table.text, '\n', '\t')) {
-        pdnn_str_printf(&entry, "%" PRId64 " %.17g %s\t%s", rows->row[0].measured_unix_ms,
-                        search->job->seconds, pdnn_str_text(&search->libraries), table.text);
-        pdnn_kept_add(file, entry.text);
-    }
+    pdnn_ceilings_format(search->found, &table);
+    exchange(table.text, '\n', '\t');
+    pdnn_str_printf(&entry, "%" PRId64 " %.17g %s\t%s", search->found->row[0].measured_unix_ms,
+                    search->job->seconds, pdnn_str_text(&search->libraries), table.text);
+    pdnn_kept_add(&search->file, entry.text);
     pdnn_str_finish(&table);
     pdnn_str_finish(&entry);
 }
 
-/* Measures into search->entry and keeps the rows. */
-static enum pdnn_status measure(const struct search *search, const struct pdnn_kept *file,
-                                struct pdnn_err *err) {
+/* Confirms what was found, or measures it. */
+static void settle(struct search *search, struct pdnn_str *note) {
     const struct pdnn_roofs_job *job = search->job;
-    struct pdnn_ceilings *rows = search->entry;
-    rows->count = 0;
-    enum pdnn_status status = job->measure(job->user, job->seconds, rows, err);
-    for (size_t i = 0; status == PDNN_OK && i < rows->count; i++)
-        rows->row[i].measured_unix_ms = job->now_unix_ms;
-    if (status == PDNN_OK && rows->count)
-        keep(file, search, rows);
-    return status;
+    struct pdnn_ceilings *rows = search->found;
+    const bool is_kept = rows->count;
+    if (!is_kept && search->status == PDNN_OK)
+        search->status = job->measure(job->user, job->seconds, rows, search->err);
+    if (search->status != PDNN_OK)
+        return;
+    for (size_t i = 0; i < rows->count; i++)
+        *(is_kept ? &rows->row[i].checked_unix_ms : &rows->row[i].measured_unix_ms) = job->now_unix_ms;
+    if (!is_kept && rows->count)
+        keep(search);
+    append_note(search, is_kept, note);
 }
 
 enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, struct pdnn_ceilings *ceilings,
                                      struct pdnn_str *note, struct pdnn_err *err) {
-    struct pdnn_kept file;
-    struct search search = {.job = job, .differs = INFINITY};
+    struct search search = {.job = job, .differs = INFINITY, .err = err};
     struct pdnn_str context = {0};
-    enum pdnn_status status = PDNN_OK;
-    search.entry = pdnn_alloc(2, sizeof *search.entry);
+    search.entry = pdnn_alloc(3, sizeof *search.entry);
     search.found = search.entry + 1;
+    search.probes = search.entry + 2;
     for (size_t i = 0; i < job->software->count; i++)
         pdnn_str_printf(&search.libraries, "%s%s", i ? ", " : "", job->software->row[i].version);
     pdnn_roof_cache_context(job, &context);
-    pdnn_kept_open(&file, job->directory, "roofs", context.text);
-    if (!job->must_measure)
-        status = look(&search, &file, err);
-    for (size_t i = 0; search.agrees && i < search.found->count; i++)
-        search.found->row[i].checked_unix_ms = job->now_unix_ms;
-    if (status == PDNN_OK && !search.agrees)
-        status = measure(&search, &file, err);
-    if (status == PDNN_OK)
-        status = append(ceilings, search.agrees ? search.found : search.entry, err);
-    if (status == PDNN_OK)
-        (search.agrees ? note_kept : note_measured)(&search, note);
+    pdnn_kept_open(&search.file, job->directory, "roofs", context.text);
     pdnn_str_finish(&context);
+    if (!job->must_measure)
+        pdnn_kept_read(&search.file, consider, &search);
+    settle(&search, note);
+    if (search.status == PDNN_OK)
+        search.status = append(ceilings, search.found, err);
     pdnn_str_finish(&search.libraries);
     free(search.entry);
-    return status;
+    return search.status;
 }

@@ -13,14 +13,6 @@
 
 #include <stdbool.h>
 
-/* Older ones are measured again. Probes see the cores and the memory, and not what a neighbour does to a
- * shared cache. */
-static const int64_t pdnn_roof_cache_age_ms = INT64_C(24) * 3600 * 1000;
-
-/* Both probes, as rows have them, are within this of those beside the roofs, as a ratio to the
- * smaller one. */
-static const double pdnn_roof_cache_margin = 0.15;
-
 struct pdnn_roofs_job {
     const char *directory;               /* of what is kept; "": nothing is */
     struct pdnn_environment_key context; /* its library is not used */
