@@ -6,43 +6,36 @@
 #include "runtime/driver/worker/worker.h"
 #include "runtime/host/host_openmp.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { FACTS_MAX = 256 };
-
 struct list {
     struct pdnn_arena *arena;
     struct pdnn_fact *facts;
-    size_t count;
+    size_t count, room;
 };
 
-static void add(struct list *list, struct pdnn_fact fact) {
-    if (list->count < FACTS_MAX)
-        list->facts[list->count++] = fact;
+static struct pdnn_fact *add(struct list *list, struct pdnn_fact fact) {
+    list->facts = pdnn_arena_grow(list->arena, list->facts, &list->room, list->count, sizeof *list->facts);
+    list->facts[list->count] = fact;
+    return &list->facts[list->count++];
 }
 
-static void add_text(struct list *list, const char *key, const char *text, bool identity) {
-    char *copy = pdnn_arena_strdup(list->arena, text);
-    add(list, (struct pdnn_fact){.key = key, .type = PDNN_FACT_TEXT, .text = copy, .identity = identity});
-}
-
-/* An identity fact that names what sets it. */
-static void add_variable(struct list *list, const char *key, const char *text, const char *variable) {
-    char *copy = pdnn_arena_strdup(list->arena, text);
-    add(list, (struct pdnn_fact){
-                  .key = key, .type = PDNN_FACT_TEXT, .text = copy, .identity = true, .variable = variable});
+static struct pdnn_fact *add_text(struct list *list, const char *key, const char *text, bool identity) {
+    return add(list,
+               (struct pdnn_fact){key, .text = pdnn_arena_strdup(list->arena, text), .identity = identity});
 }
 
 static void add_whole(struct list *list, const char *key, uint64_t value, bool identity) {
     int64_t whole = value > INT64_MAX ? INT64_MAX : (int64_t)value;
-    add(list, (struct pdnn_fact){.key = key, .type = PDNN_FACT_WHOLE, .whole = whole, .identity = identity});
+    add(list, (struct pdnn_fact){key, PDNN_FACT_WHOLE, .whole = whole, .identity = identity});
 }
 
 static void add_host(struct list *list, const struct pdnn_host *host) {
-    static const char *const cache_keys[PDNN_CACHE_LEVELS] = {"l1d_bytes", "l2_bytes", "l3_bytes"};
-    static const char *const sharing_keys[PDNN_CACHE_LEVELS] = {"l1d_cores", "l2_cores", "l3_cores"};
+    static const char *const cache_keys[PDNN_CACHE_LEVELS][2] = {
+        {"l1d_bytes", "l1d_cores"}, {"l2_bytes", "l2_cores"}, {"l3_bytes", "l3_cores"}};
     add_text(list, "host", host->name, true);
     add_text(list, "cpu", host->cpu, true);
     add_text(list, "isa", host->isa, true);
@@ -52,13 +45,12 @@ static void add_host(struct list *list, const struct pdnn_host *host) {
     add_whole(list, "numa_nodes", (uint64_t)host->numa_nodes, false);
     add_whole(list, "cores_usable", (uint64_t)host->threads, true);
     add(list,
-        (struct pdnn_fact){
-            .key = "quota_cpus", .type = PDNN_FACT_NUMBER, .number = host->quota_cpus, .identity = true});
+        (struct pdnn_fact){"quota_cpus", PDNN_FACT_NUMBER, .number = host->quota_cpus, .identity = true});
     add_whole(list, "memory_bytes", host->memory_bytes, false);
     add_whole(list, "memory_usable_bytes", host->memory_limit_bytes, false);
     for (int level = 0; level < PDNN_CACHE_LEVELS; level++) {
-        add_whole(list, cache_keys[level], host->cache_bytes[level], true);
-        add_whole(list, sharing_keys[level], (uint64_t)host->cache_cores[level], false);
+        add_whole(list, cache_keys[level][0], host->cache_bytes[level], true);
+        add_whole(list, cache_keys[level][1], (uint64_t)host->cache_cores[level], false);
     }
 }
 
@@ -69,10 +61,8 @@ static void add_openmp(struct list *list, const struct pdnn_host *host, const ch
         size_t name = strcspn(pdnn_str_text(&setting), "=");
         char *key = pdnn_arena_printf(list->arena, "%.*s", (int)name, pdnn_str_text(&setting));
         for (char *at = key; *at; at++)
-            if (*at >= 'A' && *at <= 'Z')
-                *at = (char)(*at - 'A' + 'a');
-        bool is_count = strcmp(key, "omp_num_threads") == 0;
-        add_text(list, key, pdnn_str_text(&setting) + name + 1, !is_count);
+            *at = (char)tolower(*at);
+        add_text(list, key, pdnn_str_text(&setting) + name + 1, strcmp(key, "omp_num_threads") != 0);
         pdnn_str_clear(&setting);
     }
     pdnn_openmp_sort(environ, &obeyed, &overridden);
@@ -87,7 +77,7 @@ static void add_openmp(struct list *list, const struct pdnn_host *host, const ch
 
 /* Variables that change what a library computes or how fast: each is an identity fact, "" if unset. oneDNN
  * reads the first name that is set. */
-static const struct variable {
+static const struct {
     const char *key, *names[2];
 } variables[] = {
     {"onednn_cpu_isa_hints", {"ONEDNN_CPU_ISA_HINTS", "DNNL_CPU_ISA_HINTS"}},
@@ -108,7 +98,7 @@ static void add_variables(struct list *list) {
         const char *value = getenv(variables[i].names[0]);
         if (!value && variables[i].names[1])
             value = getenv(variables[i].names[1]);
-        add_variable(list, variables[i].key, value ? value : "", variables[i].names[0]);
+        add_text(list, variables[i].key, value ? value : "", true)->variable = variables[i].names[0];
     }
 }
 
@@ -134,7 +124,6 @@ enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, stru
     struct list list = {.arena = arena};
     struct pdnn_worker worker;
     char now[PDNN_UTC_TEXT], shard[PDNN_SHARD_TEXT], *places = NULL;
-    list.facts = pdnn_arena_alloc(arena, FACTS_MAX, sizeof *list.facts);
     enum pdnn_status status = ask_worker(session, &worker, &places, err);
     if (status == PDNN_OK) {
         const struct pdnn_software *software = pdnn_worker_software(&worker);
@@ -156,16 +145,14 @@ enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, stru
         add_text(&list, "cache_directory", session->cache, false);
         /* Ids do not say which data set it was. Directories where nothing was read do not either. */
         if (session->sets_text)
-            add_variable(&list, "dataset", session->sets_text, "dataset");
+            add_text(&list, "dataset", session->sets_text, true)->variable = "dataset";
         /* pdnn_shard_check compares it, so it is no identity here. */
         add_text(&list, "shard", pdnn_shard_format(&session->shard, shard), false);
         add_text(&list, "shares_cores_with", session->shares_with ? session->shares_with : "", false);
     }
     pdnn_worker_stop(&worker);
     free(places);
-    if (status != PDNN_OK)
-        return status;
     *facts = list.facts;
     *n_facts = list.count;
-    return PDNN_OK;
+    return status;
 }
