@@ -84,32 +84,31 @@ enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
     *sweep = (struct pdnn_sweep_directory){.request = *request, .session = request->session};
     const char *path = request->path;
     sweep->folder.fd = -1;
-    enum pdnn_status status = pdnn_folder_ensure(path, err);
-    if (status == PDNN_OK)
-        status = pdnn_folder_open(&sweep->folder, path, err);
-    if (status == PDNN_OK)
-        status = open_journal(sweep, err);
-    if (status == PDNN_OK)
-        pdnn_folder_clean(&sweep->folder); /* the journal's lock says that nobody else writes here */
+    if (pdnn_folder_ensure(path, err) != PDNN_OK || pdnn_folder_open(&sweep->folder, path, err) != PDNN_OK ||
+        open_journal(sweep, err) != PDNN_OK)
+        return err->status;
+    pdnn_folder_clean(&sweep->folder); /* the journal's lock says that nobody else writes here */
     /* What will be replaced at the end of a long sweep is tried before it begins. */
-    for (size_t i = 0; i < sizeof names / sizeof *names && status == PDNN_OK; i++)
-        status = pdnn_folder_try(&sweep->folder, names[i], err);
-    if (status == PDNN_OK)
-        status = pdnn_shard_check(&request->session->shard, path, err);
-    const bool is_done = status == PDNN_OK && is_done_by_another(sweep);
-    if (status == PDNN_OK && !is_done)
-        status = pdnn_environment_check(path, request->facts, request->n_facts, err);
-    if (status == PDNN_OK && !request->ceilings_file && pdnn_path_has(path, ceilings_name)) {
-        status = pdnn_ceilings_read_in(path, ceilings, err);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (pdnn_folder_try(&sweep->folder, names[i], err) != PDNN_OK)
+            return err->status;
+    if (pdnn_shard_check(&request->session->shard, path, err) != PDNN_OK)
+        return err->status;
+    const bool is_done = is_done_by_another(sweep);
+    if (!is_done && pdnn_environment_check(path, request->facts, request->n_facts, err) != PDNN_OK)
+        return err->status;
+    if (!request->ceilings_file && pdnn_path_has(path, ceilings_name)) {
+        if (pdnn_ceilings_read_in(path, ceilings, err) != PDNN_OK)
+            return err->status;
         sweep->n_ceilings = ceilings->count;
     }
-    if (status == PDNN_OK && !is_done)
-        status = pdnn_environment_write(&sweep->folder, request->facts, request->n_facts, err);
-    if (status == PDNN_OK)
-        status = write_spec(sweep, err);
-    if (status == PDNN_OK && (sweep->journal->visits.torn || sweep->journal->ops.torn))
+    if ((!is_done &&
+         pdnn_environment_write(&sweep->folder, request->facts, request->n_facts, err) != PDNN_OK) ||
+        write_spec(sweep, err) != PDNN_OK)
+        return err->status;
+    if (sweep->journal->visits.torn || sweep->journal->ops.torn)
         pdnn_session_warn(sweep->session, "%s/journal.csv: an incomplete last visit was dropped", path);
-    return status;
+    return PDNN_OK;
 }
 
 void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep) {
@@ -122,15 +121,13 @@ void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep) {
  */
 static bool is_closed(const struct pdnn_sweep_directory *sweep, const struct pdnn_standing *standing) {
     const bool allow_slow = sweep->session->allow_slow;
-    bool was_unsupported = standing->direct && standing->last_direct == PDNN_OUTCOME_UNSUPPORTED;
+    const bool was_unsupported = standing->direct && standing->last_direct == PDNN_OUTCOME_UNSUPPORTED;
     if (standing->was_slow && !allow_slow)
         return true;
-    if (sweep->request.retry || (was_unsupported && allow_slow))
-        return false;
-    return pdnn_standing_is_final(standing);
+    return !sweep->request.retry && !(was_unsupported && allow_slow) && pdnn_standing_is_final(standing);
 }
 
-/* Tells the driver what earlier visits found. The medians live in the session's arena. */
+/* The medians live in the session's arena. */
 void pdnn_sweep_directory_resume_task(const struct pdnn_sweep_directory *sweep, struct pdnn_task *task,
                                       const struct pdnn_visit *visits, size_t n_visits) {
     double *medians = pdnn_arena_alloc(&sweep->session->arena, n_visits, sizeof *medians);
@@ -168,12 +165,11 @@ enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *swee
     if (sweep->request.ceilings_file)
         pdnn_session_warn_ceilings(session, sweep->request.ceilings_file);
     for (size_t i = 0; i < 2 && !sweep->request.ceilings_file; i++) {
-        struct pdnn_err cause = {0};
-        enum pdnn_status status = roofs[i].measure(session, &cause);
+        enum pdnn_status status = roofs[i].measure(session, err);
         if (status == PDNN_INTERRUPTED)
-            return pdnn_fail(err, status, "%s", cause.text);
+            return status;
         if (status != PDNN_OK)
-            pdnn_session_warn(session, "going on without %s: %s", roofs[i].what, cause.text);
+            pdnn_session_warn(session, "going on without %s: %s", roofs[i].what, err->text);
     }
     if (!sweep->request.ceilings_file && session->ceilings->count == sweep->n_ceilings)
         return PDNN_OK;
@@ -235,61 +231,52 @@ enum pdnn_status pdnn_sweep_directory_visit(struct pdnn_sweep_directory *sweep,
                                             struct pdnn_sweep_result *result, struct pdnn_err *err) {
     struct pdnn_session *session = sweep->session;
     const struct pdnn_sweep_hooks own = {sweep, visited, progress};
-    enum pdnn_status status = pdnn_sweep_run_on(workers, session->tasks, session->n_tasks, rules,
-                                                hooks ? hooks : &own, result, err);
+    hooks = hooks ? hooks : &own;
+    enum pdnn_status status =
+        workers ? pdnn_sweep_run_on(workers, session->tasks, session->n_tasks, rules, hooks, result, err)
+                : pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, rules, hooks, result, err);
     session->hooks->ended(session->hooks->user);
     pdnn_session_note_end(session, result);
     return status;
 }
 
-static enum pdnn_status visit_all(struct pdnn_sweep_directory *sweep, struct pdnn_sweep_result *result,
-                                  struct pdnn_err *err) {
-    struct pdnn_session *session = sweep->session;
-    struct pdnn_sweep_rules rules = pdnn_session_rules(session);
-    pdnn_session_predict(session);
-    struct pdnn_sweep_workers *workers =
-        pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
-    enum pdnn_status status = pdnn_sweep_directory_visit(sweep, workers, &rules, NULL, result, err);
-    pdnn_sweep_workers_destroy(workers);
-    return status;
-}
-
 /* Composed times make an instance done for everybody else, so it would be a surprise that it runs. */
 static void note_composed(const struct pdnn_sweep_directory *sweep) {
-    const struct pdnn_session *session = sweep->session;
+    struct pdnn_session *session = sweep->session;
     const size_t rounds = (size_t)session->spec.measure.rounds;
-    char text[128];
     size_t count = 0;
     for (size_t i = 0; i < session->n_tasks; i++) {
         const struct pdnn_standing standing = pdnn_sweep_directory_standing(sweep, i);
         count += !session->tasks[i].closed && standing.rounds[PDNN_METHOD_DIRECT] < rounds &&
                  pdnn_standing_is_done(&standing, rounds);
     }
-    if (!count)
-        return;
-    snprintf(text, sizeof text, "%zu of the done instances only have composed times, and run now", count);
-    session->hooks->note(session->hooks->user, text);
+    if (count)
+        session->hooks->note(
+            session->hooks->user,
+            pdnn_arena_printf(&session->arena,
+                              "%zu of the done instances only have composed times, and run now", count));
 }
 
 enum pdnn_status pdnn_sweep_directory_run(struct pdnn_sweep_directory *sweep,
                                           struct pdnn_sweep_result *result, struct pdnn_err *err) {
-    const struct pdnn_session_hooks *hooks = sweep->session->hooks;
-    struct pdnn_err tables = {0}, gone = {0};
-    hooks->watch(hooks->user);
+    struct pdnn_session *session = sweep->session;
+    struct pdnn_err cause = {0};
+    session->hooks->watch(session->hooks->user);
     pdnn_sweep_directory_resume(sweep);
     note_composed(sweep);
     const uint64_t begun_ns = pdnn_clock_ns();
     enum pdnn_status status = pdnn_sweep_directory_ceilings(sweep, err);
     sweep->roofs_ns = pdnn_clock_ns() - begun_ns;
-    if (status == PDNN_OK || status == PDNN_INTERRUPTED)
-        status = visit_all(sweep, result, err);
+    if (status == PDNN_OK || status == PDNN_INTERRUPTED) {
+        const struct pdnn_sweep_rules rules = pdnn_session_rules(session);
+        pdnn_session_predict(session);
+        status = pdnn_sweep_directory_visit(sweep, NULL, &rules, NULL, result, err);
+    }
     /* The directory may have gone since the last visit. Wherever it is now, it gets its tables. */
-    bool is_there = pdnn_journal_check(sweep->journal, &gone) == PDNN_OK;
-    bool ended_well = status == PDNN_OK || status == PDNN_INTERRUPTED;
-    if (pdnn_sweep_directory_write(sweep, &tables) != PDNN_OK && ended_well)
-        status = pdnn_fail(err, tables.status, "%s", tables.text);
-    if (!is_there && ended_well)
-        status = pdnn_fail(err, gone.status, "%s", gone.text);
-    sweep->written = sweep->written && is_there;
+    const bool has_tables = pdnn_sweep_directory_write(sweep, &cause) == PDNN_OK,
+               is_there = pdnn_journal_check(sweep->journal, &cause) == PDNN_OK;
+    if (!(has_tables && is_there) && (status == PDNN_OK || status == PDNN_INTERRUPTED))
+        status = pdnn_fail(err, cause.status, "%s", cause.text);
+    sweep->written = has_tables && is_there;
     return status;
 }

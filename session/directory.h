@@ -70,8 +70,8 @@ enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *swee
 /* Replaces results.csv and ops.csv: the session's rows in order, then rows that only the journal has. */
 enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, struct pdnn_err *err);
 
-/* Visits the session's open tasks on these workers, each visit to the journal and now and then to the tables;
- * or to what the hooks make of it, if they are not NULL. */
+/* Visits the session's open tasks on these workers, NULL: its own, each visit to the journal and now and then
+ * to the tables; or to what the hooks make of it, if they are not NULL. */
 enum pdnn_status pdnn_sweep_directory_visit(struct pdnn_sweep_directory *sweep,
                                             struct pdnn_sweep_workers *workers,
                                             const struct pdnn_sweep_rules *rules,

@@ -180,8 +180,7 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
                                        .allow_slow = session->allow_slow,
                                        .no_cache = session->no_cache,
                                        .grace_ns = session->grace_ns,
-                                       .started_ns =
-                                           session->started_ns ? session->started_ns : pdnn_clock_ns(),
+                                       .started_ns = session->started_ns,
                                        .deadline_ns = session->deadline_ns,
                                        .ceilings = pdnn_alloc(1, sizeof *session->ceilings)};
     struct pdnn_spec *spec = &session->spec;
@@ -209,32 +208,27 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
     return open_datasets(session, err);
 }
 
-/* The machine that the facts are of; what they do not say is this one's. */
-static enum pdnn_status read_host(const char *environment, struct pdnn_host *host, struct pdnn_err *err) {
-    const uint64_t cores = pdnn_environment_count(environment, "cores_usable");
-    const uint64_t all = pdnn_environment_count(environment, "threads_all");
-    struct pdnn_str name = {0};
+/* The machine is the one that the facts are of; what they do not say is this one's. */
+enum pdnn_status pdnn_session_open_there(struct pdnn_session *session, const char *environment, bool is_shard,
+                                         const char *spec, struct pdnn_err *err) {
+    const uint64_t cores = pdnn_environment_count(environment, "cores_usable"),
+                   all = pdnn_environment_count(environment, "threads_all"),
+                   memory_bytes = pdnn_environment_count(environment, "limit_memory_bytes");
+    struct pdnn_host *host = &session->host;
+    struct pdnn_str name = {0}, shard = {0};
+    *session = (struct pdnn_session){.hooks = session->hooks};
     if (pdnn_host_read(host, err) != PDNN_OK)
         return err->status;
     host->threads = cores ? (int64_t)cores : host->threads;
     host->threads_all = all ? (int64_t)all : host->threads_all;
+    session->memory_limit_bytes = memory_bytes ? memory_bytes : host->memory_limit_bytes;
     pdnn_environment_value(environment, "host", &name);
     if (name.length)
-        snprintf(host->name, sizeof host->name, "%s", pdnn_str_text(&name));
-    pdnn_str_finish(&name);
-    return PDNN_OK;
-}
-
-enum pdnn_status pdnn_session_open_there(struct pdnn_session *session, const char *environment, bool is_shard,
-                                         const char *spec, struct pdnn_err *err) {
-    const uint64_t memory_bytes = pdnn_environment_count(environment, "limit_memory_bytes");
-    struct pdnn_str shard = {0};
-    *session = (struct pdnn_session){.hooks = session->hooks};
-    enum pdnn_status status = read_host(environment, &session->host, err);
-    session->memory_limit_bytes = memory_bytes ? memory_bytes : session->host.memory_limit_bytes;
+        snprintf(host->name, sizeof host->name, "%s", name.text);
     pdnn_environment_value(environment, "shard", &shard);
-    if (status == PDNN_OK && is_shard && shard.length)
-        status = pdnn_shard_parse(pdnn_str_text(&shard), NULL, &session->shard, err);
+    enum pdnn_status status =
+        is_shard && shard.length ? pdnn_shard_parse(shard.text, NULL, &session->shard, err) : PDNN_OK;
+    pdnn_str_finish(&name);
     pdnn_str_finish(&shard);
     if (status == PDNN_OK)
         status = pdnn_spec_load(&spec, 1, NULL, 0, &session->spec, err);
@@ -291,48 +285,42 @@ bool pdnn_session_has_failed(const size_t counts[PDNN_OUTCOME_COUNT]) {
         [PDNN_OUTCOME_OOM] = true,     [PDNN_OUTCOME_TIMEOUT] = true,       [PDNN_OUTCOME_CRASH] = true,
         [PDNN_OUTCOME_INVALID] = true, [PDNN_OUTCOME_NUMERIC_ERROR] = true,
     };
-    bool any = false;
     for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
-        any = any || (failures[outcome] && counts[outcome]);
-    return any || !counts[PDNN_OUTCOME_OK];
+        if (failures[outcome] && counts[outcome])
+            return true;
+    return !counts[PDNN_OUTCOME_OK];
 }
 
-/* UINT64_MAX: never. */
-static uint64_t budget_end_ns(const struct pdnn_session *session) {
-    uint64_t budget_ns = session->spec.limits.budget_ns, end_ns;
-    uint64_t reserved_ns = budget_ns / BUDGET_RESERVE_SHARE;
-    reserved_ns = reserved_ns < reserve_ns ? reserved_ns : reserve_ns;
-    bool is_never =
-        !budget_ns || __builtin_add_overflow(session->started_ns, budget_ns - reserved_ns, &end_ns);
-    return is_never ? UINT64_MAX : end_ns;
-}
-
-static uint64_t time_end_ns(const struct pdnn_session *session) {
-    uint64_t end_ns =
-        session->deadline_ns > reserve_ns ? session->deadline_ns - reserve_ns : session->deadline_ns;
-    return end_ns ? end_ns : UINT64_MAX;
-}
-
-uint64_t pdnn_session_end_ns(const struct pdnn_session *session) {
-    uint64_t budget_ns = budget_end_ns(session), time_ns = time_end_ns(session);
-    uint64_t end_ns = budget_ns < time_ns ? budget_ns : time_ns;
-    return end_ns == UINT64_MAX ? 0 : end_ns;
+/* When visits must have ended, so that the tables are written by the end of the budget and of the process's
+ * time, whichever comes first; 0: never. */
+static uint64_t find_end_ns(const struct pdnn_session *session, bool *is_budget) {
+    const uint64_t budget_ns = session->spec.limits.budget_ns, time_ns = session->deadline_ns;
+    const uint64_t share_ns = budget_ns / BUDGET_RESERVE_SHARE,
+                   kept_ns = share_ns < reserve_ns ? share_ns : reserve_ns,
+                   time_end_ns = time_ns > reserve_ns ? time_ns - reserve_ns : time_ns;
+    uint64_t budget_end_ns;
+    *is_budget = budget_ns &&
+                 !__builtin_add_overflow(session->started_ns, budget_ns - kept_ns, &budget_end_ns) &&
+                 (!time_end_ns || budget_end_ns < time_end_ns);
+    return *is_budget ? budget_end_ns : time_end_ns;
 }
 
 double pdnn_session_seconds_left(const struct pdnn_session *session) {
-    const uint64_t now_ns = pdnn_clock_ns(), end_ns = pdnn_session_end_ns(session);
+    bool is_budget;
+    const uint64_t now_ns = pdnn_clock_ns(), end_ns = find_end_ns(session, &is_budget);
     return !end_ns ? INFINITY : end_ns > now_ns ? (double)(end_ns - now_ns) * 1e-9 : 0;
 }
 
 const char *pdnn_session_end_text(const struct pdnn_session *session) {
-    return budget_end_ns(session) < time_end_ns(session) ? "the budget is spent" : "the time is up";
+    bool is_budget;
+    find_end_ns(session, &is_budget);
+    return is_budget ? "the budget is spent" : "the time is up";
 }
 
 void pdnn_session_note_end(struct pdnn_session *session, const struct pdnn_sweep_result *result) {
-    bool is_budget = budget_end_ns(session) < time_end_ns(session);
-    if (!result->out_of_time)
-        return;
-    for (size_t i = 0; i < session->n_tasks; i++)
+    bool is_budget;
+    find_end_ns(session, &is_budget);
+    for (size_t i = 0; i < session->n_tasks && result->out_of_time; i++)
         if (session->rows[i].outcome == PDNN_OUTCOME_INTERRUPTED)
             session->rows[i].reason = is_budget ? "the budget was spent before its first visit"
                                                 : "the time was up before its first visit";
@@ -352,6 +340,7 @@ void pdnn_session_predict(struct pdnn_session *session) {
 
 struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
     const struct pdnn_spec_measure *measure = &session->spec.measure;
+    bool is_budget;
     struct pdnn_sweep_rules rules = {
         .request = {.seed = session->spec.seed,
                     .memory_limit_bytes = session->memory_limit_bytes,
@@ -363,7 +352,7 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
         .max_time_ns = measure->max_time_ns,
         .cost_order = measure->order == PDNN_ORDER_COST,
         .time_limit_ns = session->spec.limits.time_ns,
-        .deadline_ns = pdnn_session_end_ns(session),
+        .deadline_ns = find_end_ns(session, &is_budget),
         .reach =
             session->spec.limits.reach == PDNN_SPEC_REACH_SMALLEST ? PDNN_REACH_SMALLEST : PDNN_REACH_SPREAD,
         .grace_ns = session->grace_ns,
@@ -407,27 +396,25 @@ enum pdnn_status pdnn_spec_read(const char *directory, char **text, struct pdnn_
                : pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
 }
 
-static const char *skip_comments(const char *line) {
-    while (*line == '#' || *line == '\n') {
-        line += strcspn(line, "\n");
-        line += *line == '\n';
-    }
-    return line;
+static const char *skip_comments(const char *text) {
+    while (*text == '#' || *text == '\n')
+        text += *text == '#' ? strcspn(text, "\n") : 1;
+    return text;
 }
 
 bool pdnn_spec_differs(const char *one, const char *other, char one_line[PDNN_SPEC_LINE_TEXT],
                        char other_line[PDNN_SPEC_LINE_TEXT]) {
-    one = skip_comments(one);
-    for (other = skip_comments(other); *one || *other;
-         one = skip_comments(one), other = skip_comments(other)) {
-        size_t length = strcspn(one, "\n"), other_length = strcspn(other, "\n");
+    size_t length = 0;
+    do {
+        one = skip_comments(one + length);
+        other = skip_comments(other + length);
+        length = strcspn(one, "\n");
+        const size_t other_length = strcspn(other, "\n");
         if (length != other_length || memcmp(one, other, length) != 0) {
             snprintf(one_line, PDNN_SPEC_LINE_TEXT, "%.*s", (int)length, one);
             snprintf(other_line, PDNN_SPEC_LINE_TEXT, "%.*s", (int)other_length, other);
             return true;
         }
-        one += length;
-        other += other_length;
-    }
+    } while (length);
     return false;
 }

@@ -42,8 +42,8 @@ struct pdnn_session {
     struct pdnn_varying varying;    /* what differs among the tasks */
     const char *common;             /* what their labels leave out; "" if nothing */
     struct pdnn_ceilings *ceilings; /* heap */
-    uint64_t grace_ns;   /* what the current visit may take after a signal; 0: one second. The caller's */
-    uint64_t started_ns; /* when the budget began, on base/clock's scale: set by pdnn_session_open unless 0 */
+    uint64_t grace_ns;    /* what the current visit may take after a signal; 0: one second. The caller's */
+    uint64_t started_ns;  /* when the budget began, on base/clock's scale. The caller's */
     uint64_t deadline_ns; /* when the process must have ended, on that scale; 0: never. The caller's */
     const char *largest; /* all tasks share their weights: the id of the one that needs the most memory; NULL:
                             they do not. Set when it is open */
@@ -82,11 +82,8 @@ void pdnn_session_warn(const struct pdnn_session *session, const char *format, .
  * ended ok. The other outcomes are results like any other. */
 bool pdnn_session_has_failed(const size_t counts[PDNN_OUTCOME_COUNT]);
 
-/* When visits must have ended, so that the tables are written by the end of the budget and of the process's
- * time, whichever comes first; 0: never. The one place that knows both. */
-uint64_t pdnn_session_end_ns(const struct pdnn_session *session);
-
-/* How long that still is; INFINITY: there is no end. */
+/* How long visits may still take, so that the tables are written by the end of the budget and of the
+ * process's time, whichever comes first; INFINITY: there is no end. */
 double pdnn_session_seconds_left(const struct pdnn_session *session);
 
 /* "the budget is spent" or "the time is up": what that end is. */
