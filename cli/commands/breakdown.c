@@ -2,7 +2,6 @@
 #include "base/visible.h"
 #include "cli/job.h"
 #include "cli/print/output.h"
-#include "cli/args/registry.h"
 #include "cli/print/instance_result.h"
 #include "cli/print/progress.h"
 #include "results/query/gemms.h"

@@ -2,7 +2,6 @@
 #include "base/paths/target.h"
 #include "cli/print/progress.h"
 #include "cli/print/output.h"
-#include "cli/args/registry.h"
 #include "session/session.h"
 #include "models/param.h"
 #include "results/store/tables.h"

@@ -1,6 +1,5 @@
 #include "base/paths/folder.h"
 #include "cli/print/output.h"
-#include "cli/args/registry.h"
 #include "cli/print/progress.h"
 #include "models/varying.h"
 #include "results/compare/compare_ops.h"

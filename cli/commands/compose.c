@@ -2,7 +2,6 @@
 #include "base/visible.h"
 #include "cli/job.h"
 #include "cli/print/output.h"
-#include "cli/args/registry.h"
 #include "session/compose/compose.h"
 #include "base/memory.h"
 #include "base/stats.h"

@@ -1,7 +1,6 @@
 #include "base/units.h"
 #include "base/visible.h"
 #include "cli/print/output.h"
-#include "cli/args/registry.h"
 #include "runtime/data/image.h"
 #include "runtime/data/make.h"
 #include "runtime/data/pages.h"

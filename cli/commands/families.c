@@ -1,6 +1,5 @@
 #include "cli/args/help.h"
 #include "cli/print/output.h"
-#include "cli/args/registry.h"
 #include "models/cost/cost.h"
 #include "models/family.h"
 #include "models/instance.h"

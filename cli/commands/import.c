@@ -1,6 +1,5 @@
 #include "base/visible.h"
 #include "cli/print/output.h"
-#include "cli/args/registry.h"
 #include "results/import/import.h"
 
 #include <math.h>

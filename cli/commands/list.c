@@ -2,7 +2,6 @@
 #include "models/build.h"
 #include "base/units.h"
 #include "cli/print/output.h"
-#include "cli/args/registry.h"
 #include "cli/print/progress.h"
 #include "gen/spec.h"
 #include "models/varying.h"

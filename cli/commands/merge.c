@@ -1,7 +1,6 @@
 #include "base/visible.h"
 #include "cli/print/output.h"
 #include "cli/print/progress.h"
-#include "cli/args/registry.h"
 #include "session/merge/merge.h"
 
 #include <stdio.h>

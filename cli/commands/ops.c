@@ -1,7 +1,6 @@
 #include "base/visible.h"
 #include "cli/job.h"
 #include "cli/print/output.h"
-#include "cli/args/registry.h"
 #include "models/op.h"
 #include "session/compose/operators.h"
 

@@ -1,7 +1,6 @@
 #include "base/str.h"
 #include "cli/job.h"
 #include "cli/print/output.h"
-#include "cli/args/registry.h"
 #include "results/figures/picture.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 #include "cli/job.h"
 #include "cli/print/output.h"
-#include "cli/args/registry.h"
 #include "results/whatif/projection.h"
 #include "results/store/tables.h"
 

@@ -2,7 +2,6 @@
 #include "base/memory.h"
 #include "base/visible.h"
 #include "cli/print/output.h"
-#include "cli/args/registry.h"
 #include "session/prune.h"
 
 #include <stdio.h>

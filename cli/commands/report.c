@@ -1,6 +1,5 @@
 #include "base/paths/target.h"
 #include "cli/print/output.h"
-#include "cli/args/registry.h"
 #include "results/report/report.h"
 #include "session/status.h"
 

@@ -1,7 +1,6 @@
 #include "base/visible.h"
 #include "cli/job.h"
 #include "cli/print/output.h"
-#include "cli/args/registry.h"
 #include "cli/print/instance_result.h"
 #include "session/rows.h"
 #include "session/session.h"

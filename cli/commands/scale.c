@@ -2,7 +2,6 @@
 #include "base/units.h"
 #include "cli/job.h"
 #include "cli/print/output.h"
-#include "cli/args/registry.h"
 #include "results/whatif/distribution.h"
 #include "results/store/tables.h"
 

@@ -1,13 +1,11 @@
 #include "cli/job.h"
 #include "cli/print/output.h"
-#include "cli/args/registry.h"
 #include "results/store/seqpoint_table.h"
 #include "base/units.h"
 #include "session/seqpoint.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 static const char description[] =
     "Projects how long an epoch of a model with sequences takes from a handful of its iterations, since the time of "

@@ -1,5 +1,4 @@
 #include "cli/print/output.h"
-#include "cli/args/registry.h"
 #include "results/store/results.h"
 #include "session/status.h"
 

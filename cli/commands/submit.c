@@ -3,7 +3,6 @@
 #include "base/units.h"
 #include "cli/job.h"
 #include "cli/print/output.h"
-#include "cli/args/registry.h"
 #include "gen/spec.h"
 #include "gen/expansion/walk.h"
 #include "runtime/host/host.h"

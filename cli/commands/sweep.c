@@ -2,7 +2,6 @@
 #include "base/units.h"
 #include "base/visible.h"
 #include "cli/job.h"
-#include "cli/args/registry.h"
 #include "runtime/protocol/visit.h"
 #include "session/batch/scheduler_client.h"
 #include "cli/print/output.h"

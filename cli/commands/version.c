@@ -1,5 +1,5 @@
 #include "base/visible.h"
-#include "cli/args/registry.h"
+#include "cli/args/options.h"
 #include "runtime/driver/worker/worker.h"
 
 #include <stdio.h>
