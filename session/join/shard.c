@@ -152,8 +152,6 @@ enum pdnn_status pdnn_shard_parse(const char *text, const char *base, struct pdn
     const struct array_variable *variable = NULL;
     int64_t index = 0, count, first = base && strcmp(base, "1") == 0;
     *shard = (struct pdnn_shard){0};
-    if (!text && base)
-        return pdnn_fail(err, PDNN_INVALID, "--shard-base says what --shard counts from, which is missing");
     if (!text)
         return PDNN_OK;
     size_t length = slash ? (size_t)(slash - text) : sizeof number;
