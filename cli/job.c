@@ -203,5 +203,5 @@ struct pdnn_hardware_request pdnn_cli_hardware(const struct pdnn_arguments *argu
                                           .cache = pdnn_argument(arguments, "cache"),
                                           .overhead = pdnn_argument(arguments, "overhead"),
                                           .onto = pdnn_argument(arguments, "onto"),
-                                          .threads = pdnn_argument(arguments, "threads")};
+                                          .threads = pdnn_argument_whole(arguments, "threads", 0)};
 }

@@ -171,7 +171,8 @@ extern const char *const pdnn_shard_bases[];   /* 0, 1 */
         {"cache", 0, "FACTOR", .help = "capacity of all caches times this"},                                 \
         {"overhead", 0, "FACTOR", .help = "cost of calling an op, and of what is in no op, times this"},     \
         {"onto", 0, "FILE", .help = "the roofs of this ceilings.csv, or of the directory that has it"}, {    \
-        "threads", 0, "N", .help = "the roofs for N threads (default: as many as each row ran on)"           \
+        "threads", 0, "N", .kind = PDNN_OPTION_WHOLE, .least = 1, .most = 1 << 20,                           \
+                           .help = "the roofs for N threads (default: as many as each row ran on)"           \
     }
 #define PDNN_OPTION_SLOW                                                                                     \
     {                                                                                                        \

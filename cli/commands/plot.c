@@ -34,7 +34,8 @@ static const struct pdnn_option_def options[] = {
          "file that --output names"},
     {"width", 'W', "LENGTH", .help = "how wide the picture is, as in 85mm, 8.5cm, 3.3in or 240pt"},
     {"height", 'H', "LENGTH", .help = "how high it is, unless its contents need more"},
-    {"font-size", 0, "POINTS", .help = "the size of its letters (default: 11.25)"},
+    {"font-size", 0, "POINTS", .kind = PDNN_OPTION_NUMBER, .least = 4, .most = 40,
+     .help = "the size of its letters (default: 11.25)"},
 };
 
 static const struct pdnn_help_row examples[] = {
@@ -91,7 +92,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         .format = pdnn_argument(arguments, "format"),
         .width = pdnn_argument(arguments, "width"),
         .height = pdnn_argument(arguments, "height"),
-        .font_size = pdnn_argument(arguments, "font-size"),
+        .font_size = pdnn_argument_number(arguments, "font-size", 0),
         .hardware = pdnn_cli_hardware(arguments),
     };
     if (plot->directories_max && request.n_directories > plot->directories_max)

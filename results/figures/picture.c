@@ -144,16 +144,12 @@ static enum pdnn_status parse_length(struct pdnn_picture *picture, const char *o
 }
 
 static enum pdnn_status choose_size(struct pdnn_picture *picture, struct pdnn_err *err) {
-    static const double usual_width = 1200, usual_height = 800, css_points = 0.75, least = 4, most = 40;
+    static const double usual_width = 1200, usual_height = 800, css_points = 0.75;
     const struct pdnn_plot_request *request = picture->request;
     struct pdnn_canvas *canvas = &picture->canvas;
-    double points = PDNN_FONT * css_points;
+    const double usual_font = PDNN_FONT * css_points;
     canvas->width = usual_width;
-    if (request->font_size &&
-        (!pdnn_parse_double(request->font_size, &points) || !(points >= least && points <= most)))
-        return pdnn_fail(err, PDNN_INVALID, "--font-size %s: a size is in points, from 4 to 40",
-                         request->font_size);
-    picture->scale = points / (PDNN_FONT * css_points);
+    picture->scale = request->font_size ? request->font_size / usual_font : 1;
     if (request->width && parse_length(picture, "width", request->width, &canvas->width, err) != PDNN_OK)
         return err->status;
     canvas->height = request->width && canvas->width < usual_width ? canvas->width * 0.75 : usual_height;

@@ -25,7 +25,8 @@ struct pdnn_plot_request {
      * another one is requested, which replaces it. A device, a pipe or an own descriptor takes one picture as
      * it is, SVG unless another format is requested. */
     const char *output;
-    const char *width, *height, *font_size; /* "85mm", "60mm", "8" (points) */
+    const char *width, *height; /* "85mm", "60mm" */
+    double font_size;           /* in points, 4 to 40; 0: the usual one */
     /* What the directories and `only` stand for, ended ok or not, where it is open; else NULL; borrowed. */
     const struct pdnn_selection *selection;
     const struct pdnn_comparison *comparison;

@@ -64,9 +64,7 @@ enum pdnn_status pdnn_hardware_parse(struct pdnn_hardware *hardware,
     const char *const texts[PDNN_HARDWARE_PARTS] = {request->compute, request->bandwidth, request->cache,
                                                     request->overhead};
     struct stat info;
-    *hardware = (struct pdnn_hardware){.n_changes = 0};
-    if (request->threads && (!pdnn_parse_i64(request->threads, &hardware->threads) || hardware->threads < 1))
-        return pdnn_fail(err, PDNN_INVALID, "--threads is '%s', expected a number from 1", request->threads);
+    *hardware = (struct pdnn_hardware){.threads = request->threads};
     for (enum pdnn_hardware_part part = 0; part < PDNN_HARDWARE_PARTS; part++)
         if (texts[part] && parse_factors(hardware, part, texts[part], arena, err) != PDNN_OK)
             return err->status;

@@ -5,13 +5,13 @@
 #include "base/str.h"
 #include "results/rows/roofline.h"
 
-/* Options as typed; NULL: not given. */
+/* Options as typed; NULL or 0: not given. */
 struct pdnn_hardware_request {
     const char *compute;          /* "2", or "2,bf16=4": peaks, by dtype */
     const char *bandwidth;        /* "1.5", or "1.5,L3=2": of the last level, by level */
     const char *cache, *overhead; /* capacity of all caches; cost of calling an op */
     const char *onto;             /* a ceilings.csv, or a directory with one */
-    const char *threads;          /* take the roofs for this many threads, not for those of the row */
+    int64_t threads;              /* take the roofs for this many threads; 0: for those of the row */
 };
 
 enum pdnn_hardware_part {

@@ -270,6 +270,11 @@ class Data(Case):
                                  (["breakdown", "pair", "--color", "batch"], "it takes --by, --across, --only, --output, --format, --width, --height and --font-size")):
             self.assertIn(taken, self.plot(*arguments, expect=2).stderr)
 
+    def test_numbers_are_checked(self):
+        for option, text, expected in (("--font-size", "2", "a number from 4 to 40"), ("--font-size", "8pt", "a number from 4 to 40"),
+                                       ("--threads", "0", "a whole number from 1 to 1048576")):
+            self.assertIn(f"plot: {option} is '{text}', expected {expected}\n", self.plot("projection", "pair", option, text, expect=2).stderr)
+
     def test_breakdown_adds_up(self):
         shares = {}
         for row in self.data("breakdown", "pair"):

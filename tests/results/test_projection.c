@@ -64,7 +64,7 @@ static void test_hardware_roofs_change_what_is_named(void **state) {
     /* Memory that is faster than a cache makes the cache as fast. */
     all = roofs_of((struct pdnn_hardware_request){.bandwidth = "10"}, 2);
     assert_near(all.rung[0].ns_per_byte[PDNN_TRAFFIC_READ], 1 / 100.0, 1e-12);
-    all = roofs_of((struct pdnn_hardware_request){.threads = "1"}, 2);
+    all = roofs_of((struct pdnn_hardware_request){.threads = 1}, 2);
     assert_near(all.peak_gflops[PDNN_F32], 50, 1e-9);
 }
 
@@ -84,8 +84,7 @@ static void test_hardware_refuses(void **state) {
         {{.bandwidth = "L9=2"}, "--bandwidth names the level 'L9'; the last one is DRAM"},
         {{.cache = "x"}, "--cache is 'x'"},
         {{.overhead = "1e9"}, "--overhead is '1e9'"},
-        {{.threads = "0"}, "--threads is '0'"},
-        {{.threads = "8"}, "no roofs for 8 threads, but for 2, 1"},
+        {{.threads = 8}, "no roofs for 8 threads, but for 2, 1"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_hardware hardware;
