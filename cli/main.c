@@ -81,7 +81,7 @@ static int dispatch(int argc, char **argv) {
         name = strcmp(name, same[i][0]) == 0 ? same[i][1] : name;
     const struct pdnn_command_def *command = pdnn_command_find(name);
     if (strcmp(argv[1], "--complete") == 0)
-        pdnn_complete(&text, (const char *const *)argv + 2, (size_t)argc - 2);
+        pdnn_complete(&text, argc - 2, argv + 2);
     else if (is_manual && (command || argc == 2))
         pdnn_help_format(&text, command, true);
     else if (command)

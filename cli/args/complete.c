@@ -288,35 +288,9 @@ static void complete_argument(struct completion *completion, const char *name, c
         add(completion, "", "%s", *choices);
 }
 
-/* What the words before the last one say about it. */
-struct place {
-    const struct pdnn_command_def *command;
-    const struct pdnn_option_def *argument_of; /* the last word is the argument of this option */
-    size_t n_operands;                         /* before the last word */
-    bool options_ended, rest;
-};
-
 /* True if the argument is in the option's own word: --set=KEY=VALUE, -oDIR. */
 static bool has_argument(const char *word) {
     return word[1] == '-' ? strchr(word, '=') != NULL : word[2] != 0;
-}
-
-static struct place find_place(const char *const *words, size_t count) {
-    struct place place = {.command = pdnn_command_find(words[0])};
-    for (size_t i = 1; place.command && i + 1 < count && !place.rest; i++) {
-        const char *word = words[i];
-        if (place.options_ended || word[0] != '-' || !word[1]) {
-            place.n_operands++;
-        } else if (strcmp(word, "--") == 0) {
-            place.options_ended = true;
-            place.rest = place.command->rest != NULL;
-        } else {
-            const struct pdnn_option_def *option = pdnn_option_find(place.command, word);
-            if (option && option->argument && !has_argument(word) && ++i + 1 == count)
-                place.argument_of = option;
-        }
-    }
-    return place;
 }
 
 /* Before any command. */
@@ -329,15 +303,11 @@ static void complete_first(struct completion *completion) {
     add(completion, "print a manual page and exit", "--man");
 }
 
-static void add_options(struct completion *completion, const struct pdnn_command_def *command,
-                        const char *const *words, size_t count) {
-    for (size_t i = 0; i < command->n_options; i++) {
-        const struct pdnn_option_def *option = &command->options[i];
-        bool is_given = false;
-        for (size_t k = 1; k + 1 < count && !option->repeats; k++)
-            is_given = is_given ||
-                       (words[k][0] == '-' && words[k][1] && pdnn_option_find(command, words[k]) == option);
-        if (!is_given)
+/* Those that may still be given after these words. */
+static void add_options(struct completion *completion, const struct pdnn_arguments *before) {
+    for (size_t i = 0; i < before->command->n_options; i++) {
+        const struct pdnn_option_def *option = &before->command->options[i];
+        if (option->repeats || !pdnn_argument(before, option->name))
             add(completion, option->help, "--%s", option->name);
     }
     add(completion, "show help and exit", "--help");
@@ -360,37 +330,38 @@ static void add_operand(struct completion *completion, const struct pdnn_command
     complete_argument(completion, first, NULL);
 }
 
-static void complete_word(struct completion *completion, const char *const *words, size_t count) {
-    const struct place place = find_place(words, count);
+/* The last word, by those before it. */
+static void complete_word(struct completion *completion, const struct pdnn_command_def *command, int count,
+                          char **words) {
+    struct pdnn_arguments before;
     const char *word = completion->word;
-    if (!place.command || place.rest)
-        return;
-    const struct pdnn_option_def *option = place.argument_of;
-    if (!option && !place.options_ended && word[0] == '-' && word[1]) {
-        option = pdnn_option_find(place.command, word);
-        if (!option || !option->argument || !has_argument(word)) {
-            add_options(completion, place.command, words, count);
-            return;
-        }
-        completion->kept = word[1] == '-' ? (size_t)(strchr(word, '=') - word) + 1 : 2;
-    }
-    if (option) {
+    pdnn_arguments_scan(command, count - 1, words, &before, NULL);
+    const struct pdnn_option_def *option = before.open;
+    const bool is_dash = !option && !before.options_ended && word[0] == '-', is_option = is_dash && word[1];
+    if (is_option)
+        option = pdnn_option_find(command, word);
+    if (is_option && option && option->argument && has_argument(word))
+        completion->kept = word[1] == '-' ? strcspn(word, "=") + 1 : 2;
+    else if (is_option)
+        option = NULL;
+    if (option)
         complete_argument(completion, option->argument, option->choices);
-        return;
-    }
-    add_operand(completion, place.command, place.n_operands);
-    if (word[0] == '-' && !place.options_ended)
-        add_options(completion, place.command, words, count);
+    else if (!is_option && !before.rest)
+        add_operand(completion, command, before.n_operands);
+    if (is_dash && !option)
+        add_options(completion, &before);
+    pdnn_arguments_finish(&before);
 }
 
-void pdnn_complete(struct pdnn_str *out, const char *const *words, size_t count) {
+void pdnn_complete(struct pdnn_str *out, int count, char **words) {
     struct completion completion = {.word = count ? words[count - 1] : "", .files = "none", .assign = "="};
+    const struct pdnn_command_def *command = count > 1 ? pdnn_command_find(words[0]) : NULL;
     if (count < 2)
         complete_first(&completion);
     else if (count == 2 && strcmp(words[0], "--man") == 0)
         add_commands(&completion);
-    else
-        complete_word(&completion, words, count);
+    else if (command)
+        complete_word(&completion, command, count - 1, words + 1);
     pdnn_str_printf(out, "%s%s\n", completion.files, pdnn_str_text(&completion.lines));
     pdnn_str_finish(&completion.lines);
 }

@@ -23,7 +23,7 @@ extern const char pdnn_spec_text[]; /* what stands between them: spec.md, which 
 /* Appends the answer to `paradnn --complete WORD...`, which the functions in packaging/completion ask when
  * the user presses TAB after these words, the last of which is completed: a line with what files the shell
  * adds (none, files, directories or specs), then the candidates. */
-void pdnn_complete(struct pdnn_str *out, const char *const *words, size_t count);
+void pdnn_complete(struct pdnn_str *out, int count, char **words);
 
 /* Appends "1..8192", "all, 1..1024", "none, relu" or "list of 1..64". */
 void pdnn_param_range_format(struct pdnn_str *out, const struct pdnn_param_def *param);

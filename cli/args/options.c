@@ -124,7 +124,7 @@ static enum pdnn_status add_value(struct pdnn_arguments *arguments, const struct
         return pdnn_fail(err, PDNN_INVALID, "--%s needs a %s, but it is empty", option->name,
                          option->argument);
     if (check_choice(option, text, err) != PDNN_OK || check_number(option, text, err) != PDNN_OK)
-        return err->status;
+        return PDNN_INVALID;
     size_t at = arguments->n_values++;
     for (; !is_first && arguments->given[at - 1] != option; at--) {
         arguments->given[at] = arguments->given[at - 1];
@@ -135,8 +135,8 @@ static enum pdnn_status add_value(struct pdnn_arguments *arguments, const struct
     return PDNN_OK;
 }
 
-/* Parses one argument that starts with '-'. It may take the next one as its value;
- * *at moves past what was used. */
+/* Parses one argument that starts with '-'. It may take the next one as its value; *at moves past what was
+ * used. */
 static enum pdnn_status parse_option(struct pdnn_arguments *arguments, int argc, char **argv, int *at,
                                      struct pdnn_err *err) {
     const struct pdnn_command_def *command = arguments->command;
@@ -152,7 +152,8 @@ static enum pdnn_status parse_option(struct pdnn_arguments *arguments, int argc,
         return add_value(arguments, option, "", err);
     if (*rest)
         return add_value(arguments, option, is_long ? rest + 1 : rest, err);
-    if (*at == argc)
+    arguments->open = *at == argc ? option : NULL;
+    if (arguments->open)
         return pdnn_fail(err, PDNN_INVALID, "--%s needs a %s", option->name, option->argument);
     return add_value(arguments, option, argv[(*at)++], err);
 }
@@ -193,42 +194,40 @@ static enum pdnn_status check_rules(const struct pdnn_arguments *arguments, stru
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, int argc, char **argv,
-                                      struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    struct pdnn_arguments parsed = {.command = command};
-    parsed.operands = pdnn_alloc((size_t)argc + 1, sizeof *parsed.operands);
-    parsed.given = pdnn_alloc((size_t)argc + 1, sizeof *parsed.given);
-    parsed.values = pdnn_alloc((size_t)argc + 1, sizeof *parsed.values);
+enum pdnn_status pdnn_arguments_scan(const struct pdnn_command_def *command, int argc, char **argv,
+                                     struct pdnn_arguments *arguments, struct pdnn_err *err) {
     enum pdnn_status status = PDNN_OK;
-    bool options_ended = false;
-    for (int at = 0; status == PDNN_OK && at < argc && !parsed.help;) {
+    *arguments = (struct pdnn_arguments){.command = command};
+    arguments->operands = pdnn_alloc((size_t)argc + 1, sizeof *arguments->operands);
+    arguments->given = pdnn_alloc((size_t)argc + 1, sizeof *arguments->given);
+    arguments->values = pdnn_alloc((size_t)argc + 1, sizeof *arguments->values);
+    for (int at = 0; at < argc && !arguments->help && !arguments->rest && (status == PDNN_OK || !err);) {
         const char *text = argv[at];
-        if (options_ended || text[0] != '-' || !text[1]) {
-            parsed.operands[parsed.n_operands++] = text;
+        if (arguments->options_ended || text[0] != '-' || !text[1]) {
+            arguments->operands[arguments->n_operands++] = text;
             at++;
-        } else if (strcmp(text, "--") == 0 && command->rest) {
-            parsed.rest = (const char *const *)argv + at + 1;
-            parsed.n_rest = (size_t)(argc - at) - 1;
-            break;
         } else if (strcmp(text, "--") == 0) {
-            options_ended = true;
             at++;
+            arguments->options_ended = true;
+            arguments->rest = command->rest ? (const char *const *)argv + at : NULL;
+            arguments->n_rest = command->rest ? (size_t)(argc - at) : 0;
         } else if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) {
-            parsed.help = true;
+            arguments->help = true;
         } else {
-            status = parse_option(&parsed, argc, argv, &at, err);
+            status = parse_option(arguments, argc, argv, &at, err);
         }
     }
-    if (status == PDNN_OK && !parsed.help)
-        status = check_operands(&parsed, err);
-    if (status == PDNN_OK && !parsed.help)
-        status = check_rules(&parsed, err);
-    if (status != PDNN_OK) {
-        pdnn_arguments_finish(&parsed);
-        return pdnn_wrap(err, "%s", command->name);
-    }
-    *arguments = parsed;
-    return PDNN_OK;
+    return status;
+}
+
+enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, int argc, char **argv,
+                                      struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_arguments_scan(command, argc, argv, arguments, err);
+    if (status == PDNN_OK && !arguments->help)
+        status = check_operands(arguments, err);
+    if (status == PDNN_OK && !arguments->help)
+        status = check_rules(arguments, err);
+    return status == PDNN_OK ? PDNN_OK : pdnn_wrap(err, "%s", command->name);
 }
 
 void pdnn_arguments_finish(struct pdnn_arguments *arguments) {
@@ -245,13 +244,12 @@ const char *pdnn_argument(const struct pdnn_arguments *arguments, const char *op
 }
 
 size_t pdnn_argument_choice(const struct pdnn_arguments *arguments, const char *option, size_t usual) {
-    const char *text = pdnn_argument(arguments, option);
-    size_t row = 0, choice = 0;
-    if (!text)
+    size_t at = 0, choice = 0;
+    while (at < arguments->n_values && strcmp(arguments->given[at]->name, option) != 0)
+        at++;
+    if (at == arguments->n_values)
         return usual;
-    while (strcmp(arguments->command->options[row].name, option) != 0)
-        row++;
-    while (strcmp(arguments->command->options[row].choices[choice], text) != 0)
+    while (strcmp(arguments->given[at]->choices[choice], arguments->values[at]) != 0)
         choice++;
     return choice;
 }

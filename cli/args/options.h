@@ -94,7 +94,7 @@ struct pdnn_operand_counts pdnn_operand_counts(const char *synopsis);
 /* The option that the word gives, --output=X or -oX, or NULL. */
 const struct pdnn_option_def *pdnn_option_find(const struct pdnn_command_def *command, const char *word);
 
-/* A parsed and checked command line. Everything borrows from argv except the arrays. */
+/* A parsed command line. Everything borrows from argv except the arrays. */
 struct pdnn_arguments {
     const struct pdnn_command_def *command;
     const char **operands; /* behind the last one is NULL */
@@ -102,16 +102,24 @@ struct pdnn_arguments {
         *given;          /* as often as it was given; those of one option follow each other */
     const char **values; /* one for each of these; "" of a flag */
     size_t n_operands, n_values;
-    const char *const *rest; /* after "--", if the command has a use for it */
+    bool options_ended;                 /* there was a "--" */
+    const struct pdnn_option_def *open; /* the last word, which lacks its argument; or NULL */
+    const char *const *rest;            /* after "--", if the command has a use for it */
     size_t n_rest;
     bool help; /* --help or -h was given; nothing else was checked */
     bool *some_failed;
 };
 
-/* Parses what follows the command's name; "--" ends the options, and the operands too if the command has a
- * rest. On PDNN_INVALID, err names the nearest option or choice. *arguments is written on success only. */
+/* Parses and checks what follows the command's name; "--" ends the options, and the operands too if the
+ * command has a rest. On PDNN_INVALID, err names the nearest option or choice. *arguments are the caller's to
+ * finish, also after a failure. */
 enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, int argc, char **argv,
                                       struct pdnn_arguments *arguments, struct pdnn_err *err);
+
+/* The same as far as words have come that may still be followed by others. err may be NULL: what is wrong is
+ * passed over. */
+enum pdnn_status pdnn_arguments_scan(const struct pdnn_command_def *command, int argc, char **argv,
+                                     struct pdnn_arguments *arguments, struct pdnn_err *err);
 void pdnn_arguments_finish(struct pdnn_arguments *arguments);
 
 /* The last value given for the option, or NULL; "" for a flag. */

@@ -134,6 +134,7 @@ static void test_arguments_parse_wrong(void **state) {
         struct pdnn_err err = {0};
         assert_int_equal(pdnn_arguments_parse(paint, count, words, &arguments, &err), PDNN_INVALID);
         assert_string_equal(err.text, wrong[i].expected);
+        pdnn_arguments_finish(&arguments);
         free_words(words, count);
     }
 }
