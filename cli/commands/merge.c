@@ -44,12 +44,9 @@ static void print_summary(const struct pdnn_merge_result *result, const char *ou
     if (result->left_out)
         fprintf(stderr, ", %zu of other hosts left out", result->left_out);
     pdnn_tally_append(&tally, &result->tally);
-    fprintf(stderr, "\n%s", pdnn_str_text(&tally));
-    pdnn_str_finish(&tally);
     const char *path = pdnn_visible(shown, output);
-    fprintf(stderr, "\n%zu rows of the journal merged in %.2f s, tables made in %.2f s", result->rows,
-            (double)result->journal_ns * 1e-9, (double)result->tables_ns * 1e-9);
-    fprintf(stderr, "\ntables: %s/results.csv, %s/ops.csv\n", path, path);
+    fprintf(stderr, "\n%s\ntables: %s/results.csv, %s/ops.csv\n", pdnn_str_text(&tally), path, path);
+    pdnn_str_finish(&tally);
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {

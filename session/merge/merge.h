@@ -31,11 +31,10 @@ struct pdnn_merge_request {
 
 struct pdnn_merge_result {
     size_t directories, hosts;
-    size_t visits, rows;     /* in the merged journal; rows: with those of ops */
+    size_t visits;           /* in the merged journal */
     size_t copies, left_out; /* visits seen before; visits of hosts not kept */
     size_t conflicts;        /* instances that several hosts measured */
     struct pdnn_tally tally;
-    uint64_t journal_ns, tables_ns; /* time it took to make them */
 };
 
 /* PDNN_INVALID, with a message that names the file, for what cannot be merged: damaged or foreign journals,

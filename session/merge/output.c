@@ -1,7 +1,6 @@
 #define _DEFAULT_SOURCE /* getentropy */
 /* The merged directory, with its tables and small files: built under a temporary name beside its own, or
  * inside a joined directory. */
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "results/store/journal.h"
@@ -189,7 +188,6 @@ struct writing {
     struct pdnn_tables tables;
     struct pdnn_visits visits;  /* of the instance at hand */
     struct pdnn_scatter *pools; /* by host */
-    uint64_t journal_ns;        /* what the journal took */
 };
 
 static enum pdnn_status put(const struct file *file, const char *text, size_t length, struct pdnn_err *err) {
@@ -270,7 +268,6 @@ static enum pdnn_status fetch(void *user, size_t id, struct pdnn_aggregate_input
                               struct pdnn_err *err) {
     struct writing *writing = user;
     struct pdnn_merge_job *job = writing->job;
-    const uint64_t began_ns = pdnn_clock_ns();
     pdnn_visits_finish(&writing->visits);
     if (id == SIZE_MAX)
         return pdnn_merge_check_stop(job, err);
@@ -281,9 +278,6 @@ static enum pdnn_status fetch(void *user, size_t id, struct pdnn_aggregate_input
     input->pool = writing->pools[host];
     input->ceilings = job->roofs[host].count ? &job->roofs[host] : NULL;
     input->host = job->hosts.text[host];
-    for (size_t i = 0; i < input->of.count; i++)
-        job->result.rows += 1 + input->of.ops[i].count;
-    writing->journal_ns += pdnn_clock_ns() - began_ns;
     return pdnn_merge_check_stop(job, err);
 }
 
@@ -291,7 +285,6 @@ static enum pdnn_status fetch(void *user, size_t id, struct pdnn_aggregate_input
 static enum pdnn_status write_tables(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct writing writing = {.job = job, .visits_file.fd = -1, .ops_file.fd = -1};
     struct pdnn_rows_sums sums = {0};
-    const uint64_t began_ns = pdnn_clock_ns();
     const struct pdnn_rows_request request = {.session = &job->session,
                                               .tables = &writing.tables,
                                               .ids = &job->ids,
@@ -318,8 +311,6 @@ static enum pdnn_status write_tables(struct pdnn_merge_job *job, struct pdnn_err
     pdnn_tables_finish(&writing.tables);
     pdnn_visits_finish(&writing.visits);
     free(writing.pools);
-    job->result.journal_ns += writing.journal_ns;
-    job->result.tables_ns = pdnn_clock_ns() - began_ns - writing.journal_ns;
     return status;
 }
 

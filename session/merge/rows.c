@@ -1,6 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
 /* The visits of a merge: where they lie, which of them are kept, and their rows. */
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "results/store/journal.h"
@@ -140,7 +139,6 @@ static size_t choose_host(struct pdnn_merge_job *job, size_t from) {
 }
 
 enum pdnn_status pdnn_merge_find_visits(struct pdnn_merge_job *job, struct pdnn_err *err) {
-    const uint64_t began_ns = pdnn_clock_ns();
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < job->n_sources && status == PDNN_OK; i++) {
         status = scan(job, i, err);
@@ -157,7 +155,6 @@ enum pdnn_status pdnn_merge_find_visits(struct pdnn_merge_job *job, struct pdnn_
     if (job->result.conflicts > PDNN_MERGE_NOTES)
         pdnn_session_warn(&job->session, "%zu more instances were measured on several hosts",
                           job->result.conflicts - PDNN_MERGE_NOTES);
-    job->result.journal_ns += pdnn_clock_ns() - began_ns;
     return status;
 }
 
