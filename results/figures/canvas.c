@@ -21,22 +21,21 @@ bool pdnn_mark_is_same(const struct pdnn_mark *a, const struct pdnn_mark *b) {
            a->pen.line == b->pen.line && a->pen.width == b->pen.width && a->dotted == b->dotted;
 }
 
-static struct pdnn_item *add_item(struct pdnn_canvas *canvas, enum pdnn_item_kind kind,
-                                  const struct pdnn_spot *spots, size_t count) {
-    canvas->item =
-        pdnn_arena_grow(&canvas->arena, canvas->item, &canvas->room, canvas->n_items, sizeof *canvas->item);
-    struct pdnn_spot *kept = pdnn_arena_alloc(&canvas->arena, count, sizeof *kept);
-    memcpy(kept, spots, count * sizeof *kept);
-    struct pdnn_item *item = &canvas->item[canvas->n_items++];
-    *item = (struct pdnn_item){.kind = kind, .spot = kept, .count = count};
-    return item;
+/* Copies what it points to, but its text. */
+static void add_item(struct pdnn_canvas *canvas, struct pdnn_item item) {
+    struct pdnn_spot *spots = pdnn_arena_alloc(&canvas->arena, item.count, sizeof *spots);
+    item.spot = memcpy(spots, item.spot, item.count * sizeof *spots);
+    if (item.row) {
+        size_t *rows = pdnn_arena_alloc(&canvas->arena, item.count, sizeof *rows);
+        item.row = memcpy(rows, item.row, item.count * sizeof *rows);
+    }
+    canvas->item = pdnn_arena_grow(&canvas->arena, canvas->item, &canvas->room, canvas->n_items, sizeof item);
+    canvas->item[canvas->n_items++] = item;
 }
 
 void pdnn_draw_path(struct pdnn_canvas *canvas, const struct pdnn_spot *spots, size_t count, bool closed,
                     struct pdnn_pen pen) {
-    struct pdnn_item *item = add_item(canvas, PDNN_ITEM_PATH, spots, count);
-    item->closed = closed;
-    item->pen = pen;
+    add_item(canvas, (struct pdnn_item){PDNN_ITEM_PATH, spots, count, .closed = closed, .pen = pen});
 }
 
 void pdnn_draw_line(struct pdnn_canvas *canvas, double x, double y, double to_x, double to_y,
@@ -53,13 +52,7 @@ void pdnn_draw_box(struct pdnn_canvas *canvas, double left, double bottom, doubl
 
 void pdnn_draw_points(struct pdnn_canvas *canvas, const struct pdnn_spot *spots, const size_t *rows,
                       size_t count, struct pdnn_mark mark) {
-    struct pdnn_item *item = add_item(canvas, PDNN_ITEM_POINTS, spots, count);
-    item->mark = mark;
-    if (rows) {
-        size_t *kept = pdnn_arena_alloc(&canvas->arena, count, sizeof *kept);
-        memcpy(kept, rows, count * sizeof *kept);
-        item->row = kept;
-    }
+    add_item(canvas, (struct pdnn_item){PDNN_ITEM_POINTS, spots, count, .mark = mark, .row = rows});
 }
 
 void pdnn_draw_point(struct pdnn_canvas *canvas, double x, double y, struct pdnn_mark mark) {
@@ -76,11 +69,9 @@ void pdnn_draw_text(struct pdnn_canvas *canvas, double x, double y, struct pdnn_
         text += step;
         length -= step;
     }
-    if (shown.length) {
-        struct pdnn_item *item = add_item(canvas, PDNN_ITEM_TEXT, &(struct pdnn_spot){x, y}, 1);
-        item->font = font;
-        item->text = pdnn_arena_strdup(&canvas->arena, pdnn_str_text(&shown));
-    }
+    if (shown.length)
+        add_item(canvas, (struct pdnn_item){PDNN_ITEM_TEXT, &(struct pdnn_spot){x, y}, 1, .font = font,
+                                            .text = pdnn_arena_strdup(&canvas->arena, shown.text)});
     pdnn_str_finish(&shown);
 }
 
