@@ -38,20 +38,18 @@ struct lines {
 
 static struct lines wrap(const char *text, double pixels) {
     struct lines lines = {.fits = true};
-    for (int n = -1; *text && lines.fits; text += strspn(text, ", ")) {
-        const int length = (int)strcspn(text, ", ");
-        const int longer = n < 0 ? 0 : (int)(text - lines.text[n]) + length;
-        if (n < 0 || pdnn_text_part_width(lines.text[n], (size_t)longer, PDNN_FONT_SMALL) > pixels) {
-            lines.fits =
-                ++n < LINES_MAX && pdnn_text_part_width(text, (size_t)length, PDNN_FONT_SMALL) <= pixels;
-            if (n == LINES_MAX)
-                break;
-            lines.text[n] = text;
-            lines.length[n] = length;
+    for (; *text && lines.fits; text += strspn(text, ", ")) {
+        const int length = (int)strcspn(text, ", "), last = lines.count - 1,
+                  longer = last < 0 ? 0 : (int)(text - lines.text[last]) + length;
+        if (last >= 0 && pdnn_text_part_width(lines.text[last], (size_t)longer, PDNN_FONT_SMALL) <= pixels) {
+            lines.length[last] = longer;
+        } else if (lines.count < LINES_MAX) {
+            lines.fits = pdnn_text_part_width(text, (size_t)length, PDNN_FONT_SMALL) <= pixels;
+            lines.text[lines.count] = text;
+            lines.length[lines.count++] = length;
         } else {
-            lines.length[n] = longer;
+            lines.fits = false;
         }
-        lines.count = n + 1;
         text += length;
     }
     return lines;
