@@ -37,33 +37,30 @@ static enum pdnn_status collect_points(struct pdnn_picture *p, struct pdnn_err *
     return status;
 }
 
-/* Of the points of one color, or with NULL of all. */
-static void note_errors(struct pdnn_picture *p, const char *color) {
-    size_t count = 0, within = 0;
-    double *error = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *error);
-    double *absolute = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *absolute);
-    for (size_t i = 0; i < p->chart.n_points; i++) {
-        if (color && strcmp(p->chart.point[i].color.text, color) != 0)
-            continue;
-        error[count] = p->chart.point[i].spot.y - 1;
-        absolute[count] = fabs(error[count]);
-        within += absolute[count++] <= band;
-    }
-    pdnn_chart_note(&p->chart, "%s: %+.1f %%, %.1f %%, %.0f %%", color ? color : "all",
-                    100 * pdnn_median(error, count), 100 * pdnn_median(absolute, count),
-                    100 * (double)within / (double)count);
-}
-
+/* Of the points of each color, if there are several but not many, then of all. */
 static void put_notes(struct pdnn_picture *p) {
     enum { COLORS_MAX = 12 };
+    double *error = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *error);
+    double *absolute = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *absolute);
     struct pdnn_texts colors = {0};
     for (size_t i = 0; i < p->chart.n_points; i++)
         pdnn_texts_add(&colors, p->chart.point[i].color.text);
+    const size_t shown = colors.count > 1 && colors.count <= COLORS_MAX ? colors.count : 0;
     pdnn_chart_note(&p->chart, "median error, median |error|,");
     pdnn_chart_note(&p->chart, "share within 10 %%:");
-    for (size_t i = 0; i < colors.count && colors.count > 1 && colors.count <= COLORS_MAX; i++)
-        note_errors(p, colors.text[i]);
-    note_errors(p, NULL);
+    for (size_t k = 0; k <= shown; k++) {
+        size_t count = 0, within = 0;
+        for (size_t i = 0; i < p->chart.n_points; i++) {
+            if (k < shown && strcmp(p->chart.point[i].color.text, colors.text[k]) != 0)
+                continue;
+            error[count] = p->chart.point[i].spot.y - 1;
+            absolute[count] = fabs(error[count]);
+            within += absolute[count++] <= band;
+        }
+        pdnn_chart_note(&p->chart, "%s: %+.1f %%, %.1f %%, %.0f %%", k < shown ? colors.text[k] : "all",
+                        100 * pdnn_median(error, count), 100 * pdnn_median(absolute, count),
+                        100 * (double)within / (double)count);
+    }
     pdnn_texts_finish(&colors);
 }
 

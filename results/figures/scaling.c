@@ -181,46 +181,39 @@ static double quantile_of(const struct picture *p, struct part part, size_t colu
     return count ? pdnn_quantile_sorted(number, count, quantile) : NAN;
 }
 
-/* Of one family or with NULL of all. */
-static void note_family(struct picture *p, const char *family) {
-    const struct part of = {false, family, NAN, NAN}, of_weak = {true, family, NAN, NAN};
-    const double strong = quantile_of(p, of, EFFICIENCY, 0.5),
-                 weak = quantile_of(p, of_weak, EFFICIENCY, 0.5);
-    struct pdnn_str text = {0};
-    if (!isnan(strong))
-        pdnn_str_printf(&text, "%.0f %%", strong * 100);
-    if (!isnan(weak))
-        pdnn_str_printf(&text, "%sweak %.0f %%", text.length ? ", " : "", weak * 100);
-    if (!isnan(strong))
-        pdnn_str_printf(&text, ", f %.2f", quantile_of(p, of, FRACTION, 0.5));
-    pdnn_chart_note(&p->in->chart, "%s: %s", family ? family : "all", pdnn_plot_keep(&p->in->arena, &text));
-}
-
-/* Families, each once, then all. */
+/* Families, if there are several, each once, then all. */
 static void note_families(struct picture *p) {
     enum { FAMILIES_MAX = 8 };
     struct pdnn_texts families = {0};
     for (size_t i = 0; i < p->in->chart.n_points; i++)
         pdnn_texts_add(&families,
                        pdnn_selection_get(&p->in->selection, p->among[i], p->in->selection.family));
+    const size_t shown = families.count > FAMILIES_MAX ? FAMILIES_MAX
+                         : families.count > 1          ? families.count
+                                                       : 0;
     pdnn_chart_note(&p->in->chart, "parallel efficiency, median:");
-    for (size_t i = 0; i < families.count && families.count > 1 && i < FAMILIES_MAX; i++)
-        note_family(p, families.text[i]);
-    note_family(p, NULL);
+    for (size_t i = 0; i <= shown; i++) {
+        const char *family = i < shown ? families.text[i] : NULL;
+        const struct part of = {false, family, NAN, NAN}, of_weak = {true, family, NAN, NAN};
+        const double strong = quantile_of(p, of, EFFICIENCY, 0.5),
+                     weak = quantile_of(p, of_weak, EFFICIENCY, 0.5);
+        struct pdnn_str text = {0};
+        if (!isnan(strong))
+            pdnn_str_printf(&text, "%.0f %%", strong * 100);
+        if (!isnan(weak))
+            pdnn_str_printf(&text, "%sweak %.0f %%", text.length ? ", " : "", weak * 100);
+        if (!isnan(strong))
+            pdnn_str_printf(&text, ", f %.2f", quantile_of(p, of, FRACTION, 0.5));
+        pdnn_chart_note(&p->in->chart, "%s: %s", family ? family : "all", pdnn_str_text(&text));
+        pdnn_str_finish(&text);
+    }
     pdnn_texts_finish(&families);
-}
-
-static void note_fraction(struct picture *p, const char *what, double threads, double batch) {
-    const struct part part = {false, NULL, threads, batch};
-    struct pdnn_arena *arena = &p->in->arena;
-    pdnn_chart_note(&p->in->chart, "%s: %s, 90 %%: %s", what,
-                    pdnn_plot_number(arena, quantile_of(p, part, FRACTION, 0.5), 2),
-                    pdnn_plot_number(arena, quantile_of(p, part, FRACTION, 0.9), 2));
 }
 
 /* The median and the 90th percentile of f, for each number of threads, and at its largest minibatch. */
 static void note_fractions(struct picture *p) {
     const struct pdnn_chart *chart = &p->in->chart;
+    struct pdnn_arena *arena = &p->in->arena;
     for (double threads = 0, next;; threads = next) {
         double largest = NAN;
         next = INFINITY;
@@ -235,39 +228,40 @@ static void note_fractions(struct picture *p) {
             return;
         if (threads == 0)
             pdnn_chart_note(&p->in->chart, "fraction f: median, percentile:");
-        note_fraction(p, pdnn_arena_printf(&p->in->arena, "%.0f %ss", next, p->one), next, NAN);
-        if (!isnan(largest))
-            note_fraction(p, pdnn_arena_printf(&p->in->arena, "   batch %.0f", largest), next, largest);
+        for (int at_largest = 0; at_largest <= !isnan(largest); at_largest++) {
+            const struct part part = {false, NULL, next, at_largest ? largest : NAN};
+            pdnn_chart_note(&p->in->chart, "%s: %s, 90 %%: %s",
+                            at_largest ? pdnn_arena_printf(arena, "   batch %.0f", largest)
+                                       : pdnn_arena_printf(arena, "%.0f %ss", next, p->one),
+                            pdnn_plot_number(arena, quantile_of(p, part, FRACTION, 0.5), 2),
+                            pdnn_plot_number(arena, quantile_of(p, part, FRACTION, 0.9), 2));
+        }
     }
 }
 
-static void describe(struct picture *p) {
-    struct pdnn_arena *arena = &p->in->arena;
-    struct pdnn_chart *chart = &p->in->chart;
+static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
+    struct picture p = {.in = picture};
+    struct pdnn_arena *arena = &picture->arena;
+    struct pdnn_chart *chart = &picture->chart;
+    if (find_columns(&p, err) != PDNN_OK || collect_points(&p, err) != PDNN_OK)
+        return err->status;
     chart->titles[0] =
-        pdnn_plot_titles(arena, pdnn_arena_printf(arena, "More %ss in", p->one), &p->in->selection, NULL);
-    chart->x_title = pdnn_arena_printf(arena, "share of the peak on %.0f %s%s (%%)", p->few, p->one,
-                                       p->few > 1 ? "s" : "");
-    chart->y_title = pdnn_arena_printf(arena, "the same for each of N %ss (%%)", p->one);
-    chart->color_title = pdnn_results_name(&p->in->selection.results, p->color);
+        pdnn_plot_titles(arena, pdnn_arena_printf(arena, "More %ss in", p.one), &picture->selection, NULL);
+    chart->x_title =
+        pdnn_arena_printf(arena, "share of the peak on %.0f %s%s (%%)", p.few, p.one, p.few > 1 ? "s" : "");
+    chart->y_title = pdnn_arena_printf(arena, "the same for each of N %ss (%%)", p.one);
+    chart->color_title = pdnn_results_name(&picture->selection.results, p.color);
     chart->caption = pdnn_arena_printf(
         arena,
         "Each point is one model on more %ss, against itself on the fewest. With a speed-up S "
         "on N times the %ss, f = (N / S - 1) / (N - 1).\n"
         "Percentages are of the peak of the fewest, times N",
-        p->one, p->one);
+        p.one, p.one);
     chart->dot = "weak: the minibatch grows";
     chart->no_dot = "strong: the same minibatch";
-    put_lines(p);
-    note_fractions(p);
-    note_families(p);
-}
-
-static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
-    struct picture p = {.in = picture};
-    if (find_columns(&p, err) != PDNN_OK || collect_points(&p, err) != PDNN_OK)
-        return err->status;
-    describe(&p);
+    put_lines(&p);
+    note_fractions(&p);
+    note_families(&p);
     return PDNN_OK;
 }
 

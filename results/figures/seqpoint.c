@@ -188,38 +188,35 @@ static void draw_frames(struct picture *p, double right, double base, double hei
                             .scale = p->times, .title = "time of one iteration (ms)", .grid = true});
 }
 
-static void describe(struct picture *p) {
-    struct pdnn_canvas *canvas = &p->in->canvas;
-    const bool wide = canvas->width >= PDNN_WIDE_ENOUGH;
-    const double right = canvas->width - (wide ? right_gap : 16);
-    const struct pdnn_titles titles = {
-        pdnn_arena_printf(&p->in->arena, "%s length in %s",
-                          p->timed ? "Time of an iteration by its" : "Iterations by",
-                          pdnn_plot_directory(&p->in->arena, p->in->request->directory[0])),
-        sentence_of(p)};
-    list_entries(p);
-    /* Of all but a legend below. */
-    const double base = wide ? 0 : pdnn_entries_draw_below(&p->in->legend, caption_bottom, canvas);
-    canvas->height = base + (p->timed ? fmax(canvas->height, least_height) : short_height);
-    pdnn_draw_titles(canvas, left, canvas->height, &titles);
-    draw_frames(p, right, base, canvas->height);
-    draw_counts(p);
-    draw_times(p);
-    if (wide)
-        pdnn_entries_draw(&p->in->legend, canvas, right + legend_gap, canvas->height - above - 10);
-    pdnn_draw_caption(
-        canvas, left, base + caption_bottom,
-        pdnn_arena_printf(&p->in->arena, "A SeqPoint stands for all iterations of its bin of lengths%s",
-                          p->timed ? "; the random sample is that of the model-assisted estimate" : ""));
-}
-
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture, .table = &picture->data, .shortest = INFINITY, .longest_ns = NAN};
-    const char *path = pdnn_arena_printf(&picture->arena, "%s/seqpoint.csv", picture->request->directory[0]);
+    struct pdnn_canvas *canvas = &picture->canvas;
+    const char *directory = picture->request->directory[0],
+               *path = pdnn_arena_printf(&picture->arena, "%s/seqpoint.csv", directory);
     if (pdnn_seqpoint_table_read(path, &picture->data, err) != PDNN_OK)
         return err->status;
     summarize(&p);
-    describe(&p);
+    list_entries(&p);
+    const bool wide = canvas->width >= PDNN_WIDE_ENOUGH;
+    const double right = canvas->width - (wide ? right_gap : 16),
+                 /* of all but a legend below */
+        base = wide ? 0 : pdnn_entries_draw_below(&picture->legend, caption_bottom, canvas);
+    const struct pdnn_titles titles = {
+        pdnn_arena_printf(&picture->arena, "%s length in %s",
+                          p.timed ? "Time of an iteration by its" : "Iterations by",
+                          pdnn_plot_directory(&picture->arena, directory)),
+        sentence_of(&p)};
+    canvas->height = base + (p.timed ? fmax(canvas->height, least_height) : short_height);
+    pdnn_draw_titles(canvas, left, canvas->height, &titles);
+    draw_frames(&p, right, base, canvas->height);
+    draw_counts(&p);
+    draw_times(&p);
+    if (wide)
+        pdnn_entries_draw(&picture->legend, canvas, right + legend_gap, canvas->height - above - 10);
+    pdnn_draw_caption(
+        canvas, left, base + caption_bottom,
+        pdnn_arena_printf(&picture->arena, "A SeqPoint stands for all iterations of its bin of lengths%s",
+                          p.timed ? "; the random sample is that of the model-assisted estimate" : ""));
     picture->drawn = p.timed ? p.timed : picture->data.n_rows;
     picture->left_out = picture->data.n_rows - picture->drawn;
     return PDNN_OK;
