@@ -246,52 +246,48 @@ static const char *name_bars(struct picture *p) {
     return title;
 }
 
-static void describe(struct picture *p) {
-    struct pdnn_canvas *canvas = &p->in->canvas;
-    choose_parts(p);
-    add_shares(p);
-    list_parts(p);
-    const double width = canvas->width,
-                 right = fmin(right_most - full_width + width,
-                              width - legend_pixels -
-                                  fmin(pdnn_entries_width(&p->in->legend), legend_part * width));
-    p->bars.canvas = canvas;
-    p->bars.part = 0.7;
-    pdnn_bars_place(&p->bars, right, slot_least);
-    canvas->width = width + p->bars.x.to - right;
-    const char *title = name_bars(p);
-    if (pdnn_bars_are_cut(&p->bars)) {
-        p->axes.count = p->bars.n_sets = 0;
-        title = name_bars(p);
-        p->bars.upright_most = values_most;
-    }
-    p->times_fit = pdnn_bars_slot_pixels(&p->bars) >= time_pixels;
-    const double bottom = pdnn_bars_put(&p->bars, 8, caption_of(p), title),
-                 above = PDNN_BARS_ABOVE + (p->times_fit ? 0 : upright_time_pixels);
-    canvas->height = fmax(canvas->height, bottom + bars_least + above);
-    p->y = (struct pdnn_scale){.high = most_pct, .from = bottom, .to = canvas->height - above};
-    const struct pdnn_titles titles =
-        pdnn_plot_titles(&p->in->arena, "Where the time goes in", &p->in->selection, NULL);
-    const struct pdnn_scale whole = {.high = 100, .from = bottom, .to = pdnn_scale_at(&p->y, 100)};
-    pdnn_draw_titles(canvas, PDNN_BARS_LEFT, canvas->height, &titles);
-    pdnn_draw_frame(
-        canvas, &(struct pdnn_frame_axis){.scale = p->bars.x, .bare = true},
-        &(struct pdnn_frame_axis){.scale = whole, .title = "share of a step's time (%)", .grid = true});
-    pdnn_entries_draw(&p->in->legend, canvas, p->bars.x.to + 28, p->y.to - 6);
-    pdnn_picture_table(p->in, p->in->request->n_directories > 1 ? PDNN_RESULTS_KEY
-                                  " id +set #step_ns part #share_pct"
-                                                                : "id +set #step_ns part #share_pct");
-    draw_bars(p);
-    draw_times(p);
-}
-
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     const char *by = picture->request->by;
     struct picture p = {.in = picture};
+    struct pdnn_canvas *canvas = &picture->canvas;
     if (pdnn_by_parse(by ? by : "group", &p.by, err) != PDNN_OK || find_sets(&p, err) != PDNN_OK)
         return err->status;
     p.matrix = pdnn_share_matrix(&picture->selection, picture->ops, &p.by, &p.all, &picture->arena);
-    describe(&p);
+    choose_parts(&p);
+    add_shares(&p);
+    list_parts(&p);
+    const double width = canvas->width,
+                 right = fmin(right_most - full_width + width,
+                              width - legend_pixels -
+                                  fmin(pdnn_entries_width(&picture->legend), legend_part * width));
+    p.bars.canvas = canvas;
+    p.bars.part = 0.7;
+    pdnn_bars_place(&p.bars, right, slot_least);
+    canvas->width = width + p.bars.x.to - right;
+    const char *title = name_bars(&p);
+    if (pdnn_bars_are_cut(&p.bars)) {
+        p.axes.count = p.bars.n_sets = 0;
+        title = name_bars(&p);
+        p.bars.upright_most = values_most;
+    }
+    p.times_fit = pdnn_bars_slot_pixels(&p.bars) >= time_pixels;
+    const double bottom = pdnn_bars_put(&p.bars, 8, caption_of(&p), title),
+                 above = PDNN_BARS_ABOVE + (p.times_fit ? 0 : upright_time_pixels);
+    canvas->height = fmax(canvas->height, bottom + bars_least + above);
+    p.y = (struct pdnn_scale){.high = most_pct, .from = bottom, .to = canvas->height - above};
+    const struct pdnn_titles titles =
+        pdnn_plot_titles(&picture->arena, "Where the time goes in", &picture->selection, NULL);
+    const struct pdnn_scale whole = {.high = 100, .from = bottom, .to = pdnn_scale_at(&p.y, 100)};
+    pdnn_draw_titles(canvas, PDNN_BARS_LEFT, canvas->height, &titles);
+    pdnn_draw_frame(
+        canvas, &(struct pdnn_frame_axis){.scale = p.bars.x, .bare = true},
+        &(struct pdnn_frame_axis){.scale = whole, .title = "share of a step's time (%)", .grid = true});
+    pdnn_entries_draw(&picture->legend, canvas, p.bars.x.to + 28, p.y.to - 6);
+    pdnn_picture_table(picture, picture->request->n_directories > 1 ? PDNN_RESULTS_KEY
+                                    " id +set #step_ns part #share_pct"
+                                                                    : "id +set #step_ns part #share_pct");
+    draw_bars(&p);
+    draw_times(&p);
     picture->drawn = p.all.count;
     picture->left_out = picture->selection.left_out;
     return PDNN_OK;

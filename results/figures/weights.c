@@ -129,38 +129,6 @@ static void draw_lines(struct picture *p, double y) {
     }
 }
 
-static void describe(struct picture *p) {
-    struct pdnn_arena *arena = &p->in->arena;
-    struct pdnn_canvas *canvas = &p->in->canvas;
-    const struct pdnn_titles titles =
-        p->value ? pdnn_plot_titles(arena,
-                                    pdnn_arena_printf(arena, "What decides %s in", pdnn_plot_words(p->value)),
-                                    p->selection, NULL)
-                 : pdnn_plot_compare_titles(arena, "What decides the speed-up", &p->in->comparison);
-    const double beside = (p->x.high - p->x.low) * 0.04;
-    p->x.low -= beside;
-    p->x.high += beside;
-    p->x.from = fmin(left_most, left_part * canvas->width);
-    p->x.to = canvas->width - right_gap;
-    for (int m = 0; m < MODELS; m++)
-        pdnn_entries_add(&p->in->legend, models[m].name, pdnn_swatch(models[m].ink));
-    double y =
-        caption_bottom +
-        pdnn_draw_caption(
-            canvas, margin, caption_bottom,
-            "Bars: weights with their 95 % intervals, for independent errors of equal size; R2: part of the "
-            "variance that is explained");
-    y += pdnn_entries_draw_below(&p->in->legend, y, canvas) + below;
-    double top = y;
-    for (size_t i = 0; i < p->n_lines; i++)
-        top += p->line[i].is_family ? family_pixels : term_pixels;
-    const char *title = "weight: standard deviations of the value per standard deviation of the term";
-    canvas->height = top + above;
-    pdnn_draw_titles(canvas, margin, canvas->height, &titles);
-    pdnn_draw_level(canvas, &(struct pdnn_frame_axis){.scale = p->x, .title = title}, y, top);
-    draw_lines(p, top);
-}
-
 /* The ratio of two directories, or of both sides in one; or a column. */
 static enum pdnn_status choose_value(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = p->in->request;
@@ -186,10 +154,38 @@ static enum pdnn_status choose_value(struct picture *p, struct pdnn_err *err) {
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
+    struct pdnn_arena *arena = &picture->arena;
+    struct pdnn_canvas *canvas = &picture->canvas;
     pdnn_table_init(&picture->data, &pdnn_fit_def);
     if (choose_value(&p, err) != PDNN_OK || fit_families(&p, err) != PDNN_OK)
         return err->status;
-    describe(&p);
+    const struct pdnn_titles titles =
+        p.value ? pdnn_plot_titles(arena,
+                                   pdnn_arena_printf(arena, "What decides %s in", pdnn_plot_words(p.value)),
+                                   p.selection, NULL)
+                : pdnn_plot_compare_titles(arena, "What decides the speed-up", &picture->comparison);
+    const double beside = (p.x.high - p.x.low) * 0.04;
+    p.x.low -= beside;
+    p.x.high += beside;
+    p.x.from = fmin(left_most, left_part * canvas->width);
+    p.x.to = canvas->width - right_gap;
+    for (int m = 0; m < MODELS; m++)
+        pdnn_entries_add(&picture->legend, models[m].name, pdnn_swatch(models[m].ink));
+    double y =
+        caption_bottom +
+        pdnn_draw_caption(
+            canvas, margin, caption_bottom,
+            "Bars: weights with their 95 % intervals, for independent errors of equal size; R2: part of the "
+            "variance that is explained");
+    y += pdnn_entries_draw_below(&picture->legend, y, canvas) + below;
+    double top = y;
+    for (size_t i = 0; i < p.n_lines; i++)
+        top += p.line[i].is_family ? family_pixels : term_pixels;
+    const char *title = "weight: standard deviations of the value per standard deviation of the term";
+    canvas->height = top + above;
+    pdnn_draw_titles(canvas, margin, canvas->height, &titles);
+    pdnn_draw_level(canvas, &(struct pdnn_frame_axis){.scale = p.x, .title = title}, y, top);
+    draw_lines(&p, top);
     return PDNN_OK;
 }
 
