@@ -85,18 +85,18 @@ static enum pdnn_status add_directory(struct picture *p, const char *directory, 
  * directories. */
 static enum pdnn_status read_ceilings(struct picture *p, struct pdnn_err *err) {
     const bool several = p->in->request->n_directories > 1;
-    enum pdnn_status status = PDNN_OK;
     pdnn_table_init(&p->in->data, &pdnn_ceilings_def);
     pdnn_table_add_column(&p->in->data, &(struct pdnn_column_def){.name = PDNN_RESULTS_KEY});
-    for (size_t d = 0; status == PDNN_OK && d < p->in->request->n_directories; d++)
-        status = add_directory(p, p->in->request->directory[d], err);
+    for (size_t d = 0; d < p->in->request->n_directories; d++)
+        if (add_directory(p, p->in->request->directory[d], err) != PDNN_OK)
+            return err->status;
     size_t *columns = pdnn_arena_alloc(&p->in->arena, PDNN_CEILINGS_COLUMNS + 1, sizeof *columns);
     columns[0] = PDNN_CEILINGS_COLUMNS;
     for (size_t i = 0; i < PDNN_CEILINGS_COLUMNS; i++)
         columns[i + several] = i;
     p->in->columns = columns;
     p->in->n_columns = PDNN_CEILINGS_COLUMNS + several;
-    return status;
+    return PDNN_OK;
 }
 
 /* The number of the pattern without its kind of store. */

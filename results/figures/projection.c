@@ -45,29 +45,14 @@ static void collect_points(struct picture *p) {
     p->in->left_out = p->in->selection.left_out + p->in->selection.count - p->in->chart.n_points;
 }
 
-/* Where the hardware's compute and bandwidth balance, where that is known: before thin, after bold. Returns
- * how many there are. */
-static size_t put_ridges(struct picture *p) {
-    static const char *const said[] = {"as measured", "as projected"};
-    size_t count = 0;
-    for (int side = 0; side < PDNN_HARDWARE_SIDES; side++) {
-        const double x = p->made.ridge[side];
-        if (!(x > 0))
-            continue;
-        struct pdnn_chart_line *line =
-            pdnn_chart_add_line(&p->in->chart, (struct pdnn_spot){x, 0}, (struct pdnn_spot){x, INFINITY});
-        line->dashed = true;
-        line->thin = side == PDNN_HARDWARE_MEASURED;
-        if (!count++)
-            pdnn_chart_note(&p->in->chart, "ridge point in f32, FLOP/byte:");
-        pdnn_chart_note(&p->in->chart, "   %.3g %s", x, said[side]);
-    }
-    return count;
-}
-
+/* With the ridge points, where compute and bandwidth balance, as far as they are known: before thin, after
+ * bold.
+ */
 static void describe(struct picture *p) {
+    static const char *const said[] = {"as measured", "as projected"};
     struct pdnn_chart *chart = &p->in->chart;
     struct pdnn_str caption = {0};
+    const int intensity = p->in->selection.results.at[PDNN_RESULT_INTENSITY_FLOP_PER_BYTE];
     pdnn_str_printf(&caption, "Projected, not measured: ");
     pdnn_hardware_text(&p->hardware, &caption);
     chart->titles[0] = pdnn_plot_titles(&p->in->arena, "Projected speed-up of", &p->in->selection, NULL);
@@ -76,8 +61,21 @@ static void describe(struct picture *p) {
     chart->dot = "half gets another bound";
     chart->no_dot = "less does";
     pdnn_chart_line_at_1(chart);
-    if (p->in->column[X] == p->in->selection.results.at[PDNN_RESULT_INTENSITY_FLOP_PER_BYTE] && put_ridges(p))
-        pdnn_str_printf(&caption, "\nDashed: the ridge points of f32; thin as measured, bold as projected");
+    for (int side = 0, count = 0; side < PDNN_HARDWARE_SIDES && p->in->column[X] == intensity; side++) {
+        const double x = p->made.ridge[side];
+        if (!(x > 0))
+            continue;
+        struct pdnn_chart_line *line =
+            pdnn_chart_add_line(chart, (struct pdnn_spot){x, 0}, (struct pdnn_spot){x, INFINITY});
+        line->dashed = true;
+        line->thin = side == PDNN_HARDWARE_MEASURED;
+        if (!count++) {
+            pdnn_chart_note(chart, "ridge point in f32, FLOP/byte:");
+            pdnn_str_printf(&caption,
+                            "\nDashed: the ridge points of f32; thin as measured, bold as projected");
+        }
+        pdnn_chart_note(chart, "   %.3g %s", x, said[side]);
+    }
     chart->caption = pdnn_plot_keep(&p->in->arena, &caption);
     pdnn_chart_note(chart, "geometric mean %.2f", pdnn_mean_geometric(&p->speedup));
     pdnn_chart_note(chart, "in ops with another bound:");
