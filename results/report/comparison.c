@@ -59,12 +59,11 @@ static void put_ops(struct pdnn_str *out, struct comparison *c) {
         def->title = pdnn_arena_printf(&ops->names, "%% of the time, %s", c->data->name[side]);
         def->show = PDNN_SHOW_FACTOR;
     }
-    if (rows.count)
-        pdnn_html_put_table(
-            out, ops, &rows, columns, sizeof columns / sizeof *columns,
-            "Where the difference comes from: the effects of all kinds of op multiply to the geometric "
-            "mean of %zu models; those below 0.2 %% are left out.",
-            c->n_with_ops);
+    pdnn_html_put_table(
+        out, ops, &rows, columns, sizeof columns / sizeof *columns,
+        "Where the difference comes from: the effects of all kinds of op multiply to the geometric "
+        "mean of %zu models; those below 0.2 %% are left out.",
+        c->n_with_ops);
     pdnn_rows_finish(&rows);
 }
 

@@ -10,9 +10,8 @@ static void put_seqpoints(const struct pdnn_table *table, struct pdnn_str *out) 
     for (size_t row = 0; row < table->n_rows; row++)
         if (!pdnn_table_is_empty(table, row, PDNN_SEQPOINT_WEIGHT))
             pdnn_rows_add(&rows, row);
-    if (rows.count)
-        pdnn_html_put_table(out, table, &rows, columns,
-                            pdnn_table_whole(table, 0, PDNN_SEQPOINT_TARGET) ? 5 : 4, "SeqPoints");
+    pdnn_html_put_table(out, table, &rows, columns, pdnn_table_whole(table, 0, PDNN_SEQPOINT_TARGET) ? 5 : 4,
+                        "SeqPoints");
     pdnn_rows_finish(&rows);
 }
 

@@ -75,11 +75,10 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     pdnn_rows_sort(&rows, &table, &(struct pdnn_sort_key){MODELS, true}, 1);
     const size_t n_reasons = rows.count;
     rows.count = n_reasons < REASONS_SHOWN ? n_reasons : REASONS_SHOWN;
-    if (rows.count)
-        pdnn_html_put_table(out, &table, &rows, NULL, 0,
-                            "Models without a time, by status and reason; N stands for numbers that differ. "
-                            "%zu of %zu reasons.",
-                            rows.count, n_reasons);
+    pdnn_html_put_table(out, &table, &rows, NULL, 0,
+                        "Models without a time, by status and reason; N stands for numbers that differ. "
+                        "%zu of %zu reasons.",
+                        rows.count, n_reasons);
     pdnn_rows_finish(&rows);
     pdnn_table_finish(&table);
     pdnn_texts_finish(&keys);

@@ -10,49 +10,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Those that can be told, or those that cannot; in the order of table 1, then what is not in it. */
-static void put_findings(const struct pdnn_report_page *page, const struct pdnn_table *findings, bool told,
-                         struct pdnn_str *out) {
-    static const size_t columns[] = {PDNN_CLAIM_NUMBER,  PDNN_CLAIM_TEXT,    PDNN_CLAIM_SOURCE,
-                                     PDNN_CLAIM_VERDICT, PDNN_CLAIM_NUMBERS, PDNN_CLAIM_COMPARED};
-    size_t shown[sizeof columns / sizeof *columns], n = 0;
-    struct pdnn_row_list rows = {0};
-    for (size_t row = 0; row < findings->n_rows; row++)
-        if (pdnn_table_is_empty(findings, row, PDNN_CLAIM_COMPARED) == told)
-            pdnn_rows_add(&rows, row);
-    pdnn_rows_sort(&rows, findings, &(struct pdnn_sort_key){PDNN_CLAIM_NUMBER, false}, 1);
-    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
-        if ((columns[c] != PDNN_CLAIM_SOURCE || page->data.n_sources > 1) &&
-            (columns[c] != PDNN_CLAIM_COMPARED || !told))
-            shown[n++] = columns[c];
-    if (!told)
-        pdnn_str_printf(out, "<details><summary>%zu that these tables cannot tell</summary>", rows.count);
-    if (rows.count)
+/* The published observations that can be told, then those that cannot; in the order of table 1, then what is
+ * not in it. */
+static void put_claims(const struct pdnn_report_page *page, struct pdnn_str *out) {
+    size_t verdicts[PDNN_VERDICT_COUNT] = {0};
+    struct pdnn_table findings;
+    pdnn_table_init(&findings, &pdnn_claims_report_def);
+    pdnn_claims_check(&page->data, &pdnn_source_claims, &findings, verdicts);
+    pdnn_claims_check(&page->data, &pdnn_pair_claims, &findings, verdicts);
+    findings.column[PDNN_CLAIM_TEXT].def.title = "published observation";
+    findings.column[PDNN_CLAIM_VERDICT].def.title = "here";
+    findings.column[PDNN_CLAIM_NUMBERS].def.title = "why";
+    findings.column[PDNN_CLAIM_COMPARED].def.title = "would tell";
+    for (int told = 1; told >= 0; told--) {
+        size_t shown[PDNN_CLAIM_REPORT_COLUMNS] = {PDNN_CLAIM_NUMBER, PDNN_CLAIM_TEXT}, n = 2;
+        struct pdnn_row_list rows = {0};
+        if (page->data.n_sources > 1)
+            shown[n++] = PDNN_CLAIM_SOURCE;
+        shown[n++] = PDNN_CLAIM_VERDICT;
+        shown[n++] = PDNN_CLAIM_NUMBERS;
+        if (!told)
+            shown[n++] = PDNN_CLAIM_COMPARED;
+        for (size_t row = 0; row < findings.n_rows; row++)
+            if (pdnn_table_is_empty(&findings, row, PDNN_CLAIM_COMPARED) == told)
+                pdnn_rows_add(&rows, row);
+        pdnn_rows_sort(&rows, &findings, &(struct pdnn_sort_key){PDNN_CLAIM_NUMBER, false}, 1);
+        if (!told)
+            pdnn_str_printf(out, "<details><summary>%zu that these tables cannot tell</summary>", rows.count);
         pdnn_html_put_table(
-            out, findings, &rows, shown, n,
+            out, &findings, &rows, shown, n,
             told ? "What was published about other machines, and what these tables say. Numbers "
                    "are those of table 1 in Wang, Wei and Brooks (2020)."
                  : "Why not, and which data would tell.");
-    pdnn_str_printf(out, told ? "" : "</details>\n");
-    pdnn_rows_finish(&rows);
-}
-
-/* Checks the published observations. */
-static void put_claims(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    static const char *const titles[PDNN_CLAIM_REPORT_COLUMNS] = {[PDNN_CLAIM_TEXT] = "published observation",
-                                                                  [PDNN_CLAIM_VERDICT] = "here",
-                                                                  [PDNN_CLAIM_NUMBERS] = "why",
-                                                                  [PDNN_CLAIM_COMPARED] = "would tell"};
-    size_t told[PDNN_VERDICT_COUNT] = {0};
-    struct pdnn_table findings;
-    pdnn_table_init(&findings, &pdnn_claims_report_def);
-    pdnn_claims_check(&page->data, &pdnn_source_claims, &findings, told);
-    pdnn_claims_check(&page->data, &pdnn_pair_claims, &findings, told);
-    for (size_t c = 0; c < PDNN_CLAIM_REPORT_COLUMNS; c++)
-        if (titles[c])
-            findings.column[c].def.title = titles[c];
-    put_findings(page, &findings, true, out);
-    put_findings(page, &findings, false, out);
+        pdnn_str_printf(out, told ? "" : "</details>\n");
+        pdnn_rows_finish(&rows);
+    }
     pdnn_table_finish(&findings);
 }
 
@@ -149,6 +141,30 @@ static void put_platform(struct pdnn_str *out, const struct pdnn_report_source *
     pdnn_str_finish(&facts);
 }
 
+/* Appends what tells a row from others of its source, "fc nodes=256 batch=4", with its id as what a pointer
+ * shows: the family if there are several, and the keys that vary within it. The script has the same names. */
+static void put_model(struct pdnn_str *out, const struct pdnn_report_page *page,
+                      const struct pdnn_selection *rows, size_t at) {
+    const struct pdnn_results *results = &rows->results;
+    const char *id = pdnn_selection_get(rows, at, rows->id);
+    struct pdnn_str label = {0};
+    size_t f = 0;
+    while (strcmp(page->family[f], pdnn_selection_get(rows, at, rows->family)) != 0)
+        f++;
+    if (page->n_families > 1)
+        pdnn_str_printf(&label, "%s", page->family[f]);
+    for (int column = results->first_key; column < results->end_key; column++) {
+        bool varies = pdnn_selection_key(&page->all, column)->values &&
+                      pdnn_selection_key(&page->of_family[f], column)->varies;
+        const char *value = pdnn_selection_get(rows, at, column);
+        if (column != results->results && varies && *value)
+            pdnn_str_printf(&label, "%s%s=%s", label.length ? " " : "", pdnn_results_name(results, column),
+                            value);
+    }
+    pdnn_html_put(out, "<code title=\"%s\">%s</code>", id, label.length ? label.text : id);
+    pdnn_str_finish(&label);
+}
+
 /* What is said of the values of all rows, and which of the two models at the ends is named. */
 static const struct {
     enum pdnn_result_column column;
@@ -185,7 +201,7 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
         put_number(out, found.value[found.n - 1], 3, " %, median ");
         put_number(out, pdnn_quantile_sorted(found.value, found.n, 0.5), 3, " % ");
         pdnn_str_printf(out, "%s: ", ranges[i].of);
-        pdnn_report_put_model(out, page, rows, ranges[i].names_greatest ? found.greatest : found.least);
+        put_model(out, page, rows, ranges[i].names_greatest ? found.greatest : found.least);
         pdnn_str_printf(out, ".</li>\n");
     }
     for (size_t k = 0; k < 2; k++) {

@@ -21,6 +21,8 @@ void pdnn_html_put_table(struct pdnn_str *out, const struct pdnn_table *table,
     struct pdnn_table_writer writer = {
         .out = out, .format = PDNN_FORMAT_HTML, .columns = columns, .n_columns = n_columns};
     va_list words;
+    if (rows && !rows->count)
+        return;
     va_start(words, caption);
     if (caption)
         pdnn_str_vprintf(&text, caption, words);

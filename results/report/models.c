@@ -1,32 +1,6 @@
 /* The roofline of all sources, the filters that the script fills, and the table of rows. */
 #include "results/report/page.h"
 
-#include <string.h>
-
-/* What tells a row from others of its source, "fc nodes=256 batch=4": the family if there are several, and
- * the keys that vary within it. The script has the same names. */
-void pdnn_report_put_model(struct pdnn_str *out, const struct pdnn_report_page *page,
-                           const struct pdnn_selection *rows, size_t at) {
-    const struct pdnn_results *results = &rows->results;
-    const char *id = pdnn_selection_get(rows, at, rows->id);
-    struct pdnn_str label = {0};
-    size_t f = 0;
-    while (strcmp(page->family[f], pdnn_selection_get(rows, at, rows->family)) != 0)
-        f++;
-    if (page->n_families > 1)
-        pdnn_str_printf(&label, "%s", page->family[f]);
-    for (int column = results->first_key; column < results->end_key; column++) {
-        bool varies = pdnn_selection_key(&page->all, column)->values &&
-                      pdnn_selection_key(&page->of_family[f], column)->varies;
-        const char *value = pdnn_selection_get(rows, at, column);
-        if (column != results->results && varies && *value)
-            pdnn_str_printf(&label, "%s%s=%s", label.length ? " " : "", pdnn_results_name(results, column),
-                            value);
-    }
-    pdnn_html_put(out, "<code title=\"%s\">%s</code>", id, label.length ? label.text : id);
-    pdnn_str_finish(&label);
-}
-
 /* What the table's names leave out: the keys that all rows of a family share, "input=2000, threads=2". */
 static void put_shared(struct pdnn_str *out, const struct pdnn_report_page *page) {
     const struct pdnn_results *results = &page->all.results;

@@ -34,18 +34,14 @@ struct pdnn_report_page {
     char why_no_pairs[PDNN_ERR_TEXT]; /* where there are two sources without pairs */
 };
 
-/* Appends a table's columns and rows (NULL: all), with a caption (NULL: none). It scrolls by itself where it
- * is wider than the page. */
+/* Appends a table's columns and rows (NULL: all), if there are any, with a caption (NULL: none). It scrolls
+ * by itself where it is wider than the page. */
 void pdnn_html_put_table(struct pdnn_str *out, const struct pdnn_table *table,
                          const struct pdnn_row_list *rows, const size_t *columns, size_t n_columns,
                          const char *caption, ...) __attribute__((format(printf, 6, 7)));
 
 /* Appends markup with texts in place of each %s, escaped. */
 void pdnn_html_put(struct pdnn_str *out, const char *markup, ...) __attribute__((format(printf, 2, 3)));
-
-/* Appends the label of a row of any of the selections as code, with its id as what a pointer shows. */
-void pdnn_report_put_model(struct pdnn_str *out, const struct pdnn_report_page *page,
-                           const struct pdnn_selection *rows, size_t at);
 
 #define PDNN_REPORT_ALL ((size_t)-1)
 

@@ -19,7 +19,7 @@ const at = (column, row) => column.i ? column.v[column.i[row]] : column.v[0];
 const command = row => "paradnn run '" + idOf(row).replaceAll("'", "'\\''") + "'";
 const axis = name => D.axes.find(a => a.name === name);
 const idOf = row => at(D.id, row).replace(/([^,/=]+)=\*(?=[,/]|$)/g, (part, name) => axis(name) ? name + "=" + at(axis(name), row) : part);
-// The short name of a model, as in models.c: what varies within its family.
+// The short name of a model, as in findings.c: what varies within its family.
 const families = D.axes[0], keys = D.axes.filter(a => a !== families && a.name !== "source"), varies = families.v.map(() => new Set()), firsts = [];
 for (let row = 0; row < N; row++) {
   const f = families.i ? families.i[row] : 0;
