@@ -127,25 +127,26 @@ static enum section section_of(const struct pdnn_table *part, size_t column) {
                                                       : AFTER_KEYS;
 }
 
-static void add_column(struct pdnn_table *table, const struct pdnn_column_def *column) {
-    if (pdnn_table_find(table, column->name) == SIZE_MAX)
-        pdnn_table_add_column(table, column);
+static bool add_column(struct pdnn_table *table, const struct pdnn_column_def *column) {
+    if (pdnn_table_find(table, column->name) != SIZE_MAX)
+        return true;
+    return table->n_columns < PDNN_TABLE_COLUMNS_MAX && pdnn_table_add_column(table, column) != SIZE_MAX;
 }
 
 /* The columns of all parts, each where it stands in the first that has it. */
-static void add_columns(struct pdnn_table *table, const struct pdnn_table *parts, size_t n) {
+static bool add_columns(struct pdnn_table *table, const struct pdnn_table *parts, size_t n) {
     static const struct pdnn_column_def name = {PDNN_RESULTS_KEY, .align = PDNN_ALIGN_WRAP},
                                         version = {PDNN_RESULTS_VERSION_KEY, .align = PDNN_ALIGN_WRAP};
+    bool has_room = true;
     for (enum section section = 0; section < SECTIONS; section++) {
-        if (section == AFTER_KEYS) {
-            add_column(table, &name);
-            add_column(table, &version);
-        }
+        if (section == AFTER_KEYS)
+            has_room = has_room && add_column(table, &name) && add_column(table, &version);
         for (size_t part = 0; part < n; part++)
             for (size_t i = 0; i < parts[part].n_columns; i++)
                 if (section_of(&parts[part], i) == section)
-                    add_column(table, &parts[part].column[i].def);
+                    has_room = has_room && add_column(table, &parts[part].column[i].def);
     }
+    return has_room;
 }
 
 /* The parts are finished by the caller. */
@@ -153,8 +154,7 @@ static enum pdnn_status join(struct pdnn_results *results, const struct pdnn_tab
                              struct pdnn_err *err) {
     const struct pdnn_table_def empty = {.name = parts[0].name, .help = parts[0].help};
     pdnn_table_init(&results->table, &empty);
-    add_columns(&results->table, parts, n);
-    if (results->table.n_columns > PDNN_TABLE_COLUMNS_MAX)
+    if (!add_columns(&results->table, parts, n))
         return pdnn_fail(err, PDNN_INVALID, "these tables have more than %d columns together",
                          PDNN_TABLE_COLUMNS_MAX);
     for (size_t part = 0; part < n; part++) {
@@ -275,9 +275,10 @@ enum pdnn_status pdnn_results_ask(const struct pdnn_results *results, const char
         return PDNN_OK;
     }
     const char **names = pdnn_alloc(results->table.n_columns, sizeof *names);
+    size_t count = 0; /* none where a file has the status in front of the family */
     for (int c = first; c < end; c++)
-        names[c - first] = pdnn_results_name(results, c);
-    pdnn_suggest(suggestion, name, names, (size_t)(end - first));
+        names[count++] = pdnn_results_name(results, c);
+    pdnn_suggest(suggestion, name, names, count);
     free(names);
     return pdnn_fail(err, PDNN_INVALID, "results.csv has no %s '%.64s'%s",
                      is_key ? "hyper-parameter or run setting" : "column", name, suggestion);
