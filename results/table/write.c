@@ -196,7 +196,8 @@ struct pdnn_sheet {
     char **cells;            /* row by row */
     size_t n_cells, room;
     bool has_layout;
-    struct layout layout; /* of the rows before */
+    struct layout layout;                  /* of the rows before */
+    bool is_empty[PDNN_TABLE_COLUMNS_MAX]; /* in the rows at hand */
     struct pdnn_str note;
 };
 
@@ -204,7 +205,6 @@ struct pdnn_sheet {
 struct need {
     size_t least, most; /* widths between which it can be set */
     double area;        /* of the text that gets more lines as the column gets narrower */
-    bool empty;
 };
 
 static bool is_flexible(enum pdnn_align align) {
@@ -217,10 +217,11 @@ static size_t larger(size_t a, size_t b) {
 
 /* A title may take several lines unless the table may be as wide as it is. Cells that are cut need no more
  * lines, so such columns grow alike. */
-static struct need measure(const struct pdnn_sheet *sheet, size_t c) {
+static struct need measure(struct pdnn_sheet *sheet, size_t c) {
     const char *title = sheet->column[c].title;
     const enum pdnn_align align = sheet->column[c].align;
-    struct need need = {.least = pdnn_fill_least(title), .most = strlen(title), .empty = true};
+    struct need need = {.least = pdnn_fill_least(title), .most = strlen(title)};
+    sheet->is_empty[c] = true;
     for (size_t i = c; i < sheet->n_cells; i += sheet->n_columns) {
         char buffer[PDNN_VISIBLE_TEXT];
         const char *text = pdnn_visible(buffer, sheet->cells[i]);
@@ -231,7 +232,7 @@ static struct need measure(const struct pdnn_sheet *sheet, size_t c) {
         need.most = larger(need.most, length);
         need.least = larger(need.least, least);
         need.area += align == PDNN_ALIGN_WRAP ? (double)length : align == PDNN_ALIGN_CUT ? LEAST_CUT : 0;
-        need.empty = need.empty && !length;
+        sheet->is_empty[c] = sheet->is_empty[c] && !length;
     }
     need.area += is_flexible(align) ? 0 : (double)strlen(title);
     return need;
@@ -294,13 +295,13 @@ static void widen(const struct need *needs, struct layout *layout, size_t n, siz
 }
 
 /* width 0: as wide as needed. Otherwise columns that may be spared and are empty are not shown. */
-static struct layout arrange(const struct pdnn_sheet *sheet, size_t width) {
+static struct layout arrange(struct pdnn_sheet *sheet, size_t width) {
     struct layout layout = {.indent = 0};
     struct need needs[PDNN_TABLE_COLUMNS_MAX];
     for (size_t c = 0; c < sheet->n_columns; c++) {
         needs[c] = measure(sheet, c);
         layout.width[c] = needs[c].most;
-        layout.shown[c] = !width || !needs[c].empty || !sheet->column[c].rank || !sheet->n_cells;
+        layout.shown[c] = !width || !sheet->is_empty[c] || !sheet->column[c].rank || !sheet->n_cells;
     }
     if (!width || sum_of(layout.width, layout.shown, sheet->n_columns) <= width)
         return layout;
@@ -435,18 +436,11 @@ static void put_rows(const struct pdnn_sheet *sheet, const struct layout *layout
     pdnn_str_finish(&line);
 }
 
-static bool has_content(const struct pdnn_sheet *sheet, size_t c) {
-    size_t i = c;
-    while (i < sheet->n_cells && !*sheet->cells[i])
-        i += sheet->n_columns;
-    return i < sheet->n_cells;
-}
-
 /* Names the columns with content that the layout leaves out. The longest of several notes stays. */
 static void note(struct pdnn_sheet *sheet, const struct layout *layout, size_t width) {
     struct pdnn_str text = {0}, filled = {0};
     for (size_t c = 0; c < sheet->n_columns; c++)
-        if (!layout->shown[c] && sheet->column[c].align != PDNN_ALIGN_GROUP && has_content(sheet, c))
+        if (!layout->shown[c] && sheet->column[c].align != PDNN_ALIGN_GROUP && !sheet->is_empty[c])
             pdnn_str_printf(&text, "%s%s", text.length ? ", " : "(no room for: ", sheet->column[c].title);
     if (text.length) {
         pdnn_str_append(&text, ")", 1);
