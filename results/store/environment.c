@@ -61,15 +61,6 @@ struct line {
     bool is_identity;
 };
 
-static size_t value_length(const char *value) {
-    if (*value != '"')
-        return strcspn(value, " \n");
-    size_t length = 1;
-    for (; value[length] && value[length] != '\n' && value[length] != '"'; length++)
-        length += value[length] == '\\' && value[length + 1];
-    return length + (value[length] == '"');
-}
-
 /* Takes the next such line; false after the last one. */
 static bool next_line(const char **at, struct line *line) {
     static const char mark[] = " # identity";
@@ -79,10 +70,9 @@ static bool next_line(const char **at, struct line *line) {
         *at += length + (text[length] == '\n');
         if (*text == '#' || strncmp(text + key, ": ", 2) != 0)
             continue;
-        const char *value = text + key + 2;
-        *line = (struct line){text, value, key, value_length(value),
-                              length >= mark_length &&
-                                  memcmp(text + length - mark_length, mark, mark_length) == 0};
+        size_t rest = length - key - 2;
+        bool is_identity = rest >= mark_length && memcmp(text + length - mark_length, mark, mark_length) == 0;
+        *line = (struct line){text, text + key + 2, key, rest - (is_identity ? mark_length : 0), is_identity};
         return true;
     }
     return false;

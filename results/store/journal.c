@@ -61,19 +61,17 @@ static void put_visit(struct pdnn_table *journal, const char *id, uint64_t numbe
 }
 
 static void put_op(struct pdnn_table *ops, const char *id, uint64_t number, const struct pdnn_visit_op *op) {
-    char key[PDNN_OP_KEY_TEXT];
     const size_t row = pdnn_table_add_row(ops);
     pdnn_record_put(ops, row, op);
     pdnn_table_set_text(ops, row, PDNN_JOURNAL_OPS_ID, id);
     pdnn_table_set_count(ops, row, PDNN_JOURNAL_OPS_VISIT, number);
-    snprintf(key, sizeof key, "%s", op->key);
-    char *part = key; /* split at its first two slashes */
+    const char *rest = op->key; /* split at its first two slashes */
     for (size_t column = PDNN_JOURNAL_OPS_OP; column <= PDNN_JOURNAL_OPS_OP_SHAPE; column++) {
-        size_t length = column == PDNN_JOURNAL_OPS_OP_SHAPE ? strlen(part) : strcspn(part, "/");
-        bool has_more = part[length];
-        part[length] = 0;
+        size_t length = column == PDNN_JOURNAL_OPS_OP_SHAPE ? strlen(rest) : strcspn(rest, "/");
+        char part[PDNN_OP_KEY_TEXT];
+        snprintf(part, sizeof part, "%.*s", (int)length, rest);
         pdnn_table_set_text(ops, row, column, part);
-        part += length + has_more;
+        rest += length + (rest[length] == '/');
     }
     pdnn_log_row_flatten(ops, row);
 }
@@ -368,35 +366,30 @@ void pdnn_journal_close(struct pdnn_journal *journal) {
     free(journal);
 }
 
-/* Ops first: the visit's row commits them. */
-static enum pdnn_status write_visit(struct pdnn_journal *journal, const struct pdnn_table *visits,
-                                    const struct pdnn_table *ops, struct pdnn_err *err) {
-    struct pdnn_str op_lines = {0}, line = {0};
-    uint64_t before = journal->ops.length;
-    pdnn_table_csv_rows(&op_lines, ops);
-    pdnn_table_csv_rows(&line, visits);
-    enum pdnn_status status = ops->n_rows ? pdnn_log_file_append(&journal->ops, &op_lines, err) : PDNN_OK;
-    if (status == PDNN_OK && (status = pdnn_log_file_append(&journal->visits, &line, err)) != PDNN_OK)
-        pdnn_log_file_take_back(&journal->ops, before);
-    pdnn_str_finish(&op_lines);
-    pdnn_str_finish(&line);
-    return status;
-}
-
 enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *id,
                                      const struct pdnn_visit *visit, struct pdnn_err *err) {
     struct pdnn_table visits, ops;
+    struct pdnn_str line = {0}, op_lines = {0};
+    const uint64_t number = pdnn_visits_of(&journal->known, id).count + 1, before = journal->ops.length;
+    enum pdnn_status status = PDNN_OK;
     if (strlen(id) >= PDNN_ID_TEXT)
         return pdnn_fail(err, PDNN_INVALID, "%s: the id '%.60s...' is too long", journal->visits.path, id);
     pdnn_table_init(&visits, &pdnn_journal_def);
     pdnn_table_init(&ops, &pdnn_journal_ops_def);
-    uint64_t number = pdnn_visits_of(&journal->known, id).count + 1;
     put_visit(&visits, id, number, visit);
     for (size_t i = 0; i < visit->n_ops; i++)
         put_op(&ops, id, number, &visit->ops[i]);
-    enum pdnn_status status = write_visit(journal, &visits, &ops, err);
+    pdnn_table_csv_rows(&line, &visits);
+    pdnn_table_csv_rows(&op_lines, &ops);
+    /* Ops first: the visit's row commits them. */
+    if (visit->n_ops)
+        status = pdnn_log_file_append(&journal->ops, &op_lines, err);
+    if (status == PDNN_OK && (status = pdnn_log_file_append(&journal->visits, &line, err)) != PDNN_OK)
+        pdnn_log_file_take_back(&journal->ops, before);
     if (status == PDNN_OK)
         add_visit(&visits, 0, &ops, &(size_t){0}, &journal->known);
+    pdnn_str_finish(&line);
+    pdnn_str_finish(&op_lines);
     pdnn_table_finish(&visits);
     pdnn_table_finish(&ops);
     return status;

@@ -34,10 +34,10 @@ struct last {
     struct last *next;
 };
 
-struct entry {
+struct entry { /* all of it in the arena */
     double *ns;
     size_t count, room;
-    struct last *last; /* by host, in the arena */
+    struct last *last; /* by host */
 };
 
 struct pdnn_library {
@@ -106,7 +106,7 @@ static void remember(struct pdnn_library *library, const struct pdnn_table *tabl
     }
     if (visit.outcome != PDNN_OUTCOME_OK)
         return;
-    entry->ns = pdnn_grow(entry->ns, &entry->room, entry->count, sizeof *entry->ns);
+    entry->ns = pdnn_arena_grow(&library->arena, entry->ns, &entry->room, entry->count, sizeof *entry->ns);
     entry->ns[entry->count++] = visit.median_ns;
 }
 
@@ -170,8 +170,6 @@ enum pdnn_status pdnn_library_open(const char *directory, struct pdnn_library **
 void pdnn_library_close(struct pdnn_library *library) {
     if (!library)
         return;
-    for (size_t i = 0; i < library->keys.count && i < library->room; i++)
-        free(library->entries[i].ns);
     free(library->entries);
     pdnn_texts_finish(&library->keys);
     pdnn_arena_finish(&library->arena);
