@@ -112,7 +112,7 @@ struct import {
     bool is_lists;                         /* of which each has a length of its own */
     size_t length[PDNN_TABLE_COLUMNS_MAX]; /* of the column */
     struct group group[GROUPS_MOST];
-    size_t n_groups;
+    size_t n_groups, n_mapped; /* n_mapped: columns of all */
     const char *host;
     struct pdnn_ceilings *ceilings;
     struct pdnn_roofs roofs;
@@ -267,6 +267,7 @@ static enum pdnn_status map_columns(struct import *im, struct pdnn_err *err) {
     struct group *group = im->group;
     bool needs_model = false, has_flop = false;
     *group = (struct group){.column = all};
+    im->n_mapped = n_map;
     for (size_t i = 0; i < n_map; i++) {
         if (parse_mapped(im, map[i], &all[i], err) != PDNN_OK)
             return err->status;
@@ -364,9 +365,8 @@ static const char *unread(struct import *im) {
     const char *list = "";
     for (size_t c = 0; c < im->file.n_columns; c++) {
         bool is_read = false;
-        for (const struct group *g = im->group; g < im->group + im->n_groups; g++)
-            for (size_t i = 0; i < g->n; i++)
-                is_read = is_read || g->column[i].at == c;
+        for (size_t i = 0; i < im->n_mapped; i++)
+            is_read = is_read || im->group->column[i].at == c;
         if (!is_read)
             list = with(im, list, ", ", im->file.column[c].def.name);
     }
@@ -534,13 +534,10 @@ static void add_row(struct import *im, struct row *made, enum pdnn_outcome outco
 /* An instance that ran, or one that did not, which has no numbers. */
 static enum pdnn_status add_instance(struct import *im, const struct group *group, size_t row,
                                      struct pdnn_err *err) {
-    enum { TIMES = 3 };
-    static const enum role times[TIMES] = {TIME, STEPS, EXAMPLES};
     struct row made = {.label = text_of(group, row, group->of[LABEL] ? LABEL : MODEL),
                        .state = text_of(group, row, STATE)};
     char id[PDNN_ID_TEXT];
     enum pdnn_outcome outcome;
-    size_t source = 0;
     for (size_t i = 0; i < NUMBERS; i++)
         made.number[i] = NAN;
     if (read_instance(im, group, row, &made.instance, err) != PDNN_OK ||
@@ -570,17 +567,17 @@ static enum pdnn_status add_instance(struct import *im, const struct group *grou
     if (read_numbers(im, group, row, batch, made.number, err) != PDNN_OK)
         return err->status;
     const double *number = made.number;
-    const double time_ns[TIMES] = {number[TIME], 1e9 / number[STEPS], (double)batch * 1e9 / number[EXAMPLES]};
-    while (source < TIMES && isnan(time_ns[source]))
-        source++;
-    if (source == TIMES)
+    const enum role source = !isnan(number[TIME]) ? TIME : !isnan(number[STEPS]) ? STEPS : EXAMPLES;
+    const double examples = source == EXAMPLES ? (double)batch : 1;
+    const double time_ns = source == TIME ? number[TIME] : examples * 1e9 / number[source];
+    if (isnan(time_ns))
         return pdnn_fail(err, PDNN_INVALID, "there is no time");
-    if (number[times[source]] > 0) {
+    if (number[source] > 0) {
         add_row(im, &made, outcome, "", true);
-        set_times(im, &made, time_ns[source], (double)batch);
+        set_times(im, &made, time_ns, (double)batch);
     } else {
         add_row(im, &made, PDNN_OUTCOME_INTERRUPTED,
-                pdnn_arena_printf(&im->arena, "%s is 0 in the file", group->of[times[source]]->name), true);
+                pdnn_arena_printf(&im->arena, "%s is 0 in the file", group->of[source]->name), true);
     }
     return PDNN_OK;
 }
@@ -618,10 +615,6 @@ static enum pdnn_status make_tables(struct import *im, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
-static struct pdnn_fact text_fact(const char *key, const char *text) {
-    return (struct pdnn_fact){.key = key, .type = PDNN_FACT_TEXT, .text = text};
-}
-
 static const char *joined(struct import *im, const char *const *texts, size_t n) {
     const char *all = "";
     for (size_t i = 0; i < n; i++)
@@ -635,20 +628,20 @@ static enum pdnn_status write_environment(struct import *im, const struct pdnn_f
     const struct pdnn_import_request *request = im->request;
     const char *slash = strrchr(request->path, '/');
     const struct pdnn_fact facts[] = {
-        text_fact("host", im->host),
-        text_fact("cpu", im->host),
-        text_fact("software", request->software ? request->software : ""),
-        text_fact("imported_from", slash ? slash + 1 : request->path),
-        text_fact("imported_format",
-                  request->n_map ? joined(im, request->map, request->n_map) : "ParaDnn JSON"),
-        text_fact("imported_settings", joined(im, request->set, request->n_set)),
+        {"host", .text = im->host},
+        {"cpu", .text = im->host},
+        {"software", .text = request->software ? request->software : ""},
+        {"imported_from", .text = slash ? slash + 1 : request->path},
+        {"imported_format",
+         .text = request->n_map ? joined(im, request->map, request->n_map) : "ParaDnn JSON"},
+        {"imported_settings", .text = joined(im, request->set, request->n_set)},
         {.key = "imported_shards", .type = PDNN_FACT_WHOLE, .whole = request->shards},
         {.key = "imported_params_ratio", .type = PDNN_FACT_NUMBER, .number = im->result.params_ratio},
         {.key = "imported_flop_ratio", .type = PDNN_FACT_NUMBER, .number = im->result.flop_ratio},
-        text_fact("imported_times", request->n_map ? "as in the file"
-                                                   : "the fastest interval between two reports of the steps "
-                                                     "done, which are means of many steps"),
-        text_fact("paradnn_version", request->version),
+        {"imported_times", .text = request->n_map ? "as in the file"
+                                                  : "the fastest interval between two reports of the steps "
+                                                    "done, which are means of many steps"},
+        {"paradnn_version", .text = request->version},
     };
     return pdnn_environment_write(folder, facts, sizeof facts / sizeof *facts, err);
 }
