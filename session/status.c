@@ -5,7 +5,7 @@
 #include "results/query/selection.h"
 #include "results/store/tables.h"
 #include "session/join/leases.h"
-#include "session/merge/job.h"
+#include "session/merge/merge.h"
 #include "session/predict.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "results/store/tables.h"
 #include "results/table/write.h"
 #include "runtime/protocol/standing.h"
-#include "session/merge/job.h"
+#include "session/merge/merge.h"
 #include "session/rows.h"
 
 #include <errno.h>
@@ -83,7 +83,7 @@ static enum pdnn_status write_table(struct pdnn_merge_job *job, const char *name
 /* Of all hosts, in the order of their first instances. */
 static enum pdnn_status write_ceilings(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct pdnn_table table;
-    bool *is_there = pdnn_alloc(job->hosts.count + 1, sizeof *is_there);
+    bool *is_there = pdnn_arena_alloc(&job->arena, job->hosts.count + 1, sizeof *is_there);
     pdnn_table_init(&table, &pdnn_ceilings_def);
     for (size_t k = 0; k < job->ids.count; k++) {
         const uint32_t host = job->of[job->order[k]].host;
@@ -96,7 +96,6 @@ static enum pdnn_status write_ceilings(struct pdnn_merge_job *job, struct pdnn_e
             pdnn_ceilings_add(&row, &table);
         }
     }
-    free(is_there);
     return write_table(job, "ceilings.csv", &table, err);
 }
 
@@ -112,19 +111,11 @@ static enum pdnn_status write_hosts(struct pdnn_merge_job *job, struct pdnn_err 
     return write_table(job, "hosts.csv", &table, err);
 }
 
-/* Appends the text; whatever shards it was made of, the result is a whole sweep. */
-static void append_whole(struct pdnn_str *out, const char *text) {
-    const char *shard = strstr(text, "\nshard: ");
-    const char *rest = shard ? shard + 1 + strcspn(shard + 1, "\n") : text;
-    if (shard)
-        pdnn_str_printf(out, "%.*s\nshard: \"\"", (int)(shard - text), text);
-    pdnn_str_printf(out, "%s", rest);
-}
-
-/* One environment of several sources; which is the first does not depend on their order. */
+/* One environment of several sources; which is the first does not depend on their order. Whatever shards it
+ * was made of, the result is a whole sweep. */
 static enum pdnn_status write_environment(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct pdnn_str text = {0}, all = {0};
-    const char **texts = pdnn_alloc(job->n_sources, sizeof *texts);
+    const char **texts = pdnn_arena_alloc(&job->arena, job->n_sources, sizeof *texts);
     for (size_t i = 0; i < job->n_sources; i++)
         texts[i] = job->source[i].environment;
     qsort(texts, job->n_sources, sizeof *texts, pdnn_merge_by_text);
@@ -133,8 +124,12 @@ static enum pdnn_status write_environment(struct pdnn_merge_job *job, struct pdn
         pdnn_str_printf(&all, "%s", texts[job->n_sources - 1]);
     else
         pdnn_environment_join(texts, job->n_sources, &all);
-    free(texts);
-    append_whole(&text, pdnn_str_text(&all));
+    const char *rest = pdnn_str_text(&all), *shard = strstr(rest, "\nshard: ");
+    if (shard) {
+        pdnn_str_printf(&text, "%.*s\nshard: \"\"", (int)(shard - rest), rest);
+        rest = shard + 1 + strcspn(shard + 1, "\n");
+    }
+    pdnn_str_printf(&text, "%s", rest);
     pdnn_str_finish(&all);
     return replace(job, "environment.yaml", &text, err);
 }
@@ -163,22 +158,10 @@ static enum pdnn_status write_library(struct pdnn_merge_job *job, struct pdnn_er
     return status == PDNN_OK ? written : status;
 }
 
-static enum pdnn_status write_facts(struct pdnn_merge_job *job, struct pdnn_err *err) {
-    struct pdnn_str spec = {0};
-    pdnn_str_printf(&spec, "%s", job->spec_text);
-    enum pdnn_status status = replace(job, "spec.yaml", &spec, err);
-    if (status == PDNN_OK)
-        status = write_environment(job, err);
-    if (status == PDNN_OK)
-        status = write_ceilings(job, err);
-    if (status == PDNN_OK)
-        status = write_hosts(job, err);
-    return status == PDNN_OK ? write_library(job, err) : status;
-}
-
 /* A file of the merged journal. */
 struct file {
     int fd; /* -1: not open */
+    bool has_header;
     char path[PDNN_FOLDER_TEXT];
 };
 
@@ -190,21 +173,21 @@ struct writing {
     struct pdnn_scatter *pools; /* by host */
 };
 
-static enum pdnn_status put(const struct file *file, const char *text, size_t length, struct pdnn_err *err) {
-    return pdnn_fd_write(file->fd, text, length, err) == PDNN_OK ? PDNN_OK : pdnn_wrap(err, "%s", file->path);
-}
-
-static enum pdnn_status begin(const struct pdnn_folder *folder, const char *name,
-                              const struct pdnn_table_def *def, struct file *file, struct pdnn_err *err) {
-    struct pdnn_str header = {0};
+static enum pdnn_status create(const struct pdnn_folder *folder, const char *name, struct file *file,
+                               struct pdnn_err *err) {
     pdnn_folder_path(folder, name, file->path);
     file->fd = openat(folder->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file->fd < 0)
-        return pdnn_fail(err, PDNN_IO, "%s: cannot be created: %s", file->path, strerror(errno));
-    pdnn_table_csv_header(&header, def);
-    enum pdnn_status status = put(file, header.text, header.length, err);
-    pdnn_str_finish(&header);
-    return status;
+    return file->fd >= 0 ? PDNN_OK
+                         : pdnn_fail(err, PDNN_IO, "%s: cannot be created: %s", file->path, strerror(errno));
+}
+
+/* Appends rows, which begin with a header: that of the first ones is the file's. */
+static enum pdnn_status put(struct file *file, const struct pdnn_str *rows, struct pdnn_err *err) {
+    const size_t from = file->has_header ? strcspn(rows->text, "\n") + 1 : 0;
+    file->has_header = true;
+    return pdnn_fd_write(file->fd, rows->text + from, rows->length - from, err) == PDNN_OK
+               ? PDNN_OK
+               : pdnn_wrap(err, "%s", file->path);
 }
 
 static enum pdnn_status end(struct file *file, enum pdnn_status status, struct pdnn_err *err) {
@@ -245,18 +228,89 @@ static void pool_hosts(struct writing *writing) {
     free(scatters);
 }
 
+/* A part of a source's file, which is there. The caller frees *bytes, also after a failure. */
+static enum pdnn_status read_part(const struct pdnn_log_scan *file, uint64_t offset, size_t length,
+                                  char **bytes, struct pdnn_err *err) {
+    size_t used = 0;
+    *bytes = pdnn_alloc(length + 1, 1);
+    while (used < length) {
+        ssize_t got = pread(file->fd, *bytes + used, length - used, (off_t)(offset + used));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return pdnn_fail(err, PDNN_IO, "%s: %s", file->path,
+                             got ? strerror(errno) : "became shorter while it was read");
+        used += (size_t)got;
+    }
+    return PDNN_OK;
+}
+
+/* Appends the row under another number; `from`: where the old one, of `digits`, is in the line. */
+static void append_row(struct pdnn_str *out, const char *line, size_t length, size_t from, size_t digits,
+                       size_t number) {
+    pdnn_str_append(out, line, from);
+    pdnn_str_append_u64(out, number);
+    pdnn_str_append(out, line + from + digits, length - from - digits);
+}
+
+static enum pdnn_status append_visit(const struct pdnn_merge_source *source,
+                                     const struct pdnn_merge_visit *visit, size_t number,
+                                     struct pdnn_str *rows, struct pdnn_str *ops, struct pdnn_err *err) {
+    const struct pdnn_log_scan *file = &source->scan.visits;
+    struct pdnn_piece field[PDNN_JOURNAL_COLUMNS], old = {NULL, 0};
+    char *line, *of_ops = NULL;
+    enum pdnn_status status = read_part(file, visit->offset, visit->length, &line, err);
+    if (status == PDNN_OK &&
+        pdnn_csv_split(line, visit->length - 1, field, PDNN_JOURNAL_COLUMNS) != PDNN_JOURNAL_COLUMNS)
+        status = pdnn_fail(err, PDNN_IO, "%s: changed while it was read", file->path);
+    if (status == PDNN_OK) {
+        old = field[PDNN_JOURNAL_VISIT];
+        append_row(rows, line, visit->length, (size_t)(old.text - line), old.length, number);
+        status = read_part(&source->scan.ops, visit->ops_offset, visit->ops_length, &of_ops, err);
+    }
+    for (size_t at = 0; status == PDNN_OK && at < visit->ops_length;) {
+        const char *newline = memchr(of_ops + at, '\n', visit->ops_length - at);
+        const size_t key = field[PDNN_JOURNAL_ID].length + 1,
+                     length = newline ? (size_t)(newline - of_ops) + 1 - at : 0;
+        if (length <= key + old.length)
+            status = pdnn_fail(err, PDNN_IO, "%s: changed while it was read", source->scan.ops.path);
+        else
+            append_row(ops, of_ops + at, length, key, old.length, number);
+        at += length;
+    }
+    free(line);
+    free(of_ops);
+    return status;
+}
+
+/* Appends the rows of the instance's visits, numbered again, in both files of a journal. */
+static enum pdnn_status append_instance(const struct pdnn_merge_job *job, size_t instance,
+                                        struct pdnn_str *rows, struct pdnn_str *ops, struct pdnn_err *err) {
+    const struct pdnn_merge_instance *of = &job->of[instance];
+    enum pdnn_status status = PDNN_OK;
+    size_t number = 0;
+    for (size_t i = of->from; i < of->end && status == PDNN_OK; i++) {
+        const struct pdnn_merge_source *source = &job->source[job->visits[i].source];
+        if (of->host == UINT32_MAX)
+            status = pdnn_fail(err, PDNN_INVALID, "%s/hosts.csv: does not name the host of %s", source->path,
+                               job->ids.text[instance]);
+        else if (!job->visits[i].is_copy)
+            status = append_visit(source, &job->visits[i], ++number, rows, ops, err);
+    }
+    return status;
+}
+
 /* Appends the instance to the journal, and reads its visits there. */
 static enum pdnn_status write_instance(struct writing *writing, size_t id, struct pdnn_err *err) {
     const char *name = writing->job->ids.text[id];
     struct pdnn_str rows = {0}, ops = {0};
     pdnn_table_csv_header(&rows, &pdnn_journal_def);
     pdnn_table_csv_header(&ops, &pdnn_journal_ops_def);
-    const size_t header = rows.length, ops_header = ops.length;
-    enum pdnn_status status = pdnn_merge_append_instance(writing->job, id, &rows, &ops, err);
+    enum pdnn_status status = append_instance(writing->job, id, &rows, &ops, err);
     if (status == PDNN_OK)
-        status = put(&writing->ops_file, ops.text + ops_header, ops.length - ops_header, err);
+        status = put(&writing->ops_file, &ops, err);
     if (status == PDNN_OK)
-        status = put(&writing->visits_file, rows.text + header, rows.length - header, err);
+        status = put(&writing->visits_file, &rows, err);
     if (status == PDNN_OK)
         status = pdnn_journal_parse(name, &rows, name, &ops, &writing->visits, err);
     pdnn_str_finish(&rows);
@@ -297,10 +351,9 @@ static enum pdnn_status write_tables(struct pdnn_merge_job *job, struct pdnn_err
     for (size_t i = 0; i < job->session.n_tasks; i++)
         if (job->id_of_task[i] == SIZE_MAX && job->session.rows[i].outcome == PDNN_OUTCOME_INTERRUPTED)
             pdnn_session_warn(&job->session, "missing: %s", job->session.tasks[i].id);
-    enum pdnn_status status =
-        begin(&job->output, "journal.csv", &pdnn_journal_def, &writing.visits_file, err);
+    enum pdnn_status status = create(&job->output, "journal.csv", &writing.visits_file, err);
     if (status == PDNN_OK)
-        status = begin(&job->output, "journal-ops.csv", &pdnn_journal_ops_def, &writing.ops_file, err);
+        status = create(&job->output, "journal-ops.csv", &writing.ops_file, err);
     if (status == PDNN_OK)
         status = pdnn_rows_make(&request, &sums, err);
     status = end(&writing.ops_file, status, err);
@@ -314,30 +367,25 @@ static enum pdnn_status write_tables(struct pdnn_merge_job *job, struct pdnn_err
     return status;
 }
 
-/* Nobody may append to a journal that is about to be replaced. */
-static enum pdnn_status check_writer(const char *output, struct pdnn_err *err) {
-    char path[PDNN_FOLDER_TEXT];
-    snprintf(path, sizeof path, "%s/journal.csv", output);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (fd >= 0)
-        close(fd);
-    return busy ? pdnn_fail(err, PDNN_BUSY, "%s: another paradnn is writing there; wait for it or use -o",
-                            output)
-                : PDNN_OK;
-}
-
 static enum pdnn_status move_inside(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    const char *path = job->request->output;
     struct pdnn_folder target;
-    enum pdnn_status status = pdnn_folder_open(&target, job->request->output, err);
-    if (status == PDNN_OK)
-        status = check_writer(job->request->output, err);
+    if (pdnn_folder_open(&target, path, err) != PDNN_OK)
+        return err->status;
+    /* Nobody may append to a journal that is about to be replaced. */
+    const int fd = openat(target.fd, "journal.csv", O_RDONLY | O_CLOEXEC);
+    enum pdnn_status status = PDNN_OK;
+    if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        status =
+            pdnn_fail(err, PDNN_BUSY, "%s: another paradnn is writing there; wait for it or use -o", path);
     for (size_t i = 0; i < N_NAMES && status == PDNN_OK; i++) {
         if (renameat(job->output.fd, names[i], target.fd, names[i]) != 0 && errno != ENOENT)
-            status = pdnn_fail(err, PDNN_IO, "%s/%s: cannot be replaced: %s", job->request->output, names[i],
-                               strerror(errno));
+            status =
+                pdnn_fail(err, PDNN_IO, "%s/%s: cannot be replaced: %s", path, names[i], strerror(errno));
     }
     fsync(target.fd);
+    if (fd >= 0)
+        close(fd);
     pdnn_folder_close(&target);
     if (status == PDNN_OK && rmdir(job->temporary) == 0)
         *job->temporary = 0;
@@ -378,7 +426,10 @@ enum pdnn_status pdnn_merge(const struct pdnn_merge_request *request, struct pdn
         pdnn_merge_find_visits,
         pdnn_merge_order,
         write_tables,
-        write_facts,
+        write_environment,
+        write_ceilings,
+        write_hosts,
+        write_library,
         publish,
     };
     enum pdnn_status status = PDNN_OK;
@@ -396,22 +447,13 @@ void pdnn_merge_finish(struct pdnn_merge_job *job) {
     for (size_t i = 0; i < job->n_sources; i++) {
         pdnn_journal_scan_close(&job->source[i].scan);
         pdnn_texts_finish(&job->source[i].ids);
-        free(job->source[i].host_of);
     }
-    for (size_t i = 0; i < job->n_specs; i++)
-        free(job->specs[i]);
     pdnn_session_finish(&job->session);
     pdnn_texts_finish(&job->hosts);
     pdnn_texts_finish(&job->ids);
     pdnn_texts_finish(&job->spellings);
     pdnn_arena_finish(&job->arena);
-    free(job->source);
     free(job->roofs);
-    free(job->specs);
     free(job->spec_text);
-    free(job->of_spelling);
-    free(job->of);
     free(job->visits);
-    free(job->order);
-    free(job->id_of_task);
 }

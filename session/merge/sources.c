@@ -1,13 +1,13 @@
 #define _GNU_SOURCE /* qsort_r */
-/* The directories of a merge: which they are, whether they belong together, and what follows for all of them:
- * the session and its tasks, the roofs of each host. */
+/* What a merge reads: the directories, whether they belong together, and what follows for all of them: the
+ * session and its tasks, the roofs of each host; their visits, and which of them are kept. */
 #include "base/memory.h"
+#include "base/rng.h"
 #include "gen/expansion/walk.h"
 #include "results/stats/means.h"
 #include "results/store/tables.h"
 #include "results/table/read.h"
-#include "session/merge/job.h"
-#include "session/session.h"
+#include "session/merge/merge.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const size_t hosts_limit_bytes = (size_t)1 << 32;
+enum { NOTES = 10 }; /* lines of one kind; the rest are counted */
 
 enum pdnn_status pdnn_merge_check_stop(const struct pdnn_merge_job *job, struct pdnn_err *err) {
     return job->stop && *job->stop ? pdnn_fail(err, PDNN_INTERRUPTED, "interrupted; nothing was written")
@@ -42,11 +42,12 @@ static enum pdnn_status read_hosts(struct pdnn_merge_job *job, struct pdnn_merge
     char path[PDNN_FOLDER_TEXT];
     struct pdnn_table hosts;
     snprintf(path, sizeof path, "%s/hosts.csv", source->path);
-    struct pdnn_table_file file = {.path = path, .limit_bytes = hosts_limit_bytes};
+    struct pdnn_table_file file = {.path = path, .limit_bytes = (size_t)1 << 32};
     if (pdnn_table_read(&file, &pdnn_hosts_def, &hosts, err) != PDNN_OK)
         return err->status;
     pdnn_ids_reprint(&hosts, PDNN_HOSTS_ID);
-    source->host_of = pdnn_alloc(hosts.n_rows + 1, sizeof *source->host_of);
+    source->host = UINT32_MAX;
+    source->host_of = pdnn_arena_alloc(&job->arena, hosts.n_rows + 1, sizeof *source->host_of);
     for (size_t row = 0; row < hosts.n_rows; row++) {
         size_t number = pdnn_texts_add(&source->ids, pdnn_table_text(&hosts, row, PDNN_HOSTS_ID));
         source->host_of[number] =
@@ -56,8 +57,9 @@ static enum pdnn_status read_hosts(struct pdnn_merge_job *job, struct pdnn_merge
     return PDNN_OK;
 }
 
-uint32_t pdnn_merge_host_of(const struct pdnn_merge_source *source, const char *id) {
-    size_t number = source->has_hosts ? pdnn_texts_find(&source->ids, id) : SIZE_MAX;
+/* UINT32_MAX if it is not known. */
+static uint32_t host_of(const struct pdnn_merge_source *source, const char *id) {
+    const size_t number = source->host_of ? pdnn_texts_find(&source->ids, id) : SIZE_MAX;
     return number == SIZE_MAX ? source->host : source->host_of[number];
 }
 
@@ -65,10 +67,6 @@ uint32_t pdnn_merge_host_of(const struct pdnn_merge_source *source, const char *
  * and limits hold. The same for every order of the sources. */
 static void join_specs(struct pdnn_merge_job *job) {
     struct pdnn_str text = {0};
-    if (job->n_specs < 2) {
-        job->spec_text = job->n_specs ? pdnn_strdup(job->specs[0]) : NULL;
-        return;
-    }
     qsort(job->specs, job->n_specs, sizeof *job->specs, pdnn_merge_by_text);
     for (size_t i = 0; i < job->n_specs; i++) {
         const char *spec = job->specs[i], *at = spec;
@@ -83,28 +81,25 @@ static void join_specs(struct pdnn_merge_job *job) {
 
 /* Of texts that differ in comments, the first is kept, whatever the order of the directories. */
 static enum pdnn_status take_spec(struct pdnn_merge_job *job, const char *directory, struct pdnn_err *err) {
-    char line[PDNN_SPEC_LINE_TEXT], other_line[PDNN_SPEC_LINE_TEXT], *text = NULL;
-    if (pdnn_spec_read(directory, &text, err) != PDNN_OK)
+    char line[PDNN_SPEC_LINE_TEXT], other_line[PDNN_SPEC_LINE_TEXT], *read;
+    if (pdnn_spec_read(directory, &read, err) != PDNN_OK)
         return err->status;
-    size_t i = 0;
-    while (i < job->n_specs && pdnn_spec_differs(job->specs[i], text, line, other_line))
-        i++;
-    if (i < job->n_specs) {
-        bool is_first = strcmp(text, job->specs[i]) < 0;
-        free(is_first ? job->specs[i] : text);
-        job->specs[i] = is_first ? text : job->specs[i];
+    const char *text = pdnn_arena_strdup(&job->arena, read);
+    free(read);
+    for (size_t i = 0; i < job->n_specs; i++) {
+        if (pdnn_spec_differs(job->specs[i], text, line, other_line))
+            continue;
+        job->specs[i] = strcmp(text, job->specs[i]) < 0 ? text : job->specs[i];
         return PDNN_OK;
     }
-    if (job->n_specs && !job->request->is_union) {
-        free(text);
+    if (job->n_specs && !job->request->is_union)
         return pdnn_fail(err, PDNN_INVALID,
                          "%s/spec.yaml: not the spec of %s, which has '%s' where this has '%s'; "
                          "only directories of one spec can be merged, or give --union",
                          directory, job->spec_path, line, other_line);
-    }
     if (!job->n_specs)
         job->spec_path = pdnn_arena_printf(&job->arena, "%s/spec.yaml", directory);
-    job->specs = pdnn_grow(job->specs, &job->spec_room, job->n_specs, sizeof *job->specs);
+    job->specs = pdnn_arena_grow(&job->arena, job->specs, &job->spec_room, job->n_specs, sizeof *job->specs);
     job->specs[job->n_specs++] = text;
     return PDNN_OK;
 }
@@ -114,23 +109,19 @@ static enum pdnn_status take_facts(struct pdnn_merge_job *job, struct pdnn_merge
                                    struct pdnn_err *err) {
     struct pdnn_str host = {0};
     char *text = NULL;
-    enum pdnn_status status = take_spec(job, source->path, err);
-    if (status == PDNN_OK)
-        status = pdnn_environment_read(source->path, &text, err);
-    if (status == PDNN_OK && !text)
-        status = pdnn_fail(err, PDNN_INVALID, "%s/environment.yaml: is missing", source->path);
-    if (status == PDNN_OK) {
-        source->environment = pdnn_arena_strdup(&job->arena, text);
-        pdnn_environment_value(text, "host", &host);
-        source->has_hosts = pdnn_path_has(source->path, "hosts.csv");
-        source->host =
-            source->has_hosts ? UINT32_MAX : (uint32_t)pdnn_texts_add(&job->hosts, pdnn_str_text(&host));
-    }
-    if (status == PDNN_OK && source->has_hosts)
-        status = read_hosts(job, source, err);
+    if (take_spec(job, source->path, err) != PDNN_OK ||
+        pdnn_environment_read(source->path, &text, err) != PDNN_OK)
+        return err->status;
+    if (!text)
+        return pdnn_fail(err, PDNN_INVALID, "%s/environment.yaml: is missing", source->path);
+    source->environment = pdnn_arena_strdup(&job->arena, text);
     free(text);
+    if (pdnn_path_has(source->path, "hosts.csv"))
+        return read_hosts(job, source, err);
+    pdnn_environment_value(source->environment, "host", &host);
+    source->host = (uint32_t)pdnn_texts_add(&job->hosts, pdnn_str_text(&host));
     pdnn_str_finish(&host);
-    return status;
+    return PDNN_OK;
 }
 
 /* Unless the directory is among the sources already, under whatever name. */
@@ -142,7 +133,8 @@ static enum pdnn_status open_source(struct pdnn_merge_job *job, const char *path
     for (size_t k = 0; k < job->n_sources; k++)
         if (info.st_dev == job->source[k].device && info.st_ino == job->source[k].inode)
             return PDNN_OK;
-    job->source = pdnn_grow(job->source, &job->source_room, job->n_sources, sizeof *job->source);
+    job->source =
+        pdnn_arena_grow(&job->arena, job->source, &job->source_room, job->n_sources, sizeof *job->source);
     struct pdnn_merge_source *source = &job->source[job->n_sources];
     *source = (struct pdnn_merge_source){
         .path = pdnn_arena_strdup(&job->arena, path), .device = info.st_dev, .inode = info.st_ino};
@@ -181,14 +173,14 @@ static enum pdnn_status open_parts(struct pdnn_merge_job *job, const char *direc
             status = pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
         else if (status == PDNN_OK && pdnn_path_has(path, "journal.csv"))
             status = open_source(job, path, err);
-        else if (status == PDNN_OK && strangers++ < PDNN_MERGE_NOTES)
+        else if (status == PDNN_OK && strangers++ < NOTES)
             pdnn_session_warn(&job->session, "%s: ignored, it has no journal.csv", path);
         free(entries[i]);
     }
     free(entries);
-    if (status == PDNN_OK && strangers > PDNN_MERGE_NOTES)
+    if (status == PDNN_OK && strangers > NOTES)
         pdnn_session_warn(&job->session, "%s: %zu more without a journal.csv ignored", parts,
-                          strangers - PDNN_MERGE_NOTES);
+                          strangers - NOTES);
     return status;
 }
 
@@ -218,7 +210,7 @@ enum pdnn_status pdnn_merge_compare_sources(struct pdnn_merge_job *job, struct p
     for (size_t i = 1; i < job->n_sources; i++) {
         const struct pdnn_merge_source *source = &job->source[i], *before = NULL;
         for (size_t k = 0; k < i && !before; k++) {
-            if (!source->has_hosts && !job->source[k].has_hosts && job->source[k].host == source->host)
+            if (!source->host_of && job->source[k].host == source->host)
                 before = &job->source[k];
         }
         struct pdnn_str key = {0}, values = {0};
@@ -274,13 +266,11 @@ static const char *largest(const struct pdnn_merge_job *job) {
 enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn_err *err) {
     if (!job->spec_path)
         return pdnn_fail(err, PDNN_INVALID, "%s: has no spec.yaml", job->request->sources[0]);
-    if (job->n_specs > 1) {
-        char path[PDNN_FOLDER_TEXT];
-        if (pdnn_folder_replace(&job->output, "spec.yaml", job->spec_text, strlen(job->spec_text), err) !=
-            PDNN_OK)
-            return err->status;
-        job->spec_path = pdnn_arena_strdup(&job->arena, pdnn_folder_path(&job->output, "spec.yaml", path));
-    }
+    if (job->request->output && pdnn_folder_replace(&job->output, "spec.yaml", job->spec_text,
+                                                    strlen(job->spec_text), err) != PDNN_OK)
+        return err->status;
+    if (job->n_specs > 1)
+        job->spec_path = pdnn_arena_printf(&job->arena, "%s/spec.yaml", job->output.path);
     return pdnn_session_open_there(&job->session, largest(job), job->takes_shard && job->n_sources == 1,
                                    job->spec_path, err);
 }
@@ -301,7 +291,7 @@ static enum pdnn_status find_with_threads(struct pdnn_merge_job *job, int64_t th
 }
 
 static enum pdnn_status find_tasks(struct pdnn_merge_job *job, struct pdnn_err *err) {
-    job->id_of_task = pdnn_alloc(job->session.n_tasks + 1, sizeof *job->id_of_task);
+    job->id_of_task = pdnn_arena_alloc(&job->arena, job->session.n_tasks + 1, sizeof *job->id_of_task);
     for (size_t i = 0; i < job->session.n_tasks; i++)
         job->id_of_task[i] = pdnn_texts_find(&job->ids, job->session.tasks[i].id);
     enum pdnn_status status = PDNN_OK;
@@ -309,7 +299,7 @@ static enum pdnn_status find_tasks(struct pdnn_merge_job *job, struct pdnn_err *
     size_t n_done = 1;
     for (size_t i = 0; i < job->n_sources && status == PDNN_OK && n_done < 64; i++) {
         int64_t threads = (int64_t)pdnn_environment_count(job->source[i].environment, "threads_all");
-        bool known = job->source[i].has_hosts || !threads;
+        bool known = job->source[i].host_of || !threads;
         for (size_t k = 0; k < n_done; k++)
             known = known || done[k] == threads;
         if (known)
@@ -327,8 +317,8 @@ static int by_text(const void *left, const void *right, void *user) {
 
 /* Instances in the order of the spec, then those that are not in it, by id. */
 enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *err) {
-    size_t count = 0, room = job->ids.count + 1;
-    job->order = pdnn_alloc(room, sizeof *job->order);
+    size_t count = 0;
+    job->order = pdnn_arena_alloc(&job->arena, job->ids.count + 1, sizeof *job->order);
     enum pdnn_status status = find_tasks(job, err);
     for (size_t i = 0; i < job->session.n_tasks && status == PDNN_OK; i++) {
         size_t id = job->id_of_task[i];
@@ -358,23 +348,21 @@ static double score(const struct pdnn_ceilings *roofs, int64_t threads) {
     return rates.n ? rates.mean : -INFINITY;
 }
 
-/* Appends the rows with these thread counts. */
-static void copy_rows(struct pdnn_ceilings *to, const struct pdnn_ceilings *from, int64_t least,
-                      int64_t most) {
-    for (size_t i = 0; i < from->count; i++)
-        if (from->row[i].threads >= least && from->row[i].threads <= most && to->count < PDNN_CEILINGS_MAX)
-            to->row[to->count++] = from->row[i];
-}
-
 /* Replaces the rows with this thread count; thread counts stay in ascending order. */
 static void put_set(struct pdnn_ceilings *roofs, const struct pdnn_ceilings *from, int64_t threads) {
-    struct pdnn_ceilings *before = pdnn_alloc(1, sizeof *before);
-    copy_rows(before, roofs, INT64_MIN, INT64_MAX);
-    roofs->count = 0;
-    copy_rows(roofs, before, INT64_MIN, threads - 1);
-    copy_rows(roofs, from, threads, threads);
-    copy_rows(roofs, before, threads + 1, INT64_MAX);
-    free(before);
+    size_t kept = 0;
+    for (size_t i = 0; i < roofs->count; i++)
+        if (roofs->row[i].threads != threads)
+            roofs->row[kept++] = roofs->row[i];
+    roofs->count = kept;
+    for (size_t i = 0; i < from->count && roofs->count < PDNN_CEILINGS_MAX; i++) {
+        if (from->row[i].threads != threads)
+            continue;
+        size_t at = roofs->count++;
+        for (; at && roofs->row[at - 1].threads > threads; at--)
+            roofs->row[at] = roofs->row[at - 1];
+        roofs->row[at] = from->row[i];
+    }
 }
 
 /* Of several measurements with one thread count, a whole one is kept, since the rows of a measurement belong
@@ -394,10 +382,10 @@ static enum pdnn_status take_roofs(struct pdnn_merge_job *job, const char *path,
 
 /* Whether rows of this host may come from the source. */
 static bool has_host(const struct pdnn_merge_source *source, uint32_t host) {
-    for (size_t i = 0; source->has_hosts && i < source->ids.count; i++)
-        if (source->host_of[i] == host)
-            return true;
-    return !source->has_hosts && source->host == host;
+    bool has = source->host == host;
+    for (size_t i = 0; i < source->ids.count; i++)
+        has = has || source->host_of[i] == host;
+    return has;
 }
 
 enum pdnn_status pdnn_merge_read_roofs(struct pdnn_merge_job *job, struct pdnn_err *err) {
@@ -412,5 +400,136 @@ enum pdnn_status pdnn_merge_read_roofs(struct pdnn_merge_job *job, struct pdnn_e
                 status = take_roofs(job, path, host, scratch, err);
     }
     free(scratch);
+    return status;
+}
+
+/* Notes the visit, with its instance and its host. */
+static enum pdnn_status note_visit(struct pdnn_merge_job *job, size_t source,
+                                   const struct pdnn_scanned_visit *scanned, struct pdnn_err *err) {
+    const struct pdnn_piece id = scanned->field[PDNN_JOURNAL_ID], rest = pdnn_row_rest(scanned->field);
+    const struct pdnn_visit visit = pdnn_row_visit(scanned->field);
+    char spelt[PDNN_ID_TEXT + 2], today[PDNN_ID_TEXT];
+    struct pdnn_str row = {0};
+    if (id.length >= sizeof spelt)
+        return pdnn_fail(err, PDNN_INVALID, "the id '%.60s...' is too long", id.text);
+    snprintf(spelt, sizeof spelt, "%.*s", (int)id.length, id.text);
+    const size_t before = job->spellings.count, spelling = pdnn_texts_add(&job->spellings, spelt);
+    if (spelling == before) {
+        job->of_spelling = pdnn_arena_grow(&job->arena, job->of_spelling, &job->spellings_room, before,
+                                           sizeof *job->of_spelling);
+        job->of_spelling[before] = pdnn_texts_add(&job->ids, pdnn_piece_id(id, today));
+    }
+    const size_t instance = job->of_spelling[spelling];
+    pdnn_str_append(&row, rest.text, rest.length);
+    job->visits = pdnn_grow(job->visits, &job->visits_room, job->n_visits, sizeof *job->visits);
+    job->visits[job->n_visits++] = (struct pdnn_merge_visit){
+        .instance = (uint32_t)instance,
+        .source = (uint32_t)source,
+        .host = host_of(&job->source[source], job->ids.text[instance]),
+        .started_ms = visit.started_unix_ms,
+        .hash = pdnn_rng_seed(0, pdnn_str_text(&row)),
+        .median_ns = visit.median_ns,
+        .outcome = visit.outcome,
+        .flags = visit.flags,
+        .offset = scanned->offset,
+        .length = scanned->line.length,
+        .ops_offset = scanned->ops_offset,
+        .ops_length = scanned->ops_length,
+    };
+    pdnn_str_finish(&row);
+    return PDNN_OK;
+}
+
+static enum pdnn_status scan(struct pdnn_merge_job *job, size_t source, struct pdnn_err *err) {
+    struct pdnn_journal_scan *scan = &job->source[source].scan;
+    struct pdnn_scanned_visit visit;
+    enum pdnn_status status = PDNN_OK;
+    for (bool done = false; status == PDNN_OK && !done;) {
+        status = pdnn_journal_scan_next(scan, &visit, &done, err);
+        if (status == PDNN_OK && !done)
+            status = note_visit(job, source, &visit, err);
+    }
+    pdnn_journal_scan_rewind(scan);
+    if (status == PDNN_OK && scan->visits.torn)
+        pdnn_session_warn(&job->session, "%s/journal.csv: an incomplete last row was left out",
+                          job->source[source].path);
+    return status == PDNN_OK ? pdnn_merge_check_stop(job, err) : status;
+}
+
+/* By instance, host, start, and what else the row says. */
+static int compare_visits(const void *left, const void *right) {
+    const struct pdnn_merge_visit *a = left, *b = right;
+    if (a->instance != b->instance)
+        return a->instance < b->instance ? -1 : 1;
+    if (a->host != b->host)
+        return a->host < b->host ? -1 : 1;
+    if (a->started_ms != b->started_ms)
+        return a->started_ms < b->started_ms ? -1 : 1;
+    return (a->hash > b->hash) - (a->hash < b->hash);
+}
+
+struct pdnn_visit pdnn_merge_visit_of(const struct pdnn_merge_visit *visit) {
+    return (struct pdnn_visit){.outcome = visit->outcome,
+                               .started_unix_ms = visit->started_ms,
+                               .median_ns = visit->median_ns,
+                               .flags = visit->flags};
+}
+
+/* The visits of one host to an instance, from `from` on. */
+static struct pdnn_merge_instance next_share(struct pdnn_merge_job *job, size_t from) {
+    const struct pdnn_merge_visit *first = &job->visits[from];
+    struct pdnn_merge_instance share = {.host = first->host, .from = from, .end = from};
+    for (; share.end < job->n_visits && job->visits[share.end].instance == first->instance &&
+           job->visits[share.end].host == first->host;
+         share.end++) {
+        struct pdnn_merge_visit *visit = &job->visits[share.end];
+        visit->is_copy = share.end > from && compare_visits(visit - 1, visit) == 0;
+        job->result.copies += visit->is_copy;
+        const struct pdnn_visit plain = pdnn_merge_visit_of(visit);
+        if (!visit->is_copy)
+            pdnn_standing_add(&share.standing, &plain);
+    }
+    return share;
+}
+
+static const char *name_host(const struct pdnn_merge_job *job, uint32_t host) {
+    return host < job->hosts.count ? job->hosts.text[host] : "";
+}
+
+/* Keeps the visits of one host, which has the best. Returns where those of the next instance begin. */
+static size_t choose_host(struct pdnn_merge_job *job, size_t from) {
+    const size_t number = job->visits[from].instance;
+    struct pdnn_merge_instance kept = next_share(job, from), other = kept;
+    size_t visits = kept.standing.visits, n_hosts = 1;
+    for (; other.end < job->n_visits && job->visits[other.end].instance == number; n_hosts++) {
+        other = next_share(job, other.end);
+        visits += other.standing.visits;
+        bool first = strcmp(name_host(job, other.host), name_host(job, kept.host)) < 0;
+        int order = pdnn_standing_compare(&other.standing, &kept.standing);
+        if (order > 0 || (order == 0 && first))
+            kept = other;
+    }
+    job->result.visits += kept.standing.visits;
+    job->result.left_out += visits - kept.standing.visits;
+    if (n_hosts > 1 && job->result.conflicts++ < NOTES)
+        pdnn_session_warn(&job->session,
+                          "%s: measured on %zu hosts; kept the %zu visits of %s, left out %zu of others",
+                          job->ids.text[number], n_hosts, kept.standing.visits, name_host(job, kept.host),
+                          visits - kept.standing.visits);
+    job->of[number] = kept;
+    return other.end;
+}
+
+enum pdnn_status pdnn_merge_find_visits(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < job->n_sources && status == PDNN_OK; i++)
+        status = scan(job, i, err);
+    job->of = pdnn_arena_alloc(&job->arena, job->ids.count + 1, sizeof *job->of);
+    qsort(job->visits, job->n_visits, sizeof *job->visits, compare_visits);
+    for (size_t from = 0; from < job->n_visits && status == PDNN_OK;)
+        from = choose_host(job, from);
+    if (job->result.conflicts > NOTES)
+        pdnn_session_warn(&job->session, "%zu more instances were measured on several hosts",
+                          job->result.conflicts - NOTES);
     return status;
 }
