@@ -64,8 +64,7 @@ struct job {
     struct pdnn_session *session;
     struct pdnn_join_result result;
     struct pdnn_leases leases;
-    struct pdnn_sweep_directory sweep; /* the part */
-    bool has_part;
+    struct pdnn_sweep_directory sweep; /* the part, once it has a name */
     struct pdnn_sweep_workers *workers;
     const volatile int *stop;
     struct pdnn_arena arena;     /* of the arrays, and of lists of what is done */
@@ -137,11 +136,8 @@ static enum pdnn_status make_part(struct job *job, struct pdnn_err *err) {
         return pdnn_fail(err, PDNN_IO, "%s: cannot be created: %s", path, strerror(errno));
     request.path = path;
     enum pdnn_status status = pdnn_sweep_directory_open(&job->sweep, &request, err);
-    if (status != PDNN_OK) {
-        pdnn_sweep_directory_close(&job->sweep);
+    if (status != PDNN_OK)
         return status;
-    }
-    job->has_part = true;
     snprintf(job->result.part, sizeof job->result.part, "%s", job->leases.self.part);
     uint64_t began_ns = pdnn_clock_ns();
     status = pdnn_sweep_directory_ceilings(&job->sweep, err);
@@ -278,31 +274,29 @@ static void progress(void *user, const struct pdnn_sweep_progress *visits) {
     hooks->visits(hooks->user, visits);
 }
 
-/* Ends the lease with what is done. */
-static enum pdnn_status end_lease(struct job *job, struct pdnn_err *err) {
-    const struct pdnn_lease *lease = &job->leases.lease[job->lease];
+/* Ends the lease; these visits say what is done. */
+static enum pdnn_status end_lease(struct job *job, size_t number, const struct pdnn_visits *visits,
+                                  struct pdnn_err *err) {
+    const struct pdnn_lease *lease = &job->leases.lease[number];
     uint32_t *done = pdnn_arena_alloc(&job->arena, lease->count + 1, sizeof *done);
     size_t n_done = 0;
-    for (size_t i = 0; i < lease->count; i++) {
-        const struct pdnn_instance_visits of =
-            pdnn_visits_of(&job->known, job->session->tasks[lease->instance[i]].id);
-        struct pdnn_task *task = &job->session->tasks[lease->instance[i]];
-        /* Its visits say how much visits scatter. */
-        if (of.count)
-            pdnn_sweep_directory_resume_task(&job->sweep, task, of.visit, of.count);
-        if (!is_done(job, lease->instance[i], &job->known)) {
-            task->visit_ns = UINT64_MAX; /* there was no time for it, and there will be none later */
-            continue;
-        }
-        done[n_done++] = lease->instance[i];
-        job->result.counts[of.visit[of.count - 1].outcome]++;
-    }
-    return pdnn_leases_end(&job->leases, job->lease, done, n_done, err);
+    for (size_t i = 0; i < lease->count; i++)
+        if (is_done(job, lease->instance[i], visits))
+            done[n_done++] = lease->instance[i];
+    return pdnn_leases_end(&job->leases, number, done, n_done, err);
+}
+
+/* Tells the driver of the known visits to the task, which it returns. */
+static struct pdnn_instance_visits resume(struct job *job, struct pdnn_task *task) {
+    const struct pdnn_instance_visits of = pdnn_visits_of(&job->known, task->id);
+    if (of.count)
+        pdnn_sweep_directory_resume_task(&job->sweep, task, of.visit, of.count);
+    return of;
 }
 
 /* Visits the instances of job->lease, and ends it. */
 static enum pdnn_status run_batch(struct job *job, struct pdnn_err *err) {
-    const struct pdnn_lease *lease = &job->leases.lease[job->lease];
+    const struct pdnn_lease lease = job->leases.lease[job->lease];
     struct pdnn_session *session = job->session;
     const struct pdnn_sweep_rules rules = pdnn_session_rules(session);
     const struct pdnn_sweep_hooks hooks = {job, visited, progress};
@@ -312,12 +306,10 @@ static enum pdnn_status run_batch(struct job *job, struct pdnn_err *err) {
     adopt(job);
     for (size_t i = 0; i < session->n_tasks; i++)
         session->tasks[i].closed = true;
-    for (size_t i = 0; i < lease->count; i++) {
-        struct pdnn_task *task = &session->tasks[lease->instance[i]];
-        const struct pdnn_instance_visits of = pdnn_visits_of(&job->known, task->id);
+    for (size_t i = 0; i < lease.count; i++) {
+        struct pdnn_task *task = &session->tasks[lease.instance[i]];
         task->closed = false;
-        if (of.count)
-            pdnn_sweep_directory_resume_task(&job->sweep, task, of.visit, of.count);
+        resume(job, task);
     }
     if (!job->workers)
         job->workers = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
@@ -331,10 +323,19 @@ static enum pdnn_status run_batch(struct job *job, struct pdnn_err *err) {
         pdnn_session_warn(job->session,
                           "lease %08llu: taken over by another process, which saw no sign of "
                           "life of this one; its visits so far are kept",
-                          (unsigned long long)job->leases.lease[job->lease].number);
+                          (unsigned long long)lease.number);
         return PDNN_OK;
     }
-    if (end_lease(job, &ending) != PDNN_OK && (status == PDNN_OK || status == PDNN_INTERRUPTED))
+    for (size_t i = 0; i < lease.count; i++) {
+        struct pdnn_task *task = &session->tasks[lease.instance[i]];
+        const struct pdnn_instance_visits of = resume(job, task); /* they say how much visits scatter */
+        if (is_done(job, lease.instance[i], &job->known))
+            job->result.counts[of.visit[of.count - 1].outcome]++;
+        else
+            task->visit_ns = UINT64_MAX; /* there was no time for it, and there will be none later */
+    }
+    if (end_lease(job, job->lease, &job->known, &ending) != PDNN_OK &&
+        (status == PDNN_OK || status == PDNN_INTERRUPTED))
         status = pdnn_fail(err, ending.status, "%s", ending.text);
     return status;
 }
@@ -420,22 +421,6 @@ static enum pdnn_status claim(struct job *job, struct pdnn_err *err) {
     return status;
 }
 
-/* Frees what a dead process held. */
-static enum pdnn_status take_over(struct job *job, size_t lease, struct pdnn_err *err) {
-    const struct pdnn_lease *held = &job->leases.lease[lease];
-    struct pdnn_visits visits = {0};
-    uint32_t *done = pdnn_arena_alloc(&job->arena, held->count + 1, sizeof *done);
-    size_t n_done = 0;
-    read_part(job, held, &visits);
-    for (size_t i = 0; i < held->count; i++) {
-        if (is_done(job, held->instance[i], &visits))
-            done[n_done++] = held->instance[i];
-    }
-    enum pdnn_status status = pdnn_leases_end(&job->leases, lease, done, n_done, err);
-    pdnn_visits_finish(&visits);
-    return status;
-}
-
 /* Takes over from the dead. *waits: some holder has given no sign of life so far, and may still do so. */
 static enum pdnn_status look_around(struct job *job, bool *waits, struct pdnn_err *err) {
     struct pdnn_leases *leases = &job->leases;
@@ -449,10 +434,14 @@ static enum pdnn_status look_around(struct job *job, bool *waits, struct pdnn_er
     for (size_t i = 0; i < leases->count && status == PDNN_OK; i++) {
         if (leases->lease[i].state != PDNN_LEASE_HELD)
             continue;
-        if (leases->lease[i].is_stale)
-            status = take_over(job, i, err);
-        else
+        if (!leases->lease[i].is_stale) {
             *waits = *waits || !leases->lease[i].has_beaten;
+            continue;
+        }
+        struct pdnn_visits visits = {0};
+        read_part(job, &leases->lease[i], &visits);
+        status = end_lease(job, i, &visits, err);
+        pdnn_visits_finish(&visits);
     }
     return status;
 }
@@ -484,7 +473,7 @@ static enum pdnn_status work(struct job *job, struct pdnn_err *err) {
             nanosleep(&(struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)}, NULL);
             continue;
         }
-        if (!job->has_part) {
+        if (!*job->result.part) {
             status = make_part(job, err);
             continue;
         }
@@ -509,20 +498,11 @@ static void sum_up(struct job *job) {
     result->sweep.out_of_time = result->sweep.out_of_time || job->has_late;
 }
 
-static void finish(struct job *job) {
-    pdnn_sweep_workers_destroy(job->workers);
-    if (job->has_part)
-        pdnn_sweep_directory_close(&job->sweep);
-    pdnn_leases_close(&job->leases);
-    pdnn_visits_finish(&job->known);
-    pdnn_arena_finish(&job->arena);
-}
-
 enum pdnn_status pdnn_join_run(const struct pdnn_join_request *request, struct pdnn_join_result *result,
                                struct pdnn_err *err) {
     struct job job = {.request = request,
                       .session = request->sweep.session,
-                      .sweep = {.request = request->sweep, .session = request->sweep.session},
+                      .sweep.folder.fd = -1,
                       .leases = {.folder.fd = -1}};
     const struct pdnn_holder self = pdnn_holder_self(job.session->host.name);
     const struct pdnn_lease_plan plan = {.instances = job.session->n_tasks,
@@ -540,6 +520,10 @@ enum pdnn_status pdnn_join_run(const struct pdnn_join_request *request, struct p
     }
     sum_up(&job);
     *result = job.result;
-    finish(&job);
+    pdnn_sweep_workers_destroy(job.workers);
+    pdnn_sweep_directory_close(&job.sweep);
+    pdnn_leases_close(&job.leases);
+    pdnn_visits_finish(&job.known);
+    pdnn_arena_finish(&job.arena);
     return status;
 }

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "results/store/tables.h"
-#include "results/table/number.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -152,14 +151,6 @@ static void get(const char *text, const char *key, char *buffer, size_t size) {
     pdnn_str_finish(&value);
 }
 
-static uint64_t get_number(const char *text, const char *key) {
-    char digits[NUMBER_TEXT];
-    uint64_t number = 0;
-    get(text, key, digits, sizeof digits);
-    pdnn_count_parse(digits, &number);
-    return number;
-}
-
 /* Takes what is in ascending order and below `instances`. */
 static void parse_list(const char *list, uint64_t instances, struct pdnn_lease_record *record) {
     uint64_t next = 0;
@@ -175,7 +166,7 @@ static void parse_list(const char *list, uint64_t instances, struct pdnn_lease_r
 
 static enum pdnn_status check_schema(const char *text, const char *key, const char *what, uint64_t own,
                                      struct pdnn_err *err) {
-    const uint64_t schema = get_number(text, key);
+    const uint64_t schema = pdnn_environment_count(text, key);
     if (!schema || schema == own)
         return PDNN_OK;
     return pdnn_fail(err, PDNN_INVALID,
@@ -201,7 +192,7 @@ enum pdnn_status pdnn_lease_record_parse(const char *text, uint64_t number, uint
     get(text, "part", author->part, sizeof author->part);
     get(text, "boot", author->boot, sizeof author->boot);
     for (size_t i = 0; i < N_NUMBERS; i++) {
-        const uint64_t value = get_number(text, numbers[i].key);
+        const uint64_t value = pdnn_environment_count(text, numbers[i].key);
         if (numbers[i].events & 1 << made.event)
             memcpy((char *)&made + numbers[i].offset, &value, sizeof value);
     }
@@ -449,8 +440,6 @@ void pdnn_leases_judge(struct pdnn_leases *leases) {
     }
 }
 
-static const uint64_t usual_expiry_ns = UINT64_C(120000000000);
-
 bool pdnn_leases_exist(const char *directory) {
     return pdnn_path_has(directory, "leases/00000000");
 }
@@ -494,7 +483,7 @@ enum pdnn_status pdnn_leases_open(struct pdnn_leases *leases, const char *direct
         struct pdnn_lease_record record = {.event = PDNN_LEASE_PLAN, .plan = *plan};
         bool added;
         if (!record.plan.expiry_ns)
-            record.plan.expiry_ns = usual_expiry_ns;
+            record.plan.expiry_ns = UINT64_C(120000000000);
         status = add(leases, &record, &added, err);
     }
     if (status == PDNN_OK && !leases->next)

@@ -19,16 +19,12 @@ static const char prefix[] = "paradnn-sweep-";
 
 /* "123\n0,1,\n/a/b.results\n": process, cores, directory. */
 static void describe(struct pdnn_str *text, const struct pdnn_host *host, const char *directory) {
-    char here[PATH_MAX], *path = realpath(directory, NULL);
-    const char *base = *directory == '/' || !getcwd(here, sizeof here) ? "" : here;
+    char here[PATH_MAX];
+    const bool is_whole = *directory == '/' || !getcwd(here, sizeof here);
     pdnn_str_printf(text, "%ld\n", (long)getpid());
     for (int64_t i = 0; i < host->threads; i++)
         pdnn_str_printf(text, "%d,", host->core_pu[i]);
-    if (path)
-        pdnn_str_printf(text, "\n%s\n", path);
-    else
-        pdnn_str_printf(text, "\n%s%s%s\n", base, *base ? "/" : "", directory);
-    free(path);
+    pdnn_str_printf(text, "\n%s%s%s\n", is_whole ? "" : here, is_whole ? "" : "/", directory);
 }
 
 /* Another sweep may hold the lock for the moment in which it looks whether this one does. */
