@@ -288,21 +288,6 @@ static void complete_argument(struct completion *completion, const char *name, c
         add(completion, "", "%s", *choices);
 }
 
-/* True if the argument is in the option's own word: --set=KEY=VALUE, -oDIR. */
-static bool has_argument(const char *word) {
-    return word[1] == '-' ? strchr(word, '=') != NULL : word[2] != 0;
-}
-
-/* Before any command. */
-static void complete_first(struct completion *completion) {
-    add_commands(completion);
-    if (completion->word[0] != '-')
-        return;
-    add(completion, "show help and exit", "--help");
-    add(completion, "show versions and exit", "--version");
-    add(completion, "print a manual page and exit", "--man");
-}
-
 /* Those that may still be given after these words. */
 static void add_options(struct completion *completion, const struct pdnn_arguments *before) {
     for (size_t i = 0; i < before->command->n_options; i++) {
@@ -318,16 +303,15 @@ static void add_options(struct completion *completion, const struct pdnn_argumen
 static void add_operand(struct completion *completion, const struct pdnn_command_def *command,
                         size_t number) {
     const char *name, *help, *at = command->operands;
-    if (number >= pdnn_operand_counts(command->operands).most)
-        return;
+    char first[32];
     for (size_t i = 0; !number && command->kind && command->kind(i, &name, &help); i++)
         add(completion, help, "%s", name);
-    for (size_t i = 0; i < number && strchr(at, ' '); i++)
+    for (; number && strchr(at, ' '); number--)
         at = strchr(at, ' ') + 1;
     at += strspn(at, "[");
-    char first[32];
     snprintf(first, sizeof first, "%.*s", (int)strcspn(at, "|.] "), at);
-    complete_argument(completion, first, NULL);
+    if (!number || strstr(at, "..."))
+        complete_argument(completion, first, NULL);
 }
 
 /* The last word, by those before it. */
@@ -338,12 +322,13 @@ static void complete_word(struct completion *completion, const struct pdnn_comma
     pdnn_arguments_scan(command, count - 1, words, &before, NULL);
     const struct pdnn_option_def *option = before.open;
     const bool is_dash = !option && !before.options_ended && word[0] == '-', is_option = is_dash && word[1];
-    if (is_option)
-        option = pdnn_option_find(command, word);
-    if (is_option && option && option->argument && has_argument(word))
-        completion->kept = word[1] == '-' ? strcspn(word, "=") + 1 : 2;
-    else if (is_option)
-        option = NULL;
+    if (is_option) {
+        /* What stands before an argument in the option's own word: --set=KEY=VALUE, -oDIR. */
+        const char *last = word[1] == '-' ? strchr(word, '=') : word[2] ? word + 1 : NULL;
+        option = last ? pdnn_option_find(command, word) : NULL;
+        option = option && option->argument ? option : NULL;
+        completion->kept = option ? (size_t)(last + 1 - word) : 0;
+    }
     if (option)
         complete_argument(completion, option->argument, option->choices);
     else if (!is_option && !before.rest)
@@ -356,12 +341,15 @@ static void complete_word(struct completion *completion, const struct pdnn_comma
 void pdnn_complete(struct pdnn_str *out, int count, char **words) {
     struct completion completion = {.word = count ? words[count - 1] : "", .files = "none", .assign = "="};
     const struct pdnn_command_def *command = count > 1 ? pdnn_command_find(words[0]) : NULL;
-    if (count < 2)
-        complete_first(&completion);
-    else if (count == 2 && strcmp(words[0], "--man") == 0)
+    if (count < 2 || (count == 2 && strcmp(words[0], "--man") == 0))
         add_commands(&completion);
     else if (command)
         complete_word(&completion, command, count - 1, words + 1);
+    if (count < 2 && completion.word[0] == '-') {
+        add(&completion, "show help and exit", "--help");
+        add(&completion, "show versions and exit", "--version");
+        add(&completion, "print a manual page and exit", "--man");
+    }
     pdnn_str_printf(out, "%s%s\n", completion.files, pdnn_str_text(&completion.lines));
     pdnn_str_finish(&completion.lines);
 }

@@ -158,25 +158,19 @@ static enum pdnn_status parse_option(struct pdnn_arguments *arguments, int argc,
     return add_value(arguments, option, argv[(*at)++], err);
 }
 
-struct pdnn_operand_counts pdnn_operand_counts(const char *synopsis) {
-    struct pdnn_operand_counts counts = {0};
-    for (const char *at = synopsis; *at; at += strcspn(at, " "), at += strspn(at, " ")) {
-        counts.least += *at != '[';
-        counts.most++;
-    }
-    if (strstr(synopsis, "..."))
-        counts.most = SIZE_MAX;
-    return counts;
-}
-
+/* Of a synopsis [B] may be left out, and "..." repeats the last without end. */
 static enum pdnn_status check_operands(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    const struct pdnn_command_def *command = arguments->command;
-    const struct pdnn_operand_counts counts = pdnn_operand_counts(command->operands);
-    if (arguments->n_operands > counts.most)
-        return pdnn_fail(err, PDNN_INVALID, "unexpected argument '%s'", arguments->operands[counts.most]);
-    if (arguments->n_operands < counts.least)
-        return pdnn_fail(err, PDNN_INVALID, "needs %s, see 'paradnn %s --help'", command->operands,
-                         command->name);
+    const char *synopsis = arguments->command->operands;
+    size_t least = 0, most = 0;
+    for (const char *at = synopsis; *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+        least += *at != '[';
+        most++;
+    }
+    if (arguments->n_operands > most && !strstr(synopsis, "..."))
+        return pdnn_fail(err, PDNN_INVALID, "unexpected argument '%s'", arguments->operands[most]);
+    if (arguments->n_operands < least)
+        return pdnn_fail(err, PDNN_INVALID, "needs %s, see 'paradnn %s --help'", synopsis,
+                         arguments->command->name);
     return PDNN_OK;
 }
 

@@ -85,12 +85,6 @@ struct pdnn_command_def {
                                                          .description = description,                         \
                                                          __VA_ARGS__}
 
-/* How many operands a synopsis asks for: [B] may be left out, and "..." repeats the last without end. */
-struct pdnn_operand_counts {
-    size_t least, most;
-};
-struct pdnn_operand_counts pdnn_operand_counts(const char *synopsis);
-
 /* The option that the word gives, --output=X or -oX, or NULL. */
 const struct pdnn_option_def *pdnn_option_find(const struct pdnn_command_def *command, const char *word);
 
