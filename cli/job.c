@@ -127,17 +127,13 @@ enum pdnn_status pdnn_cli_job_roofs(struct pdnn_cli_job *job, struct pdnn_err *e
     return PDNN_OK;
 }
 
-static bool has_ranks(const struct pdnn_session *session) {
-    bool found = false;
-    for (size_t i = 0; i < session->n_tasks; i++)
-        found = found || session->tasks[i].instance.setting[PDNN_SETTING_RANKS] > 1;
-    return found;
-}
-
 enum pdnn_status pdnn_cli_job_leave(const struct pdnn_session *session, bool *is_left, struct pdnn_err *err) {
-    const struct launcher *launcher = has_ranks(session) ? find_launcher() : NULL;
+    const struct launcher *launcher = find_launcher();
+    bool has_ranks = false;
+    for (size_t i = 0; i < session->n_tasks; i++)
+        has_ranks = has_ranks || session->tasks[i].instance.setting[PDNN_SETTING_RANKS] > 1;
     *is_left = false;
-    if (!launcher)
+    if (!launcher || !has_ranks)
         return PDNN_OK;
     int64_t rank = number_of(launcher->rank);
     int64_t all = number_of("OMPI_COMM_WORLD_SIZE"), here = number_of("OMPI_COMM_WORLD_LOCAL_SIZE");

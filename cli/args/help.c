@@ -271,19 +271,6 @@ static void put_commands(struct page *page, int group) {
     }
 }
 
-/* What only the manual page has room for. */
-static void put_surroundings(struct page *page) {
-    put_heading(page, "Environment", true);
-    put_rows(page, "Ev", environment_rows, 0);
-    put_heading(page, "Files", true);
-    for (size_t i = 0; i < PDNN_TABLE_FILES; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "%s.csv", pdnn_table_defs[i]->name);
-        put_row(page, "Pa", name, pdnn_table_defs[i]->help, 0);
-    }
-    put_rows(page, "Pa", file_rows, 0);
-}
-
 static void put_program(struct page *page) {
     if (page->is_manual) {
         put_title(page, "", "Sweep parameterized DNN models over a CPU and its rooflines.");
@@ -301,8 +288,18 @@ static void put_program(struct page *page) {
         put_installed(page);
     put_heading(page, "Options", false);
     put_rows(page, "No", option_rows, 20);
+    if (page->is_manual) {
+        put_heading(page, "Environment", true);
+        put_rows(page, "Ev", environment_rows, 0);
+        put_heading(page, "Files", true);
+    }
+    for (size_t i = 0; page->is_manual && i < PDNN_TABLE_FILES; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s.csv", pdnn_table_defs[i]->name);
+        put_row(page, "Pa", name, pdnn_table_defs[i]->help, 0);
+    }
     if (page->is_manual)
-        put_surroundings(page);
+        put_rows(page, "Pa", file_rows, 0);
     put_heading(page, "Exit status", true);
     put_rows(page, "No", exit_rows, 8);
 }

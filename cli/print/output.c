@@ -129,22 +129,6 @@ void pdnn_text_print(struct pdnn_str *text, bool is_data) {
     pdnn_str_finish(&shown);
 }
 
-void pdnn_console_say(const char *text) {
-    struct pdnn_str out = {0};
-    size_t width = pdnn_terminal_width(STDERR_FILENO);
-    while (*text) {
-        struct pdnn_str line = {0};
-        size_t length = strcspn(text, "\n");
-        bool is_command = strncmp(text, "next:", 5) == 0;
-        pdnn_visible_append(&line, text, length, "");
-        pdnn_fill_text(&out, pdnn_str_text(&line), 2, width && !is_command ? width : SIZE_MAX);
-        pdnn_str_finish(&line);
-        text += length + (text[length] != 0);
-    }
-    fputs(pdnn_str_text(&out), stderr);
-    pdnn_str_finish(&out);
-}
-
 void pdnn_word_append(struct pdnn_str *out, const char *text) {
     char shown[PDNN_VISIBLE_TEXT];
     pdnn_str_printf(out, "%s", *text == '-' ? "./" : "");

@@ -56,9 +56,6 @@ void pdnn_common_append(struct pdnn_str *out, const struct pdnn_varying *varying
  * programs only on a terminal. */
 void pdnn_text_print(struct pdnn_str *text, bool is_data);
 
-/* Prints lines on stderr, each filled to the terminal but for commands ("next: ..."), which are copied. */
-void pdnn_console_say(const char *text);
-
 /* Appends a path or an ID as one word of a command line, which is neither split nor taken for an option. */
 void pdnn_word_append(struct pdnn_str *out, const char *text);
 

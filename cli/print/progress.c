@@ -118,17 +118,31 @@ static void show_work(void *bar, const char *name, size_t done, size_t all, doub
     show(bar, all ? (double)done / (double)all : 0, what, seconds_left, "");
 }
 
+void pdnn_console_say(const char *text) {
+    struct pdnn_str out = {0};
+    size_t width = pdnn_terminal_width(STDERR_FILENO);
+    while (*text) {
+        struct pdnn_str line = {0};
+        size_t length = strcspn(text, "\n");
+        bool is_command = strncmp(text, "next:", 5) == 0;
+        pdnn_visible_append(&line, text, length, "");
+        pdnn_fill_text(&out, pdnn_str_text(&line), 2, width && !is_command ? width : SIZE_MAX);
+        pdnn_str_finish(&line);
+        text += length + (text[length] != 0);
+    }
+    fputs(pdnn_str_text(&out), stderr);
+    pdnn_str_finish(&out);
+}
+
 static void print_preface(struct pdnn_progress *bar) {
-    struct pdnn_str text = {0}, filled = {0};
+    struct pdnn_str text = {0};
     if (!bar->preface || !*bar->preface)
         return;
-    pdnn_str_printf(&text, "not repeated below: %s", bar->preface);
-    pdnn_fill_text(&filled, pdnn_str_text(&text), 2, bar->width ? bar->width : SIZE_MAX);
+    pdnn_str_printf(&text, "not repeated below: %s\n", bar->preface);
     clear(bar);
-    fputs(pdnn_str_text(&filled), stderr);
+    pdnn_console_say(pdnn_str_text(&text));
     bar->preface = NULL;
     pdnn_str_finish(&text);
-    pdnn_str_finish(&filled);
 }
 
 static void show_visits(void *user, const struct pdnn_sweep_progress *visits) {

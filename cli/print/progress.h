@@ -30,6 +30,9 @@ const volatile int *pdnn_interrupt_watch(void);
  * written is no reason to end. */
 void pdnn_interrupt_survive_readers(void);
 
+/* Prints lines on stderr, each filled to the terminal but for commands ("next: ..."), which are copied. */
+void pdnn_console_say(const char *text);
+
 /* The number of columns of the terminal behind fd, or 0 if it is not a terminal. */
 size_t pdnn_terminal_width(int fd);
 

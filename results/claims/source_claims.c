@@ -198,24 +198,17 @@ static struct pdnn_mean unscaled(struct pdnn_question *q) {
     return find_changes(q, PDNN_SETTING_THREADS, "1", several).log;
 }
 
-/* The memory that models of a directory were held to; NaN: unknown. */
-static double memory_limit(const char *directory) {
-    struct pdnn_str value = {0};
-    double limit;
-    pdnn_environment_get(directory, "limit_memory_bytes", &value);
-    if (!pdnn_parse_double(pdnn_str_text(&value), &limit) || !(limit > 0))
-        limit = NAN;
-    pdnn_str_finish(&value);
-    return limit;
-}
-
 /* That all fit says something only where models came near the limit. */
 static void largest_need_memory(struct pdnn_question *q) {
     static const double near = 0.5;
     const struct pdnn_selection *rows = q->rows;
-    const double limit = memory_limit(rows->results.directory[q->source]);
-    double refused = INFINITY, largest = 0; /* the smallest that was refused; bytes */
+    double refused = INFINITY, largest = 0, limit; /* the smallest that was refused; bytes; NaN: unknown */
     size_t n_refused = 0;
+    struct pdnn_str value = {0};
+    pdnn_environment_get(rows->results.directory[q->source], "limit_memory_bytes", &value);
+    if (!pdnn_parse_double(pdnn_str_text(&value), &limit) || !(limit > 0))
+        limit = NAN;
+    pdnn_str_finish(&value);
     for (size_t at = 0; at < rows->count + rows->left_out; at++) {
         const enum pdnn_outcome outcome = pdnn_outcome_find(pdnn_selection_get(rows, at, rows->status));
         const double bytes = pdnn_selection_value(rows, at, PDNN_RESULT_MEMORY_BYTES);
