@@ -2,7 +2,6 @@
 #include "session/batch/scheduler_client.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -39,11 +38,10 @@ static int start(const char *const *command, int pipes[STREAMS][2], pid_t *pid) 
 /* Takes what the pipe holds now, of which the first KEPT_BYTES are kept: whoever writes goes on, and nobody
  * is waited for. */
 static void take(int fd, struct pdnn_str *text) {
-    char *front = pdnn_alloc(KEPT_BYTES, 1);
-    const ssize_t count = read(fd, front, KEPT_BYTES);
+    char front[KEPT_BYTES];
+    const ssize_t count = read(fd, front, sizeof front);
     const size_t room = KEPT_BYTES - text->length, got = count > 0 ? (size_t)count : 0;
     pdnn_str_append(text, front, got < room ? got : room);
-    free(front);
 }
 
 /* Reads what the child prints until it has ended, or kills it at the deadline. What it leaves behind holds
@@ -130,28 +128,22 @@ bool pdnn_time_left_parse(const char *text, struct pdnn_time_left *left) {
     return false;
 }
 
-/* The last task of an array has the array's job id, which stands for all of its tasks. */
-static char *name_job(const char *id, char job[JOB_TEXT]) {
+/* Parses the first line that squeue prints about the job. */
+static enum pdnn_status ask_squeue(const char *id, struct pdnn_time_left *left, struct pdnn_err *err) {
     const char *array = getenv("SLURM_ARRAY_JOB_ID"), *task = getenv("SLURM_ARRAY_TASK_ID");
-    if (array && task)
-        snprintf(job, JOB_TEXT, "%.24s_%.24s", array, task);
-    else
-        snprintf(job, JOB_TEXT, "%.48s", id);
-    return job;
-}
-
-/* Parses the first line that squeue prints. */
-static enum pdnn_status ask_squeue(const char *job, struct pdnn_time_left *left, struct pdnn_err *err) {
+    char job[JOB_TEXT], line[ANSWER_TEXT];
     const char *const command[] = {"squeue", "-h", "-j", job, "-o", "%L", NULL};
     struct pdnn_answer answer;
-    char line[ANSWER_TEXT];
+    /* The last task of an array has the array's job id, which stands for all of its tasks. */
+    if (array && task)
+        snprintf(job, sizeof job, "%.24s_%.24s", array, task);
+    else
+        snprintf(job, sizeof job, "%.48s", id);
     enum pdnn_status status = pdnn_scheduler_ask(command, patience_ns, &answer, err);
-    if (status == PDNN_OK) {
-        const char *text = pdnn_str_text(&answer.out);
-        snprintf(line, sizeof line, "%.*s", (int)strcspn(text, " \n"), text);
-        if (!*line || !pdnn_time_left_parse(line, left))
-            status = pdnn_fail(err, PDNN_IO, "squeue says '%s' about job %s", line, job);
-    }
+    const char *text = pdnn_str_text(&answer.out);
+    snprintf(line, sizeof line, "%.*s", (int)strcspn(text, " \n"), text);
+    if (status == PDNN_OK && (!*line || !pdnn_time_left_parse(line, left)))
+        status = pdnn_fail(err, PDNN_IO, "squeue says '%s' about job %s", line, job);
     pdnn_answer_finish(&answer);
     return status;
 }
@@ -159,7 +151,6 @@ static enum pdnn_status ask_squeue(const char *job, struct pdnn_time_left *left,
 enum pdnn_status pdnn_time_left(struct pdnn_time_left *left, struct pdnn_err *err) {
     static const char end_name[] = "SLURM_JOB_END_TIME";
     const char *end = getenv(end_name), *id = getenv("SLURM_JOB_ID");
-    char job[JOB_TEXT];
     int64_t end_s;
     *left = (struct pdnn_time_left){0};
     if (end && pdnn_parse_i64(end, &end_s) && end_s > 0 && end_s < INT64_MAX / 1000) {
@@ -169,7 +160,5 @@ enum pdnn_status pdnn_time_left(struct pdnn_time_left *left, struct pdnn_err *er
             *left = (struct pdnn_time_left){true, left_ms > 0 ? (uint64_t)left_ms * 1000000 : 0, end_name};
         return PDNN_OK;
     }
-    if (!id || !*id)
-        return PDNN_OK;
-    return ask_squeue(name_job(id, job), left, err);
+    return id && *id ? ask_squeue(id, left, err) : PDNN_OK;
 }

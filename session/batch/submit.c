@@ -31,25 +31,24 @@ static const uint64_t patience_ns = UINT64_C(120000000000);
 
 static const char size_name[] = "MaxArraySize";
 
-static const char *last_line(const char *text, size_t *length) {
+/* Copies the last line that is not blank. Returns line. */
+static const char *last_line(const char *text, char line[PDNN_ERR_TEXT]) {
     size_t end = strlen(text);
     while (end && strchr("\n\r ", text[end - 1]))
         end--;
     size_t start = end;
     while (start && text[start - 1] != '\n')
         start--;
-    *length = end - start;
-    return text + start;
+    snprintf(line, PDNN_ERR_TEXT, "%.*s", (int)(end - start), text + start);
+    return line;
 }
 
 /* What a program says went wrong: the last line of its stderr, without its own name and "error: ". */
 static const char *complaint_of(const struct pdnn_answer *answer, char line[PDNN_ERR_TEXT]) {
-    size_t length;
-    const char *text = last_line(pdnn_str_text(&answer->errors), &length), *end = text + length;
-    for (const char *mark = "error: ", *at; (at = strstr(text, mark)) && at < end;)
+    const char *text = last_line(pdnn_str_text(&answer->errors), line);
+    for (const char *mark = "error: ", *at; (at = strstr(text, mark)) != NULL;)
         text = at + strlen(mark);
-    snprintf(line, PDNN_ERR_TEXT, "%.*s", (int)(end - text), text);
-    return line;
+    return text;
 }
 
 /* Sets *tasks to the most that one array may have, as scontrol says. PDNN_IO if it does not say;
@@ -78,17 +77,10 @@ static enum pdnn_status find_array_limit(size_t *tasks, struct pdnn_err *err) {
 
 /* "1234" or "1234;cluster", the last line: a site's wrapper may print others before it. */
 static bool parse_job(const char *text, struct pdnn_submitted *job) {
-    size_t length;
-    const char *line = last_line(text, &length);
-    size_t digits = strspn(line, "0123456789");
-    if (!digits || digits >= sizeof job->id || digits > length)
-        return false;
-    size_t rest = length - digits;
-    if (rest && (line[digits] != ';' || rest < 2 || rest > sizeof job->cluster))
-        return false;
-    snprintf(job->id, sizeof job->id, "%.*s", (int)digits, line);
-    snprintf(job->cluster, sizeof job->cluster, "%.*s", rest ? (int)rest - 1 : 0, line + digits + 1);
-    return true;
+    char line[PDNN_ERR_TEXT];
+    int end = 0;
+    sscanf(last_line(text, line), "%23[0-9]%n;%63s%n", job->id, &end, job->cluster, &end);
+    return end && !line[end];
 }
 
 /* Runs the sbatch command, which has --parsable. PDNN_INVALID with sbatch's own words if it refuses; PDNN_IO
@@ -98,14 +90,12 @@ static enum pdnn_status run_sbatch(const char *const *command, struct pdnn_submi
     struct pdnn_answer answer;
     char line[PDNN_ERR_TEXT];
     enum pdnn_status status = pdnn_scheduler_ask(command, patience_ns, &answer, err);
-    if (status == PDNN_OK) {
-        if (answer.exit_status)
-            status = pdnn_fail(err, PDNN_INVALID, "sbatch refused: %s",
-                               *complaint_of(&answer, line) ? line : "it does not say why");
-        else if (!parse_job(pdnn_str_text(&answer.out), job))
-            status = pdnn_fail(err, PDNN_IO, "sbatch answered '%.200s', not with a job id",
-                               pdnn_str_text(&answer.out));
-    }
+    const char *why = complaint_of(&answer, line);
+    if (status == PDNN_OK && answer.exit_status)
+        status = pdnn_fail(err, PDNN_INVALID, "sbatch refused: %s", *why ? why : "it does not say why");
+    else if (status == PDNN_OK && !parse_job(pdnn_str_text(&answer.out), job))
+        status = pdnn_fail(err, PDNN_IO, "sbatch answered '%.200s', not with a job id",
+                           pdnn_str_text(&answer.out));
     pdnn_answer_finish(&answer);
     return status;
 }
@@ -122,67 +112,6 @@ static uint64_t seconds_of(uint64_t ns) {
     return ns / SECOND + (ns % SECOND != 0);
 }
 
-static void put_path(const struct pdnn_job *job, const char *name, struct pdnn_str *out) {
-    struct pdnn_str path = {0};
-    pdnn_str_printf(&path, "%s%s", job->directory, name);
-    pdnn_shell_quote(out, pdnn_str_text(&path));
-    pdnn_str_finish(&path);
-}
-
-enum { NAME, DIRECTORY, PROGRAM, OPTIONS, GRACE, WARNING, TIME, NODES, VALUES };
-static const char *const names[VALUES] = {"NAME",  "DIRECTORY", "PROGRAM", "OPTIONS",
-                                          "GRACE", "WARNING",   "TIME",    "NODES"};
-
-static void set_values(const struct pdnn_job *job, struct pdnn_str values[VALUES]) {
-    const uint64_t seconds = seconds_of(job->limit_ns);
-    pdnn_str_printf(&values[NAME], "%s", job->name);
-    put_path(job, "", &values[DIRECTORY]);
-    pdnn_str_printf(&values[PROGRAM], "%s", job->program);
-    pdnn_str_printf(&values[OPTIONS], "%s", job->options);
-    pdnn_str_printf(&values[GRACE], "%" PRIu64 "s", seconds_of(job->grace_ns));
-    pdnn_str_printf(&values[WARNING], "%" PRIu64, seconds_of(job->warning_ns));
-    if (seconds)
-        pdnn_str_printf(&values[TIME], "#SBATCH --time=%" PRIu64 ":%02" PRIu64 ":%02" PRIu64 "\n",
-                        seconds / 3600, seconds / 60 % 60, seconds % 60);
-    pdnn_str_printf(&values[NODES], "%zu", job->nodes);
-}
-
-/* The value whose @NAME@ the text begins with; VALUES: none. */
-static size_t find_value(const char *text) {
-    size_t length = strspn(text + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"), value = 0;
-    if (*text != '@' || text[1 + length] != '@')
-        return VALUES;
-    while (value < VALUES && (length != strlen(names[value]) || memcmp(text + 1, names[value], length) != 0))
-        value++;
-    return value;
-}
-
-static void fill(const struct pdnn_job *job, const char *text, struct pdnn_str *out) {
-    struct pdnn_str values[VALUES] = {0};
-    set_values(job, values);
-    while (*text) {
-        const size_t value = find_value(text);
-        if (value < VALUES)
-            pdnn_str_printf(out, "%s", pdnn_str_text(&values[value]));
-        else
-            pdnn_str_append(out, text, 1);
-        text += value < VALUES ? strlen(names[value]) + 2 : 1;
-    }
-    for (size_t i = 0; i < VALUES; i++)
-        pdnn_str_finish(&values[i]);
-}
-
-/* Appends the command that runs the workers without a scheduler, on the user's hosts, and then the merge. */
-static void put_command(const struct pdnn_job *job, struct pdnn_str *out) {
-    pdnn_str_printf(out, "bash ");
-    put_path(job, "/jobs/worker.sh", out);
-    for (size_t i = 0; i < job->n_passed; i++) {
-        pdnn_str_append(out, " ", 1);
-        pdnn_shell_quote(out, job->passed[i]);
-    }
-    pdnn_str_append(out, "\n", 1);
-}
-
 /* What all jobs of a submission share. */
 struct submitting {
     const struct pdnn_submit_request *request;
@@ -191,6 +120,53 @@ struct submitting {
     const char *chdir;       /* the option that makes jobs run there */
     struct pdnn_arena arena; /* words of commands */
 };
+
+/* Appends the template with values in place of @NAMES@. */
+static void fill(struct submitting *submitting, const char *text, struct pdnn_str *out) {
+    const struct pdnn_job *job = &submitting->request->job;
+    struct pdnn_arena *arena = &submitting->arena;
+    const uint64_t seconds = seconds_of(job->limit_ns);
+    struct pdnn_str directory = {0};
+    pdnn_shell_quote(&directory, job->directory);
+    const char *const values[][2] = {
+        {"@NAME@", job->name},
+        {"@DIRECTORY@", directory.text},
+        {"@PROGRAM@", job->program},
+        {"@OPTIONS@", job->options},
+        {"@GRACE@", pdnn_arena_printf(arena, "%" PRIu64 "s", seconds_of(job->grace_ns))},
+        {"@WARNING@", pdnn_arena_printf(arena, "%" PRIu64, seconds_of(job->warning_ns))},
+        {"@NODES@", pdnn_arena_printf(arena, "%zu", job->nodes)},
+        {"@TIME@", seconds
+                       ? pdnn_arena_printf(arena, "#SBATCH --time=%" PRIu64 ":%02" PRIu64 ":%02" PRIu64 "\n",
+                                           seconds / 3600, seconds / 60 % 60, seconds % 60)
+                       : ""},
+    };
+    const size_t n_values = sizeof values / sizeof *values;
+    while (*text) {
+        size_t i = 0;
+        while (i < n_values && strncmp(text, values[i][0], strlen(values[i][0])) != 0)
+            i++;
+        if (i < n_values)
+            pdnn_str_printf(out, "%s", values[i][1]);
+        else
+            pdnn_str_append(out, text, 1);
+        text += i < n_values ? strlen(values[i][0]) : 1;
+    }
+    pdnn_str_finish(&directory);
+}
+
+/* Appends the command that runs the workers without a scheduler, on the user's hosts, and then the merge. */
+static void put_command(const struct submitting *submitting, struct pdnn_str *out) {
+    const struct pdnn_job *job = &submitting->request->job;
+    char path[PDNN_FOLDER_TEXT];
+    pdnn_str_printf(out, "bash ");
+    pdnn_shell_quote(out, pdnn_folder_path(&submitting->jobs, worker_name, path));
+    for (size_t i = 0; i < job->n_passed; i++) {
+        pdnn_str_append(out, " ", 1);
+        pdnn_shell_quote(out, job->passed[i]);
+    }
+    pdnn_str_append(out, "\n", 1);
+}
 
 /* Writes the scripts, or in a dry run says them. */
 static enum pdnn_status put_scripts(struct submitting *submitting, struct pdnn_err *err) {
@@ -201,7 +177,7 @@ static enum pdnn_status put_scripts(struct submitting *submitting, struct pdnn_e
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < 2 && status == PDNN_OK; i++) {
         struct pdnn_str text = {0};
-        fill(&request->job, scripts[i].template, &text);
+        fill(submitting, scripts[i].template, &text);
         if (request->dry)
             pdnn_str_printf(&submitting->submission->text, "==> %s/%s/%s <==\n%s\n", request->job.directory,
                             jobs_name, scripts[i].name, pdnn_str_text(&text));
@@ -364,7 +340,7 @@ enum pdnn_status pdnn_submit(const struct pdnn_submit_request *request, struct p
     if (status == PDNN_OK && slurm)
         status = submit_all(&submitting, longest, err);
     else if (status == PDNN_OK)
-        put_command(&request->job, &submission->text);
+        put_command(&submitting, &submission->text);
     pdnn_folder_close(&submitting.jobs);
     pdnn_arena_finish(&submitting.arena);
     return status;
