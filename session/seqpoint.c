@@ -230,10 +230,11 @@ static void open_kinds(const struct pdnn_seqpoint_run *run) {
         session->spec.measure.max_time_ns = 1;
 }
 
-/* By kind, from the journal: ns of one step, NaN if none was measured, and how many were. The mean of all
- * steps with `every`, the median of the visits' medians otherwise. */
-static void read_times(struct pdnn_seqpoint_run *run, const struct pdnn_sweep_directory *directory,
-                       bool every) {
+/* By kind, from the journal: ns of one step, NaN if none was measured, and how many were. The median of the
+ * visits' medians; where as many steps were timed as the epoch has, as `every` asks for, the mean of all. */
+static void read_times(struct pdnn_seqpoint_run *run, const struct pdnn_sweep_directory *directory) {
+    double *mean_ns = pdnn_alloc(run->epoch.n_kinds, sizeof *mean_ns);
+    run->has_every = run->every;
     for (size_t k = 0; k < run->epoch.n_kinds; k++) {
         const struct pdnn_instance_visits of = pdnn_sweep_directory_visits(directory, k);
         double sum_ns = 0, steps = 0, *scratch = pdnn_alloc(of.count + 1, sizeof *scratch);
@@ -245,11 +246,15 @@ static void read_times(struct pdnn_seqpoint_run *run, const struct pdnn_sweep_di
             steps += more;
         }
         run->measured[k] = (uint64_t)steps;
-        run->time_ns[k] = every && steps > 0
-                              ? sum_ns / steps
-                              : pdnn_visits_median_ns(of.visit, of.count, PDNN_VISITS_DIRECT, scratch);
+        run->has_every =
+            run->has_every && (!run->possible[k] || run->measured[k] >= run->epoch.kind[k].count);
+        run->time_ns[k] = pdnn_visits_median_ns(of.visit, of.count, PDNN_VISITS_DIRECT, scratch);
+        mean_ns[k] = steps > 0 ? sum_ns / steps : run->time_ns[k];
         free(scratch);
     }
+    if (run->has_every)
+        memcpy(run->time_ns, mean_ns, run->epoch.n_kinds * sizeof *mean_ns);
+    free(mean_ns);
 }
 
 /* Chosen by time, which takes times. */
@@ -322,25 +327,19 @@ static void want(struct pdnn_seqpoint_run *run) {
     }
 }
 
-/* Visits what is wanted and not measured yet, and reads the times. */
+/* Visits what is wanted and not measured yet, and projects by the times. */
 static enum pdnn_status measure(struct pdnn_seqpoint_run *run, struct pdnn_sweep_directory *directory,
                                 struct pdnn_err *err) {
     struct pdnn_sweep_result result = {0};
+    want(run);
     open_kinds(run);
     uint64_t begun_ns = pdnn_clock_ns();
     enum pdnn_status status = pdnn_sweep_directory_run(directory, &result, err);
     run->ran_ns += result.visits ? pdnn_clock_ns() - begun_ns - directory->roofs_ns : 0;
     if (status != PDNN_OK && status != PDNN_INTERRUPTED)
         return status;
-    read_times(run, directory, run->every);
-    /* Visits of an earlier run time fewer steps: they say each length's median, not the epoch's sum. */
-    run->has_every = run->every;
-    for (size_t k = 0; k < run->epoch.n_kinds; k++)
-        if (run->possible[k] && run->measured[k] < run->epoch.kind[k].count)
-            run->has_every = false;
-    if (run->every && !run->has_every)
-        read_times(run, directory, false);
-    return status;
+    read_times(run, directory);
+    return project(run, err) == PDNN_OK ? status : err->status;
 }
 
 /* Runs more of the sample until its interval is narrow enough. Where some of it did not run, the estimate is
@@ -348,24 +347,19 @@ static enum pdnn_status measure(struct pdnn_seqpoint_run *run, struct pdnn_sweep
 static enum pdnn_status narrow(struct pdnn_seqpoint_run *run, struct pdnn_sweep_directory *directory,
                                struct pdnn_err *err) {
     const double target = run->rules.target_error;
+    size_t before = 0;
     enum pdnn_status status = PDNN_OK;
     while (target > 0 && status == PDNN_OK && run->projections.has_estimate) {
-        const size_t before = run->draws;
+        before = run->draws;
         run->draws = pdnn_sample_draws_needed(&run->sample, &run->projections.estimate, target);
         if (run->draws == before)
-            break;
-        if (project(run, err) != PDNN_OK)
-            return err->status;
-        want(run);
-        status = measure(run, directory, err);
-        if (project(run, err) != PDNN_OK)
-            return err->status;
-        if (!run->projections.has_estimate) {
-            run->draws = before;
-            return project(run, err) == PDNN_OK ? status : err->status;
-        }
+            return PDNN_OK;
+        status = project(run, err) == PDNN_OK ? measure(run, directory, err) : err->status;
     }
-    return status;
+    if (!before || run->projections.has_estimate)
+        return status;
+    run->draws = before;
+    return project(run, err) == PDNN_OK ? status : err->status;
 }
 
 static const struct pdnn_representative *find_point(const struct pdnn_representatives *points, size_t kind) {
@@ -423,11 +417,10 @@ static enum pdnn_status write_table(const struct pdnn_seqpoint_run *run,
 
 enum pdnn_status pdnn_seqpoint_run_measure(struct pdnn_seqpoint_run *run,
                                            struct pdnn_sweep_directory *directory, struct pdnn_err *err) {
-    want(run);
     enum pdnn_status status = measure(run, directory, err);
     if (status != PDNN_OK && status != PDNN_INTERRUPTED)
         return status;
-    if (project(run, err) != PDNN_OK || write_table(run, directory, err) != PDNN_OK)
+    if (write_table(run, directory, err) != PDNN_OK)
         return err->status; /* the table is of this epoch, whatever follows */
     if (is_by_time(run) && isnan(run->projections.truth_ns))
         return status == PDNN_OK
