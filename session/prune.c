@@ -14,38 +14,31 @@
 #include <unistd.h>
 
 /* A journal that is not there would be made. */
-static enum pdnn_status check_directory(const struct pdnn_prune *prune, struct pdnn_err *err) {
-    const char *directory = prune->sweep.folder.path;
-    if (pdnn_path_has(prune->sweep.folder.path, "parts"))
-        return pdnn_fail(err, PDNN_INVALID,
-                         "%s: its journals are in parts/; merge them into a new directory and prune that",
-                         directory);
-    if (pdnn_path_has(prune->sweep.folder.path, "hosts.csv"))
-        return pdnn_fail(err, PDNN_INVALID,
-                         "%s: was merged from several hosts; prune their directories and merge again",
-                         directory);
-    if (!pdnn_path_has(prune->sweep.folder.path, "journal.csv") ||
-        !pdnn_path_has(prune->sweep.folder.path, "spec.yaml"))
-        return pdnn_fail(err, PDNN_INVALID,
-                         "%s: has no journal.csv and spec.yaml, as a sweep's directory has", directory);
-    return PDNN_OK;
+static enum pdnn_status check_directory(const char *directory, struct pdnn_err *err) {
+    const char *why = NULL;
+    if (!pdnn_path_has(directory, "journal.csv") || !pdnn_path_has(directory, "spec.yaml"))
+        why = "has no journal.csv and spec.yaml, as a sweep's directory has";
+    if (pdnn_path_has(directory, "hosts.csv"))
+        why = "was merged from several hosts; prune their directories and merge again";
+    if (pdnn_path_has(directory, "parts"))
+        why = "its journals are in parts/; merge them into a new directory and prune that";
+    return why ? pdnn_fail(err, PDNN_INVALID, "%s: %s", directory, why) : PDNN_OK;
 }
 
 /* The session as on the machine that swept. */
 static enum pdnn_status open_session(struct pdnn_prune *prune, struct pdnn_err *err) {
+    const char *directory = prune->sweep.folder.path;
     char path[PDNN_FOLDER_TEXT], *environment;
     struct pdnn_session *session = &prune->session;
-    pdnn_environment_read(prune->sweep.folder.path, &environment, NULL);
+    pdnn_environment_read(directory, &environment, NULL);
     enum pdnn_status status =
         pdnn_session_open_there(session, environment ? environment : "", true,
                                 pdnn_folder_path(&prune->sweep.folder, "spec.yaml", path), err);
     free(environment);
-    if (status != PDNN_OK)
-        return status;
     session->ceilings = pdnn_alloc(1, sizeof *session->ceilings);
-    if (!pdnn_path_has(prune->sweep.folder.path, "ceilings.csv"))
-        return PDNN_OK;
-    return pdnn_ceilings_read_in(prune->sweep.folder.path, session->ceilings, err);
+    return status == PDNN_OK && pdnn_path_has(directory, "ceilings.csv")
+               ? pdnn_ceilings_read_in(directory, session->ceilings, err)
+               : status;
 }
 
 /* results.csv as it follows from the journal: the file may be behind. */
@@ -77,15 +70,14 @@ static enum pdnn_status choose(struct pdnn_prune *prune, const char *const *only
     status = pdnn_results_select(&table, only, n_only, &rows, err);
     for (size_t i = 0; i < rows.count; i++)
         pdnn_texts_add(&asked, pdnn_results_text(&table, rows.at[i], table.at[PDNN_RESULT_ID]));
-    for (size_t i = 0; status == PDNN_OK && i < prune->session.n_tasks; i++)
+    for (size_t i = 0; i < prune->session.n_tasks; i++)
         pdnn_texts_add(&named, prune->session.tasks[i].id);
     for (size_t i = 0; status == PDNN_OK && i < visits->ids.count; i++) {
         const char *text = visits->ids.text[i];
-        bool is_named = pdnn_texts_find(&named, text) != SIZE_MAX,
-             is_asked = pdnn_texts_find(&asked, text) != SIZE_MAX;
-        bool drops = !is_named && is_asked;
+        const bool is_named = pdnn_texts_find(&named, text) != SIZE_MAX,
+                   drops = !is_named && pdnn_texts_find(&asked, text) != SIZE_MAX;
         prune->kept += !drops;
-        prune->spared += !is_named && !is_asked;
+        prune->spared += !is_named && !drops;
         prune->visits += drops ? visits->of[i].count : 0;
         if (drops)
             pdnn_texts_add(&prune->dropped, text);
@@ -99,33 +91,28 @@ static enum pdnn_status choose(struct pdnn_prune *prune, const char *const *only
 
 enum pdnn_status pdnn_prune_open(struct pdnn_prune *prune, const char *directory, const char *const *only,
                                  size_t n_only, struct pdnn_err *err) {
-    *prune = (struct pdnn_prune){.sweep.folder.fd = -1};
-    prune->sweep.session = &prune->session;
-    enum pdnn_status status = pdnn_folder_open(&prune->sweep.folder, directory, err);
-    if (status == PDNN_OK)
-        status = check_directory(prune, err);
-    if (status == PDNN_OK)
-        status = pdnn_journal_open(&prune->sweep.folder, &prune->sweep.journal, err);
-    if (status == PDNN_OK) {
-        pdnn_folder_clean(&prune->sweep.folder);
-        status = open_session(prune, err);
-    }
-    return status == PDNN_OK ? choose(prune, only, n_only, err) : status;
+    struct pdnn_sweep_directory *sweep = &prune->sweep;
+    *prune = (struct pdnn_prune){.sweep = {.folder.fd = -1, .session = &prune->session}};
+    if (pdnn_folder_open(&sweep->folder, directory, err) != PDNN_OK ||
+        check_directory(directory, err) != PDNN_OK ||
+        pdnn_journal_open(&sweep->folder, &sweep->journal, err) != PDNN_OK)
+        return err->status;
+    pdnn_folder_clean(&sweep->folder);
+    return open_session(prune, err) == PDNN_OK ? choose(prune, only, n_only, err) : err->status;
 }
 
 /* Copies a file under a name with the date in it. */
-static enum pdnn_status keep_aside(struct pdnn_prune *prune, const char *stem, const char *date,
+static enum pdnn_status keep_aside(const struct pdnn_folder *folder, const char *stem, const char *date,
                                    char aside[PDNN_PRUNE_ASIDE], struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT], name[PDNN_PRUNE_ASIDE], *text;
     size_t length;
     snprintf(name, sizeof name, "%s.csv", stem);
-    if (pdnn_file_read(pdnn_folder_path(&prune->sweep.folder, name, path), SIZE_MAX >> 1, &text, &length,
-                       err) != PDNN_OK)
+    if (pdnn_file_read(pdnn_folder_path(folder, name, path), SIZE_MAX >> 1, &text, &length, err) != PDNN_OK)
         return err->status;
     snprintf(name, sizeof name, "%s-%s.csv", stem, date);
-    for (int number = 2; pdnn_path_has(prune->sweep.folder.path, name); number++)
+    for (int number = 2; pdnn_path_has(folder->path, name); number++)
         snprintf(name, sizeof name, "%s-%s-%d.csv", stem, date, number);
-    enum pdnn_status status = pdnn_folder_replace(&prune->sweep.folder, name, text, length, err);
+    enum pdnn_status status = pdnn_folder_replace(folder, name, text, length, err);
     free(text);
     if (status == PDNN_OK)
         memcpy(aside, name, PDNN_PRUNE_ASIDE);
@@ -138,20 +125,19 @@ static bool keeps(const void *user, const char *id) {
 }
 
 enum pdnn_status pdnn_prune_commit(struct pdnn_prune *prune, struct pdnn_err *err) {
+    const struct pdnn_folder *folder = &prune->sweep.folder;
+    const time_t now = time(NULL);
     char date[32];
-    time_t now = time(NULL);
     struct tm utc;
-    enum pdnn_status status = PDNN_OK;
     if (prune->dropped.count) {
         if (!gmtime_r(&now, &utc) || !strftime(date, sizeof date, "%Y-%m-%dT%H%M%SZ", &utc))
             return pdnn_fail(err, PDNN_IO, "the clock shows no date");
-        status = keep_aside(prune, "journal", date, prune->aside[0], err);
-        if (status == PDNN_OK)
-            status = keep_aside(prune, "journal-ops", date, prune->aside[1], err);
-        if (status == PDNN_OK)
-            status = pdnn_journal_prune(&prune->sweep.journal, keeps, prune, err);
+        if (keep_aside(folder, "journal", date, prune->aside[0], err) != PDNN_OK ||
+            keep_aside(folder, "journal-ops", date, prune->aside[1], err) != PDNN_OK ||
+            pdnn_journal_prune(&prune->sweep.journal, keeps, prune, err) != PDNN_OK)
+            return err->status;
     }
-    return status == PDNN_OK ? pdnn_sweep_directory_write(&prune->sweep, err) : status;
+    return pdnn_sweep_directory_write(&prune->sweep, err);
 }
 
 void pdnn_prune_close(struct pdnn_prune *prune) {

@@ -11,38 +11,34 @@ struct making {
     const struct pdnn_rows_request *request;
     struct pdnn_rows_sums *sums;
     double *speeds; /* of the ok rows that have one */
-    size_t n_speeds;
+    size_t n_speeds, n_families;
+    const struct pdnn_family_def **families;
     struct pdnn_arena arena;
-    bool *is_listed; /* by id: it has its row */
 };
 
-static void note_family(const struct pdnn_family_def **families, size_t *count,
-                        const struct pdnn_family_def *family) {
-    for (size_t i = 0; i < *count; i++)
-        if (families[i] == family)
+static void note_family(struct making *making, const struct pdnn_family_def *family) {
+    for (size_t i = 0; i < making->n_families; i++)
+        if (making->families[i] == family)
             return;
-    families[(*count)++] = family;
+    making->families = pdnn_resize(making->families, making->n_families + 1, sizeof *making->families);
+    making->families[making->n_families++] = family;
 }
 
 /* The columns: the families of the tasks and of what only the visits have, in the order of their first
  * instance. */
-static void init_tables(const struct pdnn_rows_request *request) {
+static void init_tables(struct making *making) {
+    const struct pdnn_rows_request *request = making->request;
     const struct pdnn_session *session = request->session;
-    const struct pdnn_texts *ids = request->ids;
-    size_t n_known = 0, count = 0;
-    while (pdnn_families[n_known])
-        n_known++;
-    const struct pdnn_family_def **families = pdnn_alloc(n_known + 1, sizeof *families);
+    struct pdnn_instance instance;
+    making->families = pdnn_alloc(1, sizeof *making->families); /* NULL would be all that there are */
     for (size_t i = 0; i < session->n_tasks; i++)
-        note_family(families, &count, session->tasks[i].instance.family);
-    for (size_t i = 0; i < ids->count; i++) {
-        struct pdnn_instance instance;
-        if (pdnn_instance_parse(ids->text[request->order ? request->order[i] : i], &instance, NULL) ==
-            PDNN_OK)
-            note_family(families, &count, instance.family);
-    }
-    pdnn_tables_init(request->tables, families, count);
-    free(families);
+        note_family(making, session->tasks[i].instance.family);
+    for (size_t i = 0; i < request->ids->count; i++)
+        if (pdnn_instance_parse(request->ids->text[request->order ? request->order[i] : i], &instance,
+                                NULL) == PDNN_OK)
+            note_family(making, instance.family);
+    pdnn_tables_init(request->tables, making->families, making->n_families);
+    free(making->families);
 }
 
 /* id: SIZE_MAX for a task without visits; task: SIZE_MAX for an instance that the spec does not have. */
@@ -82,30 +78,26 @@ static enum pdnn_status add(struct making *making, size_t id, size_t task, struc
 
 enum pdnn_status pdnn_rows_make(const struct pdnn_rows_request *request, struct pdnn_rows_sums *sums,
                                 struct pdnn_err *err) {
-    const size_t n_ids = request->ids->count;
+    const size_t n_tasks = request->session->n_tasks, n_ids = request->ids->count;
     struct making making = {.request = request, .sums = sums};
     enum pdnn_status status = PDNN_OK;
-    making.is_listed = pdnn_alloc(n_ids + 1, sizeof *making.is_listed);
-    making.speeds = pdnn_alloc(request->session->n_tasks + 1, sizeof *making.speeds);
+    bool *is_listed = pdnn_alloc(n_ids + 1, sizeof *is_listed); /* by id: it has its row */
+    making.speeds = pdnn_alloc(n_tasks + 1, sizeof *making.speeds);
     *sums = (struct pdnn_rows_sums){0};
-    init_tables(request);
-    for (size_t i = 0; i < request->session->n_tasks && status == PDNN_OK; i++) {
-        size_t id = request->id_of_task[i];
-        if (id != SIZE_MAX && making.is_listed[id])
+    init_tables(&making);
+    for (size_t i = 0; i < n_tasks + n_ids && status == PDNN_OK; i++) {
+        const size_t task = i < n_tasks ? i : SIZE_MAX, at = i - n_tasks;
+        const size_t id = i < n_tasks ? request->id_of_task[i] : request->order ? request->order[at] : at;
+        if (id != SIZE_MAX && is_listed[id])
             continue;
-        status = add(&making, id, i, err);
+        status = add(&making, id, task, err);
         if (id != SIZE_MAX)
-            making.is_listed[id] = true;
-    }
-    for (size_t i = 0; i < n_ids && status == PDNN_OK; i++) {
-        size_t id = request->order ? request->order[i] : i;
-        if (!making.is_listed[id])
-            status = add(&making, id, SIZE_MAX, err);
+            is_listed[id] = true;
     }
     sums->speed_index = making.n_speeds ? pdnn_median(making.speeds, making.n_speeds) : NAN;
     pdnn_arena_finish(&making.arena);
     free(making.speeds);
-    free(making.is_listed);
+    free(is_listed);
     return status;
 }
 

@@ -170,10 +170,6 @@ static enum pdnn_status read_leases(const struct pdnn_session *session, const ch
     return PDNN_OK;
 }
 
-void pdnn_status_finish(struct pdnn_status_report *report) {
-    pdnn_leases_close(&report->leases);
-}
-
 /* What was imported has rows and no journal: nothing is missing, and nobody works on it. */
 static enum pdnn_status read_import(const char *directory, struct pdnn_status_report *report,
                                     struct pdnn_err *err) {
@@ -228,7 +224,7 @@ enum pdnn_status pdnn_status_read(const char *directory, struct pdnn_status_repo
         measure_pace(&reading, report, missing_s);
         report->unusable = count_unusable(directory);
     } else {
-        pdnn_status_finish(report);
+        pdnn_leases_close(&report->leases);
     }
     pdnn_merge_finish(job);
     free(reading.visit_s);

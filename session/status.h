@@ -32,9 +32,8 @@ struct pdnn_status_report {
 };
 
 /* PDNN_INVALID if the directory has neither a spec nor visits, or a journal or the log of leases is damaged.
- * Release *report with pdnn_status_finish after a success. */
+ * Close report->leases after a success. */
 enum pdnn_status pdnn_status_read(const char *directory, struct pdnn_status_report *report,
                                   struct pdnn_err *err);
-void pdnn_status_finish(struct pdnn_status_report *report);
 
 #endif

@@ -40,7 +40,7 @@ static void find_progress(const char *directory, struct pdnn_str *out) {
         return;
     if (found.tally.stage[PDNN_STAGE_DONE] < found.tally.instances || found.tally.stage[PDNN_STAGE_OTHER])
         pdnn_tally_append(out, &found.tally);
-    pdnn_status_finish(&found);
+    pdnn_leases_close(&found.leases);
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {

@@ -121,7 +121,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         return err->status;
     enum pdnn_status status = print(&report, arguments, err);
     *arguments->some_failed = report.tally.stage[PDNN_STAGE_DONE] < report.tally.instances;
-    pdnn_status_finish(&report);
+    pdnn_leases_close(&report.leases);
     return status;
 }
 
