@@ -243,11 +243,10 @@ static enum pdnn_status print_validation(const struct pdnn_arguments *arguments,
 static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct job *job,
                                 struct pdnn_err *err) {
     const char *library = pdnn_argument(arguments, "library");
-    enum pdnn_status status = pdnn_cli_job_directory(&job->of, ".composed", err);
-    if (status == PDNN_OK)
-        status = pdnn_library_open(library ? library : job->of.request.path, &job->request.library, err);
-    if (status == PDNN_OK)
-        status = pdnn_compose_run(&job->of.directory, &job->request, &job->result, err);
+    if (pdnn_cli_job_directory(&job->of, ".composed", err) != PDNN_OK ||
+        pdnn_library_open(library ? library : job->of.request.path, &job->request.library, err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status = pdnn_compose_run(&job->of.directory, &job->request, &job->result, err);
     if ((status == PDNN_OK || status == PDNN_INTERRUPTED) && job->of.directory.written)
         print_summary(job);
     if (status == PDNN_OK && job->request.validate)

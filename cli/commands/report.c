@@ -53,11 +53,10 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         find_progress(arguments->operands[i], &progress[i]);
         request.progress[i] = progress[i].length ? pdnn_str_text(&progress[i]) : NULL;
     }
-    enum pdnn_status status = open_target(arguments, &target, err);
-    if (status == PDNN_OK)
-        status = pdnn_report(&request, &html, err);
-    if (status == PDNN_OK)
-        status = pdnn_target_write(&target, html.text, html.length, err);
+    enum pdnn_status status =
+        open_target(arguments, &target, err) != PDNN_OK || pdnn_report(&request, &html, err) != PDNN_OK
+            ? err->status
+            : pdnn_target_write(&target, html.text, html.length, err);
     if (status == PDNN_OK && target.fd < 0) {
         pdnn_str_printf(&line, "%s\n", target.path);
         pdnn_text_print(&line, true);

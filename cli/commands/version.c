@@ -14,11 +14,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     char shown[PDNN_VISIBLE_TEXT];
     (void)arguments;
     printf("paradnn %s\n", PDNN_VERSION);
-    enum pdnn_status status = pdnn_host_read(&host, err);
-    if (status == PDNN_OK)
-        status = pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, err);
-    if (status != PDNN_OK)
-        return status;
+    if (pdnn_host_read(&host, err) != PDNN_OK ||
+        pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, err) != PDNN_OK)
+        return err->status;
     const struct pdnn_software *software = pdnn_worker_software(&worker);
     for (size_t i = 0; i < software->count; i++)
         printf("%-10s %s\n", software->row[i].backend, pdnn_visible(shown, software->row[i].version));
