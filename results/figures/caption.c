@@ -1,5 +1,4 @@
 #include "results/figures/caption.h"
-#include "results/store/results.h"
 #include "results/table/number.h"
 #include "results/store/tables.h"
 
@@ -21,9 +20,6 @@ const char *pdnn_plot_directories(struct pdnn_arena *arena, const char *const *d
     }
     return shown < n ? pdnn_arena_printf(arena, "%s and %zu more", text, n - shown) : text;
 }
-
-/* Letters that a title has room for, in pictures of 1200 pixels. */
-enum { TITLE_MOST = 90 };
 
 const char *pdnn_plot_keep(struct pdnn_arena *arena, struct pdnn_str *text) {
     const char *kept = pdnn_arena_strdup(arena, pdnn_str_text(text));
@@ -159,6 +155,7 @@ const char *pdnn_plot_side(const struct pdnn_comparison *c, int side) {
 
 struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char *what,
                                             const struct pdnn_comparison *c) {
+    enum { MOST = 90 }; /* letters that a title has room for, in pictures of 1200 pixels */
     const struct pdnn_results *results = &c->selection.results;
     struct pdnn_plot_tally all = {0};
     const char *title = pdnn_arena_printf(arena, "%s of %s over %s", what, pdnn_plot_side(c, PDNN_SIDE_B),
@@ -167,7 +164,7 @@ struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char
         arena, "%s in %s", title, pdnn_plot_directories(arena, results->directory, results->n_directories));
     for (size_t pair = 0; pair < c->pairs.n_rows; pair++)
         pdnn_plot_tally_add(&all, pdnn_plot_pair_notes(c, pair));
-    return (struct pdnn_titles){c->across.count && strlen(longer) <= TITLE_MOST ? longer : title,
+    return (struct pdnn_titles){c->across.count && strlen(longer) <= MOST ? longer : title,
                                 subtitle_of(arena, &c->selection, c, &all)};
 }
 
