@@ -1,18 +1,6 @@
 #include "results/report/page.h"
 
 #include <stdarg.h>
-#include <string.h>
-
-void pdnn_html_put(struct pdnn_str *out, const char *markup, ...) {
-    va_list texts;
-    va_start(texts, markup);
-    for (const char *end; (end = strstr(markup, "%s")); markup = end + 2) {
-        pdnn_str_append(out, markup, (size_t)(end - markup));
-        pdnn_html_text(out, va_arg(texts, const char *));
-    }
-    va_end(texts);
-    pdnn_str_append(out, markup, strlen(markup));
-}
 
 void pdnn_html_put_table(struct pdnn_str *out, const struct pdnn_table *table,
                          const struct pdnn_row_list *rows, const size_t *columns, size_t n_columns,

@@ -40,9 +40,6 @@ void pdnn_html_put_table(struct pdnn_str *out, const struct pdnn_table *table,
                          const struct pdnn_row_list *rows, const size_t *columns, size_t n_columns,
                          const char *caption, ...) __attribute__((format(printf, 6, 7)));
 
-/* Appends markup with texts in place of each %s, escaped. */
-void pdnn_html_put(struct pdnn_str *out, const char *markup, ...) __attribute__((format(printf, 2, 3)));
-
 #define PDNN_REPORT_ALL ((size_t)-1)
 
 /* The request for a picture of a source, or of all. */

@@ -350,11 +350,8 @@ enum pdnn_status pdnn_journal_open(const struct pdnn_folder *folder, struct pdnn
 
 enum pdnn_status pdnn_journal_check(const struct pdnn_journal *journal, struct pdnn_err *err) {
     enum pdnn_status status = pdnn_folder_check(journal->visits.folder, err);
-    if (status == PDNN_OK)
-        status = pdnn_log_file_check(&journal->visits, err);
-    if (status == PDNN_OK)
-        status = pdnn_log_file_check(&journal->ops, err);
-    return status;
+    status = status == PDNN_OK ? pdnn_log_file_check(&journal->visits, err) : status;
+    return status == PDNN_OK ? pdnn_log_file_check(&journal->ops, err) : status;
 }
 
 void pdnn_journal_close(struct pdnn_journal *journal) {

@@ -2,6 +2,7 @@
 
 #include "base/visible.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 void pdnn_html_text(struct pdnn_str *out, const char *text) {
@@ -17,6 +18,17 @@ void pdnn_html_text(struct pdnn_str *out, const char *text) {
             pdnn_str_append(out, at, 1);
     }
     pdnn_str_finish(&visible);
+}
+
+void pdnn_html_put(struct pdnn_str *out, const char *markup, ...) {
+    va_list texts;
+    va_start(texts, markup);
+    for (const char *end; (end = strstr(markup, "%s")); markup = end + 2) {
+        pdnn_str_append(out, markup, (size_t)(end - markup));
+        pdnn_html_text(out, va_arg(texts, const char *));
+    }
+    va_end(texts);
+    pdnn_str_append(out, markup, strlen(markup));
 }
 
 /* What pdnn_visible_letter takes for none: control characters, of which those of Latin-1 are two bytes of

@@ -8,6 +8,9 @@
  * characters and what is not UTF-8 become visible escapes. */
 void pdnn_html_text(struct pdnn_str *out, const char *text);
 
+/* Appends markup with texts in place of each %s, escaped. */
+void pdnn_html_put(struct pdnn_str *out, const char *markup, ...) __attribute__((format(printf, 2, 3)));
+
 /* Appends the text as a JSON string that cannot end a script element. */
 void pdnn_html_json_text(struct pdnn_str *out, const char *text);
 

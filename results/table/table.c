@@ -36,17 +36,14 @@ static uint64_t empty_of(enum pdnn_kind kind) {
     return kind == PDNN_KIND_COUNT ? UINT64_MAX : (uint64_t)INT64_MIN;
 }
 
-static void make_empty(struct pdnn_cells *cells, size_t row) {
+void pdnn_table_set_empty(struct pdnn_table *table, size_t row, size_t column) {
+    struct pdnn_cells *cells = &table->column[column];
     if (cells->def.kind == PDNN_KIND_TEXT)
         cells->text[row] = 0;
     else if (cells->def.kind == PDNN_KIND_NUMBER)
         cells->number[row] = NAN;
     else
         cells->count[row] = empty_of(cells->def.kind);
-}
-
-void pdnn_table_set_empty(struct pdnn_table *table, size_t row, size_t column) {
-    make_empty(&table->column[column], row);
 }
 
 static void add_cells(struct pdnn_table *table, const struct pdnn_column_def *def) {
@@ -57,7 +54,7 @@ static void add_cells(struct pdnn_table *table, const struct pdnn_column_def *de
     *cells = (struct pdnn_cells){.def = *def};
     cells->memory = pdnn_resize(NULL, table->row_room, size_of(def->kind));
     for (size_t row = 0; row < table->n_rows; row++)
-        make_empty(cells, row);
+        pdnn_table_set_empty(table, row, table->n_columns - 1);
 }
 
 void pdnn_table_init(struct pdnn_table *table, const struct pdnn_table_def *def) {
@@ -111,7 +108,7 @@ size_t pdnn_table_add_row(struct pdnn_table *table) {
     if (table->n_rows == table->row_room)
         pdnn_table_fit(table, table->row_room ? 2 * table->row_room : 16);
     for (size_t i = 0; i < table->n_columns; i++)
-        make_empty(&table->column[i], table->n_rows);
+        pdnn_table_set_empty(table, table->n_rows, i);
     return table->n_rows++;
 }
 

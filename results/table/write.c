@@ -137,23 +137,15 @@ static void json_line(struct pdnn_table_writer *writer, const struct pdnn_table 
 
 static void html_start(struct pdnn_table_writer *writer, const struct pdnn_table *table) {
     put(writer, "<table>");
-    if (writer->caption) {
-        put(writer, "<caption>");
-        pdnn_html_text(writer->out, writer->caption);
-        put(writer, "</caption>");
-    }
+    if (writer->caption)
+        pdnn_html_put(writer->out, "<caption>%s</caption>", writer->caption);
     put(writer, "<thead><tr>");
     for (size_t i = 0; i < writer->n_columns; i++) {
         const struct pdnn_column_def *def = &table->column[writer->columns[i]].def;
         put(writer, def->kind == PDNN_KIND_TEXT ? "<th scope=\"col\"" : "<th scope=\"col\" class=\"number\"");
-        if (def->help) {
-            put(writer, " title=\"");
-            pdnn_html_text(writer->out, def->help);
-            put(writer, "\"");
-        }
-        put(writer, ">");
-        pdnn_html_text(writer->out, pdnn_column_title(def));
-        put(writer, "</th>");
+        if (def->help)
+            pdnn_html_put(writer->out, " title=\"%s\"", def->help);
+        pdnn_html_put(writer->out, ">%s</th>", pdnn_column_title(def));
     }
     put(writer, "</tr></thead><tbody>\n");
 }
@@ -165,9 +157,9 @@ static void html_row(struct pdnn_table_writer *writer, const struct pdnn_table *
         size_t column = writer->columns[i];
         pdnn_str_clear(&cell);
         pdnn_table_append_shown(table, row, column, &cell);
-        put(writer, table->column[column].def.kind == PDNN_KIND_TEXT ? "<td>" : "<td class=\"number\">");
-        pdnn_html_text(writer->out, pdnn_str_text(&cell));
-        put(writer, "</td>");
+        const bool is_text = table->column[column].def.kind == PDNN_KIND_TEXT;
+        pdnn_html_put(writer->out, is_text ? "<td>%s</td>" : "<td class=\"number\">%s</td>",
+                      pdnn_str_text(&cell));
     }
     put(writer, "</tr>\n");
     pdnn_str_finish(&cell);
