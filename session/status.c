@@ -82,16 +82,13 @@ static void note_source(struct reading *reading, const struct pdnn_host *host, s
 static enum pdnn_status read_journals(struct reading *reading, struct pdnn_err *err) {
     struct pdnn_merge_job *job = &reading->job;
     struct pdnn_host host;
-    enum pdnn_status status = pdnn_host_read(&host, err);
+    if (pdnn_host_read(&host, err) != PDNN_OK)
+        return err->status;
     reading->pace = pdnn_alloc(job->n_sources + 1, sizeof *reading->pace);
-    for (size_t i = 0; i < job->n_sources && status == PDNN_OK; i++)
+    for (size_t i = 0; i < job->n_sources; i++)
         note_source(reading, &host, i);
-    if (status == PDNN_OK)
-        status = pdnn_merge_find_visits(job, err);
-    if (status == PDNN_OK)
-        status = pdnn_merge_order(job, err);
-    if (status != PDNN_OK)
-        return status;
+    if (pdnn_merge_find_visits(job, err) != PDNN_OK || pdnn_merge_order(job, err) != PDNN_OK)
+        return err->status;
     reading->visit_s = pdnn_alloc(job->ids.count + 1, sizeof *reading->visit_s);
     for (size_t i = 0; i < job->session.n_tasks; i++)
         if (job->id_of_task[i] != SIZE_MAX)
@@ -100,20 +97,22 @@ static enum pdnn_status read_journals(struct reading *reading, struct pdnn_err *
     return PDNN_OK;
 }
 
-static void count_instances(const struct reading *reading, struct pdnn_status_report *report,
-                            double *missing_s) {
+/* Returns the predicted time of the missing visits. */
+static double count_instances(const struct reading *reading, struct pdnn_status_report *report) {
     static const struct pdnn_standing none = {0};
     const struct pdnn_merge_job *job = &reading->job;
     size_t rounds = (size_t)job->session.spec.measure.rounds;
+    double missing_s = 0;
     for (size_t i = 0; i < job->session.n_tasks; i++) {
         size_t id = job->id_of_task[i];
         const struct pdnn_standing *standing = id == SIZE_MAX ? &none : &job->of[id].standing;
         if (pdnn_tally_add(&report->tally, &job->session, i, standing) != PDNN_STAGE_DONE)
-            *missing_s += (double)(rounds - pdnn_standing_rounds(standing)) * visit_seconds(&job->session, i);
+            missing_s += (double)(rounds - pdnn_standing_rounds(standing)) * visit_seconds(&job->session, i);
     }
     for (size_t id = 0; id < job->ids.count; id++)
         if (!job->of[id].is_listed)
             pdnn_tally_add(&report->tally, &job->session, SIZE_MAX, &job->of[id].standing);
+    return missing_s;
 }
 
 /* Only times of one clock are compared: of the file system with each other, and of a journal's host. */
@@ -211,17 +210,12 @@ enum pdnn_status pdnn_status_read(const char *directory, struct pdnn_status_repo
     /* The directory of a shard is complete with the shard's instances. */
     struct reading reading = {.job = {.request = &request, .output.fd = -1, .takes_shard = true}};
     struct pdnn_merge_job *job = &reading.job;
-    double missing_s = 0;
-    enum pdnn_status status = pdnn_merge_find_sources(job, err);
-    if (status == PDNN_OK)
-        status = pdnn_merge_open_session(job, err);
-    if (status == PDNN_OK)
-        status = read_journals(&reading, err);
-    if (status == PDNN_OK)
-        status = read_leases(&job->session, directory, report, err);
-    if (status == PDNN_OK) {
-        count_instances(&reading, report, &missing_s);
-        measure_pace(&reading, report, missing_s);
+    const bool is_read = pdnn_merge_find_sources(job, err) == PDNN_OK &&
+                         pdnn_merge_open_session(job, err) == PDNN_OK &&
+                         read_journals(&reading, err) == PDNN_OK &&
+                         read_leases(&job->session, directory, report, err) == PDNN_OK;
+    if (is_read) {
+        measure_pace(&reading, report, count_instances(&reading, report));
         report->unusable = count_unusable(directory);
     } else {
         pdnn_leases_close(&report->leases);
@@ -229,5 +223,5 @@ enum pdnn_status pdnn_status_read(const char *directory, struct pdnn_status_repo
     pdnn_merge_finish(job);
     free(reading.visit_s);
     free(reading.pace);
-    return status;
+    return is_read ? PDNN_OK : err->status;
 }

@@ -186,7 +186,7 @@ static enum pdnn_status submit(const struct pdnn_submit_request *request, struct
         pdnn_next_append(&next, "status *\n", request->job.directory);
     fputs(pdnn_str_text(&next), stderr);
     pdnn_str_finish(&next);
-    pdnn_submission_finish(&submission);
+    pdnn_str_finish(&submission.text);
     return status;
 }
 

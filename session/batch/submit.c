@@ -199,10 +199,10 @@ static enum pdnn_status open_jobs(struct submitting *submitting, struct pdnn_err
     if (request->dry)
         return PDNN_OK;
     memcpy(path, jobs->path, sizeof path);
-    enum pdnn_status status = pdnn_join_make_directory(request->job.directory, request->spec_text, err);
-    if (status == PDNN_OK)
-        status = pdnn_folder_ensure(path, err);
-    return status == PDNN_OK ? pdnn_folder_open(jobs, path, err) : status;
+    return pdnn_join_make_directory(request->job.directory, request->spec_text, err) == PDNN_OK &&
+                   pdnn_folder_ensure(path, err) == PDNN_OK
+               ? pdnn_folder_open(jobs, path, err)
+               : err->status;
 }
 
 /* Appends a row: what Slurm runs must be known even if this process dies now. */
@@ -211,27 +211,22 @@ static enum pdnn_status record(const struct pdnn_folder *jobs, const struct pdnn
     char path[PDNN_FOLDER_TEXT], utc[PDNN_UTC_TEXT];
     struct stat info;
     struct pdnn_str row = {0};
-    enum pdnn_status status = PDNN_OK;
-    pdnn_folder_path(jobs, record_name, path);
-    int fd = openat(jobs->fd, record_name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (fd < 0 || fstat(fd, &info) != 0)
-        status = pdnn_fail(err, PDNN_IO, "%s: cannot be written: %s", path, strerror(errno));
-    else {
-        pdnn_str_printf(&row, "%s%s,%s,", info.st_size ? "" : record_header, submitted->id,
-                        submitted->cluster);
-        if (submitted->tasks)
-            pdnn_str_printf(&row, "%zu", submitted->tasks);
-        pdnn_str_printf(&row, ",%s\n", pdnn_utc_format(pdnn_clock_unix_ms(), utc));
-        status = pdnn_fd_write(fd, row.text, row.length, err);
-        if (status == PDNN_OK && fsync(fd) != 0)
-            status = pdnn_fail(err, PDNN_IO, "cannot sync: %s", strerror(errno));
-        if (status != PDNN_OK)
-            pdnn_wrap(err, "%s", path);
-    }
-    if (fd >= 0 && close(fd) != 0 && status == PDNN_OK)
-        status = pdnn_fail(err, PDNN_IO, "%s: cannot be written: %s", path, strerror(errno));
+    const int fd =
+        openat(jobs->fd, record_name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    bool is_written = fd >= 0 && fstat(fd, &info) == 0;
+    pdnn_str_printf(&row, "%s%s,%s,", is_written && info.st_size ? "" : record_header, submitted->id,
+                    submitted->cluster);
+    if (submitted->tasks)
+        pdnn_str_printf(&row, "%zu", submitted->tasks);
+    pdnn_str_printf(&row, ",%s\n", pdnn_utc_format(pdnn_clock_unix_ms(), utc));
+    is_written = is_written && pdnn_fd_write(fd, row.text, row.length, NULL) == PDNN_OK && fsync(fd) == 0;
+    const int cause = errno;
     pdnn_str_finish(&row);
-    return status;
+    if (fd >= 0)
+        close(fd);
+    return is_written ? PDNN_OK
+                      : pdnn_fail(err, PDNN_IO, "%s: cannot be written: %s",
+                                  pdnn_folder_path(jobs, record_name, path), strerror(cause));
 }
 
 /* One sbatch: runs it and records the job, or in a dry run says it. own: what a user does not have to know,
@@ -344,8 +339,4 @@ enum pdnn_status pdnn_submit(const struct pdnn_submit_request *request, struct p
     pdnn_folder_close(&submitting.jobs);
     pdnn_arena_finish(&submitting.arena);
     return status;
-}
-
-void pdnn_submission_finish(struct pdnn_submission *submission) {
-    pdnn_str_finish(&submission->text);
 }

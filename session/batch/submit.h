@@ -57,12 +57,11 @@ enum pdnn_status pdnn_submit_check(const struct pdnn_submit_request *request, st
 
 /* Creates the directory unless it is there with the same spec, writes jobs/worker.sh and jobs/merge.sh, and
  * with Slurm submits them: arrays no longer than the site allows, and a merge that starts when all of their
- * tasks have ended, whatever their end. Each accepted job is recorded in jobs/jobs.csv at once. Release
- * *submission with pdnn_submission_finish, also after a failure. PDNN_INVALID: the directory is another
+ * tasks have ended, whatever their end. Each accepted job is recorded in jobs/jobs.csv at once. The text is
+ * for the caller to finish, also after a failure. PDNN_INVALID: the directory is another
  * sweep's, or Slurm refused. */
 enum pdnn_status pdnn_submit(const struct pdnn_submit_request *request, struct pdnn_submission *submission,
                              struct pdnn_err *err);
-void pdnn_submission_finish(struct pdnn_submission *submission);
 
 /* What the build makes of session/batch/jobs. */
 extern const char pdnn_job_text_slurm[], pdnn_job_text_none[], pdnn_job_text_merge[];
