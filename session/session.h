@@ -27,8 +27,8 @@ struct pdnn_session_row {
 struct pdnn_session {
     const struct pdnn_session_hooks *hooks; /* borrowed; NULL if nothing is measured */
     struct pdnn_shard shard;                /* the caller's; {0}: the whole sweep */
-    const char *
-        models; /* instead of those of the only argument (pdnn_spec_load_models); NULL: those. The caller's */
+    const char
+        *models;     /* the caller's, instead of the only argument's (pdnn_spec_load_models); NULL: those */
     bool allow_slow; /* even what has no fast path runs */
     bool no_cache;   /* the user wants nothing kept between processes, nor anything used that was */
     char cache[PDNN_KEPT_PATH]; /* directory of what is kept; "": nothing */
@@ -45,8 +45,7 @@ struct pdnn_session {
     uint64_t grace_ns;    /* what the current visit may take after a signal; 0: one second. The caller's */
     uint64_t started_ns;  /* when the budget began, on base/clock's scale. The caller's */
     uint64_t deadline_ns; /* when the process must have ended, on that scale; 0: never. The caller's */
-    const char *largest; /* all tasks share their weights: the id of the one that needs the most memory; NULL:
-                            they do not. Set when it is open */
+    const char *largest; /* of tasks that share their weights: the id with most memory. Set when it is open */
     struct pdnn_presence presence;
     char sets[PDNN_REQUEST_SETS]; /* of data sets, for workers; "": no open task reads files */
     const char *sets_text;        /* what they are, for people; NULL: none */
@@ -167,11 +166,10 @@ enum pdnn_stage pdnn_tally_add(struct pdnn_tally *tally, const struct pdnn_sessi
 /* The text of DIR/spec.yaml, which the caller frees. PDNN_INVALID if it cannot be read. */
 enum pdnn_status pdnn_spec_read(const char *directory, char **text, struct pdnn_err *err);
 
-/* Whether two spec.yaml ask for the same sweep. */
 enum { PDNN_SPEC_LINE_TEXT = 160 };
 
-/* Compares the texts line by line, but for comments: they say where a spec came from. If they differ, sets
- * the first lines that do, cut short. */
+/* Whether two spec.yaml ask for other sweeps: line by line, but for comments, which say where a spec came
+ * from. Then sets the first lines that differ, cut short. */
 bool pdnn_spec_differs(const char *one, const char *other, char one_line[PDNN_SPEC_LINE_TEXT],
                        char other_line[PDNN_SPEC_LINE_TEXT]);
 

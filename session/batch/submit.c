@@ -57,20 +57,17 @@ static enum pdnn_status find_array_limit(size_t *tasks, struct pdnn_err *err) {
     static const char *const command[] = {"scontrol", "show", "config", NULL};
     struct pdnn_answer answer;
     char line[PDNN_ERR_TEXT];
-    size_t size;
+    size_t size = 0; /* task numbers are below it */
     enum pdnn_status status = pdnn_scheduler_ask(command, patience_ns, &answer, err);
-    if (status == PDNN_OK) {
-        /* Task numbers are below it. */
-        const char *at = strstr(pdnn_str_text(&answer.out), size_name);
-        if (answer.exit_status)
-            status = pdnn_fail(err, PDNN_IO, "scontrol show config failed: %s", complaint_of(&answer, line));
-        else if (!at || sscanf(at + sizeof size_name - 1, " = %zu", &size) != 1)
-            status = pdnn_fail(err, PDNN_IO, "scontrol show config has no %s", size_name);
-        else if (!size)
-            status = pdnn_fail(err, PDNN_INVALID, "Slurm takes no job arrays here (%s is 0)", size_name);
-        else
-            *tasks = size;
-    }
+    const char *at = strstr(pdnn_str_text(&answer.out), size_name);
+    if (status == PDNN_OK && answer.exit_status)
+        status = pdnn_fail(err, PDNN_IO, "scontrol show config failed: %s", complaint_of(&answer, line));
+    else if (status == PDNN_OK && (!at || sscanf(at + sizeof size_name - 1, " = %zu", &size) != 1))
+        status = pdnn_fail(err, PDNN_IO, "scontrol show config has no %s", size_name);
+    else if (status == PDNN_OK && !size)
+        status = pdnn_fail(err, PDNN_INVALID, "Slurm takes no job arrays here (%s is 0)", size_name);
+    else if (status == PDNN_OK)
+        *tasks = size;
     pdnn_answer_finish(&answer);
     return status;
 }
