@@ -75,7 +75,6 @@ struct job {
     size_t n_candidates;
     uint64_t last_us;         /* cost of the last lease */
     size_t lease;             /* the current one */
-    bool is_lost;             /* it was taken away */
     bool is_idle;             /* there was nothing to claim when it looked last */
     uint64_t looked_ns;       /* when it looked at other holders */
     bool time_is_up;          /* there was none for a single visit of a lease */
@@ -195,16 +194,15 @@ static enum pdnn_status void_damaged(struct job *job, bool *has_freed, struct pd
     enum pdnn_status status = PDNN_OK;
     *has_freed = false;
     for (size_t i = 0; i < n_leases && status == PDNN_OK; i++) {
+        const struct pdnn_lease lease = leases->lease[i];
+        const char *part = lease.holder.part;
         struct pdnn_err cause = {0};
-        char path[PDNN_FOLDER_TEXT], part[PDNN_PART_TEXT];
-        if (!leases->lease[i].done || leases->lease[i].is_checked)
+        char path[PDNN_FOLDER_TEXT];
+        if (!lease.done || lease.is_checked || is_in_use(job, part))
             continue;
-        snprintf(part, sizeof part, "%s", leases->lease[i].holder.part);
-        if (is_in_use(job, part))
-            continue;
-        enum pdnn_status found = check_part(job, path_of_part(job, part, path), &cause);
-        bool is_void =
-            found == PDNN_INVALID; /* otherwise it may be sound, and others may be able to read it */
+        const enum pdnn_status found = check_part(job, path_of_part(job, part, path), &cause);
+        /* Otherwise it may be sound, and others may be able to read it. */
+        const bool is_void = found == PDNN_INVALID;
         if (found != PDNN_OK)
             pdnn_session_warn(job->session, "%s%s", cause.text,
                               is_void ? "; instances of this part are measured again" : "");
@@ -252,14 +250,12 @@ static enum pdnn_status visited(void *user, size_t task, const struct pdnn_visit
                                 struct pdnn_err *err) {
     struct job *job = user;
     struct pdnn_visit plain = *visit;
-    bool is_held;
     plain.ops = NULL;
     plain.n_ops = 0;
-    enum pdnn_status status = pdnn_leases_check(&job->leases, job->lease, &is_held, err);
-    if (status == PDNN_OK && !is_held) {
-        job->is_lost = true;
+    enum pdnn_status status = pdnn_leases_read(&job->leases, err);
+    pdnn_leases_beat(&job->leases);
+    if (status == PDNN_OK && job->leases.lease[job->lease].state != PDNN_LEASE_HELD)
         return pdnn_fail(err, PDNN_INTERRUPTED, "the lease was taken over");
-    }
     if (status == PDNN_OK)
         status = pdnn_sweep_directory_commit(&job->sweep, task, visit, err);
     if (status == PDNN_OK)
@@ -302,7 +298,6 @@ static enum pdnn_status run_batch(struct job *job, struct pdnn_err *err) {
     const struct pdnn_sweep_hooks hooks = {job, visited, progress};
     struct pdnn_sweep_result result = {0};
     struct pdnn_err ending = {0};
-    job->is_lost = false;
     adopt(job);
     for (size_t i = 0; i < session->n_tasks; i++)
         session->tasks[i].closed = true;
@@ -318,7 +313,7 @@ static enum pdnn_status run_batch(struct job *job, struct pdnn_err *err) {
     job->time_is_up = !result.visits && result.out_of_time;
     pdnn_sweep_result_add(&job->result.sweep, &result);
     job->result.leases++;
-    if (job->is_lost) {
+    if (job->leases.lease[job->lease].state != PDNN_LEASE_HELD) {
         job->result.lost++;
         pdnn_session_warn(job->session,
                           "lease %08llu: taken over by another process, which saw no sign of "
@@ -340,8 +335,7 @@ static enum pdnn_status run_batch(struct job *job, struct pdnn_err *err) {
     return status;
 }
 
-/* Between looks at other holders: the expiry asks for sixty in its time; one of this host may be gone at any.
- */
+/* Between looks at other holders: sixty in the time of the expiry; one of this host may be gone at any. */
 static uint64_t look_gap_ns(const struct job *job) {
     const uint64_t gap_ns = job->leases.plan.expiry_ns / 60, longest_ns = UINT64_C(2000000000);
     return gap_ns < longest_ns ? gap_ns : longest_ns;

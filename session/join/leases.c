@@ -563,12 +563,3 @@ enum pdnn_status pdnn_leases_void(struct pdnn_leases *leases, size_t lease, stru
         status = add(leases, &record, &added, err);
     return status;
 }
-
-enum pdnn_status pdnn_leases_check(struct pdnn_leases *leases, size_t lease, bool *is_held,
-                                   struct pdnn_err *err) {
-    *is_held = false;
-    enum pdnn_status status = pdnn_leases_read(leases, err);
-    pdnn_leases_beat(leases);
-    *is_held = status == PDNN_OK && leases->lease[lease].state == PDNN_LEASE_HELD;
-    return status;
-}

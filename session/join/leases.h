@@ -112,10 +112,6 @@ enum pdnn_status pdnn_leases_end(struct pdnn_leases *leases, size_t lease, const
 /* Frees what the lease, which nobody holds, had done. No effect if another process came first. */
 enum pdnn_status pdnn_leases_void(struct pdnn_leases *leases, size_t lease, struct pdnn_err *err);
 
-/* Whether the lease is still this process's, by the log as it is now. Gives a sign of life. */
-enum pdnn_status pdnn_leases_check(struct pdnn_leases *leases, size_t lease, bool *is_held,
-                                   struct pdnn_err *err);
-
 /* A sign of life, unless the last one is young; cheap. */
 void pdnn_leases_beat(struct pdnn_leases *leases);
 

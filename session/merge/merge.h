@@ -96,11 +96,11 @@ struct pdnn_merge_job {
     struct pdnn_merge_instance *of; /* by id */
     struct pdnn_merge_visit *visits;
     size_t n_visits, visits_room;
-    size_t *order;                    /* ids in the order of the merged journal */
-    size_t *id_of_task;               /* by task: its id, or SIZE_MAX */
-    struct pdnn_folder output;        /* the directory under its temporary name */
-    char temporary[PDNN_FOLDER_TEXT]; /* "" if there is none */
-    bool is_inside;                   /* the temporary directory is in the output, which has parts/ */
+    size_t *order;             /* ids in the order of the merged journal */
+    size_t *id_of_task;        /* by task: its id, or SIZE_MAX */
+    struct pdnn_folder output; /* the directory under its temporary name */
+    const char *temporary;     /* NULL: there is none */
+    bool is_inside;            /* the temporary directory is in the output, which has parts/ */
 };
 
 /* PDNN_INTERRUPTED if the user wants it to end. */

@@ -40,7 +40,6 @@ static bool is_joined_source(const struct pdnn_merge_job *job, const char *outpu
 
 static enum pdnn_status begin_output(struct pdnn_merge_job *job, struct pdnn_err *err) {
     const char *output = job->request->output;
-    char temporary[PDNN_FOLDER_TEXT];
     struct stat info;
     uint64_t random;
     size_t length = strlen(output);
@@ -52,13 +51,11 @@ static enum pdnn_status begin_output(struct pdnn_merge_job *job, struct pdnn_err
         return pdnn_fail(err, PDNN_INVALID, "%s: exists already; give merge a new directory with -o", output);
     if (getentropy(&random, sizeof random) != 0)
         return pdnn_fail(err, PDNN_IO, "no random numbers: %s", strerror(errno));
-    int written = snprintf(temporary, sizeof temporary, "%.*s%sparadnn-merge-%016" PRIx64 ".tmp", (int)length,
-                           output, job->is_inside ? "/" : ".", random);
-    if (written < 0 || (size_t)written >= sizeof temporary)
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", output);
+    const char *temporary = pdnn_arena_printf(&job->arena, "%.*s%sparadnn-merge-%016" PRIx64 ".tmp",
+                                              (int)length, output, job->is_inside ? "/" : ".", random);
     if (mkdir(temporary, 0777) != 0)
         return pdnn_fail(err, PDNN_INVALID, "%s: cannot be created: %s", output, strerror(errno));
-    memcpy(job->temporary, temporary, sizeof temporary);
+    job->temporary = temporary;
     return pdnn_folder_open(&job->output, temporary, err);
 }
 
@@ -388,7 +385,7 @@ static enum pdnn_status move_inside(struct pdnn_merge_job *job, struct pdnn_err 
         close(fd);
     pdnn_folder_close(&target);
     if (status == PDNN_OK && rmdir(job->temporary) == 0)
-        *job->temporary = 0;
+        job->temporary = NULL;
     return status;
 }
 
@@ -398,12 +395,12 @@ static enum pdnn_status publish(struct pdnn_merge_job *job, struct pdnn_err *err
         return move_inside(job, err);
     if (rename(job->temporary, job->request->output) != 0)
         return pdnn_fail(err, PDNN_IO, "%s: cannot be created: %s", job->request->output, strerror(errno));
-    *job->temporary = 0;
+    job->temporary = NULL;
     return PDNN_OK;
 }
 
 static void remove_output(struct pdnn_merge_job *job) {
-    if (*job->temporary) {
+    if (job->temporary) {
         for (size_t i = 0; i < N_NAMES && job->output.fd >= 0; i++)
             unlinkat(job->output.fd, names[i], 0);
         rmdir(job->temporary);

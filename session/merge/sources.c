@@ -241,7 +241,6 @@ enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn
     }
     for (size_t i = 0; i < job->request->n_sources && status == PDNN_OK; i++)
         status = open_operand(job, job->request->sources[i], err);
-    join_specs(job);
     return status;
 }
 
@@ -266,6 +265,7 @@ static const char *largest(const struct pdnn_merge_job *job) {
 enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn_err *err) {
     if (!job->spec_path)
         return pdnn_fail(err, PDNN_INVALID, "%s: has no spec.yaml", job->request->sources[0]);
+    join_specs(job);
     if (job->request->output && pdnn_folder_replace(&job->output, "spec.yaml", job->spec_text,
                                                     strlen(job->spec_text), err) != PDNN_OK)
         return err->status;
@@ -525,7 +525,8 @@ enum pdnn_status pdnn_merge_find_visits(struct pdnn_merge_job *job, struct pdnn_
     for (size_t i = 0; i < job->n_sources && status == PDNN_OK; i++)
         status = scan(job, i, err);
     job->of = pdnn_arena_alloc(&job->arena, job->ids.count + 1, sizeof *job->of);
-    qsort(job->visits, job->n_visits, sizeof *job->visits, compare_visits);
+    if (job->n_visits)
+        qsort(job->visits, job->n_visits, sizeof *job->visits, compare_visits);
     for (size_t from = 0; from < job->n_visits && status == PDNN_OK;)
         from = choose_host(job, from);
     if (job->result.conflicts > NOTES)

@@ -1,5 +1,5 @@
-/* Time per claim, end, commit check and sign of life of a joined sweep, in a directory on the file system
- * that is to be measured.
+/* Time per claim, end, reading of the log and sign of life of a joined sweep, in a directory on the file
+ * system that is to be measured.
  *
  * bench_leases DIR [LEASES]; DIR must not exist. */
 #include "base/clock.h"
@@ -11,7 +11,7 @@
 
 enum { ACTIONS = 4, LEASES_MAX = 100000 };
 
-static const char *const names[ACTIONS] = {"claim", "check", "beat", "end"};
+static const char *const names[ACTIONS] = {"claim", "read", "beat", "end"};
 
 static int compare(const void *left, const void *right) {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
@@ -23,12 +23,11 @@ static enum pdnn_status run_lease(struct pdnn_leases *leases, uint32_t instance,
                                   struct pdnn_err *err) {
     uint64_t at_ns[ACTIONS + 1];
     size_t lease;
-    bool is_held;
     at_ns[0] = pdnn_clock_ns();
     enum pdnn_status status = pdnn_leases_claim(leases, &instance, 1, 1, &lease, err);
     at_ns[1] = pdnn_clock_ns();
     if (status == PDNN_OK)
-        status = pdnn_leases_check(leases, lease, &is_held, err);
+        status = pdnn_leases_read(leases, err);
     at_ns[2] = pdnn_clock_ns();
     leases->beat_ns = 0; /* due now */
     pdnn_leases_beat(leases);

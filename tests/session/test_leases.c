@@ -85,9 +85,9 @@ static void end(struct pdnn_leases *leases, size_t lease, const uint32_t *done, 
 
 static bool is_held(struct pdnn_leases *leases, size_t lease) {
     struct pdnn_err err = {0};
-    bool held;
-    assert_int_equal(pdnn_leases_check(leases, lease, &held, &err), PDNN_OK);
-    return held;
+    assert_int_equal(pdnn_leases_read(leases, &err), PDNN_OK);
+    pdnn_leases_beat(leases);
+    return leases->lease[lease].state == PDNN_LEASE_HELD;
 }
 
 static void read_log(struct pdnn_leases *leases) {
