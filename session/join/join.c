@@ -34,11 +34,9 @@ enum pdnn_status pdnn_join_make_directory(const char *directory, const char *tex
         return pdnn_fail(err, PDNN_INVALID,
                          "%s: holds a sweep that one process runs; give --join a directory of its own",
                          directory);
-    enum pdnn_status status = pdnn_folder_ensure(directory, err);
-    if (status == PDNN_OK)
-        status = pdnn_folder_open(&folder, directory, err);
-    if (status != PDNN_OK)
-        return status;
+    if (pdnn_folder_ensure(directory, err) != PDNN_OK || pdnn_folder_open(&folder, directory, err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status = PDNN_OK;
     pdnn_folder_clean(&folder);
     /* Of several that try, one succeeds. */
     if (!pdnn_path_has(directory, "spec.yaml"))

@@ -142,16 +142,15 @@ static enum pdnn_status open_source(struct pdnn_merge_job *job, const char *path
     if (status == PDNN_OK)
         status = pdnn_journal_scan_next(&source->scan, &visit, &done, err);
     pdnn_journal_scan_rewind(&source->scan);
-    if (status != PDNN_OK || done) {
-        pdnn_journal_scan_close(&source->scan);
-        if (status == PDNN_OK)
-            pdnn_session_warn(&job->session, "%s: no visits yet", path);
-        if (status == PDNN_OK && pdnn_path_has(path, "spec.yaml"))
-            status = take_spec(job, path, err);
-        return status;
+    if (status == PDNN_OK && !done) {
+        job->n_sources++;
+        return take_facts(job, source, err);
     }
-    job->n_sources++;
-    return take_facts(job, source, err);
+    pdnn_journal_scan_close(&source->scan);
+    if (status != PDNN_OK)
+        return status;
+    pdnn_session_warn(&job->session, "%s: no visits yet", path);
+    return pdnn_path_has(path, "spec.yaml") ? take_spec(job, path, err) : PDNN_OK;
 }
 
 static int is_visible(const struct dirent *entry) {
@@ -187,35 +186,30 @@ static enum pdnn_status open_parts(struct pdnn_merge_job *job, const char *direc
 static enum pdnn_status open_operand(struct pdnn_merge_job *job, const char *directory,
                                      struct pdnn_err *err) {
     bool has_parts = pdnn_path_has(directory, "parts"), has_journal = pdnn_path_has(directory, "journal.csv");
-    enum pdnn_status status = PDNN_OK;
     if (!pdnn_path_has(directory, "."))
         return pdnn_fail(err, PDNN_INVALID, "%s: is not a directory", directory);
     if (!has_parts && !has_journal)
         return pdnn_fail(err, PDNN_INVALID, "%s: has neither journal.csv nor parts, so there are no visits",
                          directory);
     /* That of a joined directory is frozen; a source's own is compared with it. */
-    if (has_parts && pdnn_path_has(directory, "spec.yaml"))
-        status = take_spec(job, directory, err);
+    if (has_parts && pdnn_path_has(directory, "spec.yaml") && take_spec(job, directory, err) != PDNN_OK)
+        return err->status;
     /* A joined directory that was merged before may hold more than its parts do. */
-    if (status == PDNN_OK && has_journal)
-        status = open_source(job, directory, err);
-    if (status == PDNN_OK && has_parts)
-        status = open_parts(job, directory, err);
-    return status;
+    if (has_journal && open_source(job, directory, err) != PDNN_OK)
+        return err->status;
+    return has_parts ? open_parts(job, directory, err) : PDNN_OK;
 }
 
 enum pdnn_status pdnn_merge_compare_sources(struct pdnn_merge_job *job, struct pdnn_err *err) {
     if (!job->n_sources)
         return pdnn_fail(err, PDNN_INVALID, "%s: no visits to merge", job->request->sources[0]);
     for (size_t i = 1; i < job->n_sources; i++) {
-        const struct pdnn_merge_source *source = &job->source[i], *before = NULL;
-        for (size_t k = 0; k < i && !before; k++) {
-            if (!source->host_of && job->source[k].host == source->host)
-                before = &job->source[k];
-        }
+        const struct pdnn_merge_source *source = &job->source[i], *before = job->source;
+        while (before < source && (source->host_of || before->host != source->host))
+            before++;
         struct pdnn_str key = {0}, values = {0};
-        bool differs =
-            before && pdnn_environment_differs(before->environment, source->environment, &key, &values);
+        bool differs = before < source &&
+                       pdnn_environment_differs(before->environment, source->environment, &key, &values);
         if (differs)
             pdnn_fail(err, PDNN_INVALID,
                       "%s and %s: %s is %s on one host; measurements of two setups cannot be merged",
