@@ -140,8 +140,7 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
              pdnn_format_si(flop, (double)task->flop_count, "FLOP"),
              pdnn_format_si(most, check->max_flop, "FLOP"));
     if (task->closed || (double)task->flop_count > check->max_flop) {
-        const char *why = *session->rows[at].reason ? session->rows[at].reason : "filtered";
-        report(check, task->id, SKIP, task->closed ? why : reason, NULL, 0);
+        report(check, task->id, SKIP, task->closed ? session->rows[at].reason : reason, NULL, 0);
         return PDNN_OK;
     }
     if (check->worker.isa != isa)
