@@ -201,14 +201,14 @@ void pdnn_draw_palette(struct pdnn_canvas *canvas, double left, const struct pdn
     }
 }
 
-void pdnn_draw_titles(struct pdnn_canvas *canvas, double left, double top, const struct pdnn_titles *titles) {
+void pdnn_draw_titles(struct pdnn_canvas *canvas, double left, double top, struct pdnn_titles titles) {
     double room = canvas->width - left - 8;
-    canvas->title = canvas->title ? canvas->title : titles->title;
+    canvas->title = canvas->title ? canvas->title : titles.title;
     pdnn_draw_cut(canvas, left, top - 28, room,
-                  (struct pdnn_font){PDNN_FONT_TITLE, PDNN_INK_TEXT, PDNN_START, 0}, titles->title);
-    if (titles->subtitle)
+                  (struct pdnn_font){PDNN_FONT_TITLE, PDNN_INK_TEXT, PDNN_START, 0}, titles.title);
+    if (titles.subtitle)
         pdnn_draw_cut(canvas, left, top - 56, room,
-                      (struct pdnn_font){PDNN_FONT, PDNN_INK_SOFT, PDNN_START, 0}, titles->subtitle);
+                      (struct pdnn_font){PDNN_FONT, PDNN_INK_SOFT, PDNN_START, 0}, titles.subtitle);
 }
 
 const struct pdnn_mark pdnn_no_mark = {.radius = 0};

@@ -47,7 +47,7 @@ struct pdnn_titles {
 };
 
 /* Above a frame, below `top` of the picture. */
-void pdnn_draw_titles(struct pdnn_canvas *canvas, double left, double top, const struct pdnn_titles *titles);
+void pdnn_draw_titles(struct pdnn_canvas *canvas, double left, double top, struct pdnn_titles titles);
 
 /* What stands in a legend: texts, or marks with their texts; without a text, a gap. */
 struct pdnn_entries {

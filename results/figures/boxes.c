@@ -323,7 +323,7 @@ static void describe(struct picture *p) {
                                            "and 98; circles: beyond; n: models.",
                               pdnn_plot_keep(&p->in->arena, &keys));
     p->y.to = canvas->height - PDNN_BARS_ABOVE;
-    pdnn_draw_titles(canvas, PDNN_BARS_LEFT, canvas->height, &titles);
+    pdnn_draw_titles(canvas, PDNN_BARS_LEFT, canvas->height, titles);
     const struct pdnn_frame_axis x = {.scale = p->bars.x, .bare = true},
                                  y = {.scale = p->y, .title = p->y_title, .grid = true};
     pdnn_draw_frame(canvas, &x, &y);

@@ -275,10 +275,9 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
                  above = PDNN_BARS_ABOVE + (p.times_fit ? 0 : upright_time_pixels);
     canvas->height = fmax(canvas->height, bottom + bars_least + above);
     p.y = (struct pdnn_scale){.high = most_pct, .from = bottom, .to = canvas->height - above};
-    const struct pdnn_titles titles =
-        pdnn_plot_titles(&picture->arena, "Where the time goes in", &picture->selection, NULL);
     const struct pdnn_scale whole = {.high = 100, .from = bottom, .to = pdnn_scale_at(&p.y, 100)};
-    pdnn_draw_titles(canvas, PDNN_BARS_LEFT, canvas->height, &titles);
+    pdnn_draw_titles(canvas, PDNN_BARS_LEFT, canvas->height,
+                     pdnn_plot_titles(&picture->arena, "Where the time goes in", &picture->selection, NULL));
     pdnn_draw_frame(
         canvas, &(struct pdnn_frame_axis){.scale = p.bars.x, .bare = true},
         &(struct pdnn_frame_axis){.scale = whole, .title = "share of a step's time (%)", .grid = true});

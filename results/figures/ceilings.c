@@ -212,10 +212,10 @@ static void draw_ends(struct picture *p, const struct machine *m) {
     for (size_t i = 0; i < m->n_levels; i++) {
         const double size[] = {m->level[i].capacity_bytes, m->level[i].reported_bytes};
         for (int reported = 0; reported < 2 && !isinf(size[0]); reported++) {
-            struct pdnn_pen pen = pdnn_pen_line(reported ? 0x777777 : PDNN_INK_TEXT, 1.4);
-            double x = size[reported] > 0 ? pdnn_scale_at(&p->x, size[reported]) : NAN;
-            pen.dash = reported ? 5 : 0;
-            if (x >= p->x.from && x <= p->x.to)
+            const struct pdnn_pen pen = {PDNN_NO_INK, reported ? 0x777777 : PDNN_INK_TEXT, 1.4,
+                                         reported ? 5 : 0};
+            const double x = pdnn_scale_at(&p->x, size[reported]);
+            if (size[reported] > 0 && x >= p->x.from && x <= p->x.to)
                 pdnn_draw_line(&p->in->canvas, x, p->y.from, x, p->y.to, pen);
         }
     }
@@ -362,7 +362,7 @@ static void describe(struct picture *p) {
         pdnn_arena_printf(&p->in->arena, "Roofs of %s%s%s",
                           pdnn_plot_directories(&p->in->arena, request->directory, request->n_directories),
                           cpu.length ? ": " : "", pdnn_str_text(&cpu));
-    pdnn_draw_titles(canvas, margin, canvas->height, &(struct pdnn_titles){text, NULL});
+    pdnn_draw_titles(canvas, margin, canvas->height, (struct pdnn_titles){text, NULL});
     pdnn_str_finish(&cpu);
     for (size_t k = 0; k < p->n_machines; k++) {
         const struct machine *m = &p->machine[k];

@@ -389,7 +389,7 @@ static void draw_panel(struct sheet *sheet) {
                                      .title_low = sheet->base,
                                      .title_high = sheet->base + f->height};
     pdnn_draw_titles(sheet->canvas, is_wide(sheet) ? f->x.from : 16, sheet->base + f->height,
-                     &sheet->chart->titles[sheet->panel]);
+                     sheet->chart->titles[sheet->panel]);
     pdnn_draw_frame(sheet->canvas, &x_axis, &y_axis);
     draw_lines(sheet);
 }

@@ -14,8 +14,8 @@ static const double left = 24, right_gap = 120, top_gap = 72, caption_bottom = 8
 
 struct picture {
     struct pdnn_picture *in;
-    struct pdnn_axes keys; /* of the panels */
-    int axis[2], value;    /* columns */
+    struct pdnn_axes keys, axes; /* of the panels; x and y */
+    int value;                   /* its column */
     struct pdnn_grid grid;
     double bottom; /* of the panels, which are all alike: */
     size_t columns;
@@ -32,20 +32,21 @@ struct picture {
 static enum pdnn_status find_axes(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_results *results = &p->in->selection.results;
     const char *const name[] = {p->in->request->x, p->in->request->y};
-    p->axis[0] = p->axis[1] = -1;
+    int *const axis = p->axes.column;
+    p->axes = (struct pdnn_axes){.column = {-1, -1}, .count = 2};
     for (int k = 0; k < 2; k++)
-        if (name[k] && pdnn_results_ask(results, name[k], true, &p->axis[k], err) != PDNN_OK)
+        if (name[k] && pdnn_results_ask(results, name[k], true, &axis[k], err) != PDNN_OK)
             return err->status;
     for (int k = 0; k < 2; k++) {
         if (!name[k])
-            p->axis[k] = pdnn_grid_choose_axis(&p->in->selection, p->axis[!k]);
-        if (p->axis[k] < 0)
+            axis[k] = pdnn_grid_choose_axis(&p->in->selection, axis[!k]);
+        if (axis[k] < 0)
             return pdnn_fail(err, PDNN_INVALID,
                              "only one hyper-parameter or run setting varies: name "
                              "the axes with --x and --y");
     }
-    return p->axis[0] == p->axis[1]
-               ? pdnn_fail(err, PDNN_INVALID, "both axes are %s", pdnn_results_name(results, p->axis[0]))
+    return axis[0] == axis[1]
+               ? pdnn_fail(err, PDNN_INVALID, "both axes are %s", pdnn_results_name(results, axis[0]))
                : PDNN_OK;
 }
 
@@ -90,24 +91,19 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     /* A mean over several directories would say nothing: each has its panels, unless a key tells them apart.
      */
     const int results = selection->results.results, version = selection->results.version;
-    bool parted = selection->results.n_directories == 1 || p->axis[0] == results || p->axis[1] == results;
-    for (size_t k = 0; k < p->keys.count; k++)
-        parted = parted || p->keys.column[k] == results || p->keys.column[k] == version;
-    if (!parted && p->keys.count < PDNN_SELECTION_AXES_MAX)
+    if (selection->results.n_directories > 1 && !pdnn_axes_have(&p->axes, results) &&
+        !pdnn_axes_have(&p->keys, results) && !pdnn_axes_have(&p->keys, version) &&
+        p->keys.count < PDNN_SELECTION_AXES_MAX)
         p->keys.column[p->keys.count++] = results;
     for (size_t k = 0; k < p->keys.count; k++)
-        if (p->keys.column[k] == p->axis[0] || p->keys.column[k] == p->axis[1])
+        if (pdnn_axes_have(&p->axes, p->keys.column[k]))
             return pdnn_fail(err, PDNN_INVALID, "%s is an axis already: name the axes with --x and --y",
                              pdnn_results_name(&selection->results, p->keys.column[k]));
     return PDNN_OK;
 }
 
-/* Whether the sides of a comparison differ in the column. */
-static bool is_side(const struct picture *p, int column) {
-    return column == p->in->selection.results.results || pdnn_axes_have(&p->in->comparison.across, column);
-}
-
-/* "fc, mode=infer"; empty for a single panel without keys. */
+/* "fc, mode=infer"; empty for a single panel without keys. A ratio lacks the keys that its sides differ in.
+ */
 static const char *panel_name(const struct picture *p, const struct pdnn_grid_panel *panel) {
     const struct pdnn_results *results = &p->in->selection.results;
     struct pdnn_arena *arena = &p->in->arena;
@@ -119,10 +115,12 @@ static const char *panel_name(const struct picture *p, const struct pdnn_grid_pa
                         pdnn_plot_side(&p->in->comparison, PDNN_SIDE_A),
                         pdnn_plot_side(&p->in->comparison, PDNN_SIDE_B));
     for (size_t k = 0; k < p->keys.count; k++) {
-        const char *value = pdnn_results_text(results, panel->row, p->keys.column[k]);
-        if (!panel->is_ratio || !is_side(p, p->keys.column[k]))
-            pdnn_str_printf(&name, "%s%s=%s", name.length ? ", " : "",
-                            pdnn_results_name(results, p->keys.column[k]), *value ? value : "-");
+        const int column = p->keys.column[k];
+        const bool is_side = column == results->results || pdnn_axes_have(&p->in->comparison.across, column);
+        const char *value = pdnn_results_text(results, panel->row, column);
+        if (!panel->is_ratio || !is_side)
+            pdnn_str_printf(&name, "%s%s=%s", name.length ? ", " : "", pdnn_results_name(results, column),
+                            *value ? value : "-");
     }
     return pdnn_plot_keep(arena, &name);
 }
@@ -225,10 +223,10 @@ static void draw_axes(struct picture *p, double x, double bottom) {
                        grid->y.step[i]);
     pdnn_draw_box(&p->in->canvas, x, bottom, x + wide, bottom + high, pdnn_pen_line(0x888888, 0.8));
     pdnn_draw_text(&p->in->canvas, x + wide / 2, bottom - p->below + title_pixels / 2, title,
-                   axis_title(p, p->axis[0], grid->x.binned, wide));
+                   axis_title(p, p->axes.column[0], grid->x.binned, wide));
     title.degrees = 90;
     pdnn_draw_text(&p->in->canvas, x - p->beside + title_pixels / 2, bottom + high / 2, title,
-                   axis_title(p, p->axis[1], grid->y.binned, high));
+                   axis_title(p, p->axes.column[1], grid->y.binned, high));
 }
 
 static void draw_panels(struct picture *p) {
@@ -267,7 +265,7 @@ static void draw_colors(struct picture *p) {
 
 static void draw_caption(struct picture *p) {
     struct pdnn_str caption = {0};
-    struct pdnn_axes fixed = {.column = {p->axis[0], p->axis[1]}, .count = 2};
+    struct pdnn_axes fixed = p->axes;
     for (size_t k = 0; k < p->keys.count && fixed.count < PDNN_SELECTION_AXES_MAX; k++)
         fixed.column[fixed.count++] = p->keys.column[k];
     pdnn_str_printf(&caption, "A cell is the %s mean of its models, %zu in all",
@@ -325,14 +323,14 @@ static void fill_data(struct picture *p) {
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
     if (find_columns(&p, err) != PDNN_OK ||
-        pdnn_grid(
-            &(struct pdnn_grid_request){&picture->selection, p.axis[0], p.axis[1], p.value, p.ratio, &p.keys},
-            &picture->arena, &p.grid, err) != PDNN_OK)
+        pdnn_grid(&(struct pdnn_grid_request){&picture->selection, p.axes.column[0], p.axes.column[1],
+                                              p.value, p.ratio, &p.keys},
+                  &picture->arena, &p.grid, err) != PDNN_OK)
         return err->status;
     const char *what = pdnn_arena_printf(
         &picture->arena, "%s in", pdnn_plot_words(pdnn_results_name(&picture->selection.results, p.value)));
-    const struct pdnn_titles titles = pdnn_plot_titles(&picture->arena, what, &picture->selection, NULL);
-    pdnn_draw_titles(&picture->canvas, left, picture->canvas.height, &titles);
+    pdnn_draw_titles(&picture->canvas, left, picture->canvas.height,
+                     pdnn_plot_titles(&picture->arena, what, &picture->selection, NULL));
     draw_caption(&p);
     p.colors[0] = pdnn_scale_of(p.grid.least[0], p.grid.greatest[0]);
     const double most = fmax(1.01, fmax(p.grid.greatest[1], 1 / p.grid.least[1]));

@@ -42,10 +42,8 @@ struct pdnn_roof_panels {
 enum pdnn_status pdnn_roof_panels_find(struct pdnn_roof_panels *panels, struct pdnn_picture *picture,
                                        const bool *is_drawn, const char *names, struct pdnn_err *err);
 
-/* Describes the chart when it has its points: its panels and axes, with room for all ridges and the texts
- * along the slanted roofs, and the lines. The titles say "Roofline of new.results: 30 models"; the subtitles
- * the processor, what the roofs are for, the day of the first visit, the tally of the panel's rows, and, in
- * the first one of a directory, how many of its rows are left out. */
+/* Describes the chart when it has its points: its panels, titled "Roofline of new.results: 30 models", axes
+ * with room for all ridges and for the texts along the slanted roofs, and lines. */
 void pdnn_roof_panels_put(const struct pdnn_roof_panels *panels, const char *what);
 
 #endif

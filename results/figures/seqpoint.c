@@ -201,13 +201,11 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     const double right = canvas->width - (wide ? right_gap : 16),
                  /* of all but a legend below */
         base = wide ? 0 : pdnn_entries_draw_below(&picture->legend, caption_bottom, canvas);
-    const struct pdnn_titles titles = {
-        pdnn_arena_printf(&picture->arena, "%s length in %s",
-                          p.timed ? "Time of an iteration by its" : "Iterations by",
-                          pdnn_plot_directory(&picture->arena, directory)),
-        sentence_of(&p)};
+    const char *title = pdnn_arena_printf(&picture->arena, "%s length in %s",
+                                          p.timed ? "Time of an iteration by its" : "Iterations by",
+                                          pdnn_plot_directory(&picture->arena, directory));
     canvas->height = base + (p.timed ? fmax(canvas->height, least_height) : short_height);
-    pdnn_draw_titles(canvas, left, canvas->height, &titles);
+    pdnn_draw_titles(canvas, left, canvas->height, (struct pdnn_titles){title, sentence_of(&p)});
     draw_frames(&p, right, base, canvas->height);
     draw_counts(&p);
     draw_times(&p);

@@ -183,7 +183,7 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
         top += p.line[i].is_family ? family_pixels : term_pixels;
     const char *title = "weight: standard deviations of the value per standard deviation of the term";
     canvas->height = top + above;
-    pdnn_draw_titles(canvas, margin, canvas->height, &titles);
+    pdnn_draw_titles(canvas, margin, canvas->height, titles);
     pdnn_draw_level(canvas, &(struct pdnn_frame_axis){.scale = p.x, .title = title}, y, top);
     draw_lines(&p, top);
     return PDNN_OK;
