@@ -217,27 +217,22 @@ static void choose_ranges(const struct pdnn_roof_panels *panels, struct pdnn_cha
     make_room_for_texts(panels, chart);
 }
 
-/* The pattern that gave the level its bandwidth, from the level itself or from one further out. */
-static const char *pattern_of(const struct pdnn_roof_panel *p, const struct pdnn_roof_level *level) {
-    for (size_t i = 0; i < p->ceilings->count; i++) {
-        const struct pdnn_ceiling *row = &p->ceilings->row[i];
-        if (strcmp(row->kind, "bandwidth") == 0 && row->value == level->gbs)
-            return row->pattern;
-    }
-    return "";
-}
-
+/* A bandwidth is named with the pattern that gave it, at the level itself or at one further out. */
 static void put_lines(const struct pdnn_roof_panel *p, size_t panel, struct pdnn_chart *chart) {
     const struct pdnn_frame *f = &chart->frame;
     for (size_t i = 0; i < p->roofs.n_levels; i++) {
         const struct pdnn_roof_level *level = &p->roofs.level[i];
         const double x = fmax(f->x.low, f->y.low / level->gbs);
+        const char *pattern = "";
+        for (size_t k = p->ceilings->count; k-- > 0;)
+            if (strcmp(p->ceilings->row[k].kind, "bandwidth") == 0 && p->ceilings->row[k].value == level->gbs)
+                pattern = p->ceilings->row[k].pattern;
         struct pdnn_chart_line *line =
             pdnn_chart_add_line(chart, (struct pdnn_spot){x, x * level->gbs},
                                 (struct pdnn_spot){p->peak_gflops / level->gbs, p->peak_gflops});
         line->panel = panel;
         line->along = pdnn_arena_printf(chart->arena, "%s %s GB/s (%s)", level->name,
-                                        pdnn_plot_number(chart->arena, level->gbs, 3), pattern_of(p, level));
+                                        pdnn_plot_number(chart->arena, level->gbs, 3), pattern);
     }
     for (size_t i = 0; i < p->n_compute; i++) {
         const double gflops = p->compute[i].gflops;

@@ -40,7 +40,7 @@ static void add_failure(struct pdnn_table *table, struct pdnn_texts *keys, const
                         size_t at) {
     const char *status = pdnn_selection_word(rows, at, PDNN_RESULT_STATUS),
                *reason = pdnn_selection_word(rows, at, PDNN_RESULT_REASON);
-    struct pdnn_str key = {0}, which = {0};
+    struct pdnn_str key = {0};
     pdnn_str_printf(&key, "%s\n", status);
     mask_numbers(&key, reason);
     const size_t row = pdnn_texts_add(keys, pdnn_str_text(&key));
@@ -53,13 +53,11 @@ static void add_failure(struct pdnn_table *table, struct pdnn_texts *keys, const
     if (strcmp(pdnn_table_text(table, row, REASON), reason) != 0)
         pdnn_table_set_text(table, row, REASON, strchr(keys->text[row], '\n') + 1);
     const uint64_t n = pdnn_table_count(table, row, MODELS);
-    if (n < MODELS_SHOWN) {
-        pdnn_str_printf(&which, "%s%s%s", pdnn_table_text(table, row, WHICH), n ? "; " : "",
-                        pdnn_selection_get(rows, at, rows->id));
-        pdnn_table_set_text(table, row, WHICH, pdnn_str_text(&which));
-    }
+    if (n < MODELS_SHOWN)
+        pdnn_table_set_text(table, row, WHICH,
+                            pdnn_arena_printf(&table->names, "%s%s%s", pdnn_table_text(table, row, WHICH),
+                                              n ? "; " : "", pdnn_selection_get(rows, at, rows->id)));
     pdnn_table_set_count(table, row, MODELS, n + 1);
-    pdnn_str_finish(&which);
     pdnn_str_finish(&key);
 }
 

@@ -4,27 +4,23 @@
 
 #include <string.h>
 
-static void put_roofs(const struct pdnn_ceilings *ceilings, struct pdnn_str *out) {
+static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     static const size_t columns[] = {PDNN_CEILING_KIND,  PDNN_CEILING_PATTERN, PDNN_CEILING_DTYPE,
                                      PDNN_CEILING_LEVEL, PDNN_CEILING_THREADS, PDNN_CEILING_VALUE,
                                      PDNN_CEILING_LOW,   PDNN_CEILING_HIGH,    PDNN_CEILING_REPETITIONS};
-    struct pdnn_table roofs;
-    pdnn_table_init(&roofs, &pdnn_ceilings_def);
-    for (size_t i = 0; i < ceilings->count; i++)
-        if (strcmp(ceilings->row[i].kind, "ladder") != 0)
-            pdnn_ceilings_add(&ceilings->row[i], &roofs);
-    pdnn_html_put_table(out, &roofs, NULL, columns, sizeof columns / sizeof *columns,
-                        "With the least and the greatest repetition: arithmetic in GFLOP/s, "
-                        "bandwidth in GB/s, overhead in ns.");
-    pdnn_table_finish(&roofs);
-}
-
-static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     for (size_t s = 0; s < page->data.n_sources; s++) {
         const struct pdnn_report_source *source = &page->source[s];
         if (source->ceilings->count) {
             pdnn_html_put(out, "<details><summary>All roofs of %s</summary>\n", source->name);
-            put_roofs(source->ceilings, out);
+            struct pdnn_table roofs;
+            pdnn_table_init(&roofs, &pdnn_ceilings_def);
+            for (size_t i = 0; i < source->ceilings->count; i++)
+                if (strcmp(source->ceilings->row[i].kind, "ladder") != 0)
+                    pdnn_ceilings_add(&source->ceilings->row[i], &roofs);
+            pdnn_html_put_table(out, &roofs, NULL, columns, sizeof columns / sizeof *columns,
+                                "With the least and the greatest repetition: arithmetic in GFLOP/s, "
+                                "bandwidth in GB/s, overhead in ns.");
+            pdnn_table_finish(&roofs);
             pdnn_str_printf(out, "</details>\n");
         }
         if (!*source->environment)

@@ -23,20 +23,9 @@ enum { N_CHANGES = sizeof changes / sizeof *changes };
 
 struct source {
     const struct pdnn_report_source *of;
-    struct pdnn_selection chosen; /* a view of the page's */
     struct pdnn_arena arena;
     struct pdnn_hardware_projection made[N_CHANGES];
 };
-
-static enum pdnn_status project(struct source *s, struct pdnn_ops_reader *readers, struct pdnn_err *err) {
-    struct pdnn_hardware hardware;
-    const struct pdnn_projection_request request = {&s->chosen, readers, s->of->ceilings, &hardware, NULL};
-    for (size_t i = 0; i < N_CHANGES; i++)
-        if (pdnn_hardware_parse(&hardware, &changes[i].request, &s->arena, err) != PDNN_OK ||
-            pdnn_project(&request, &s->made[i], err) != PDNN_OK)
-            return err->status;
-    return PDNN_OK;
-}
 
 /* The changes have the same families, in the same order. */
 static void put_speedups(struct pdnn_str *out, struct source *s) {
@@ -79,15 +68,21 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     for (size_t i = 0; i < page->data.n_sources; i++) {
         struct source s = {.of = &page->source[i]};
         const struct pdnn_selection *all = &s.of->selection;
+        struct pdnn_selection chosen = *all; /* a view of it */
+        struct pdnn_hardware hardware;
+        const struct pdnn_projection_request request = {&chosen, page->data.readers, s.of->ceilings,
+                                                        &hardware, NULL};
         struct pdnn_err why = {0};
         if (!page->data.readers[i].table.n_rows || !s.of->ceilings->count || !all->count)
             continue;
-        s.chosen = *all;
-        s.chosen.count = all->count < MODELS_MAX ? all->count : MODELS_MAX;
-        s.chosen.row = pdnn_arena_alloc(&s.arena, s.chosen.count, sizeof *s.chosen.row);
-        for (size_t k = 0; k < s.chosen.count; k++)
-            s.chosen.row[k] = all->row[k * all->count / s.chosen.count];
-        if (project(&s, page->data.readers, &why) == PDNN_OK) {
+        chosen.count = all->count < MODELS_MAX ? all->count : MODELS_MAX;
+        chosen.row = pdnn_arena_alloc(&s.arena, chosen.count, sizeof *chosen.row);
+        for (size_t k = 0; k < chosen.count; k++)
+            chosen.row[k] = all->row[k * all->count / chosen.count];
+        for (size_t k = 0; k < N_CHANGES && why.status == PDNN_OK; k++)
+            if (pdnn_hardware_parse(&hardware, &changes[k].request, &s.arena, &why) == PDNN_OK)
+                pdnn_project(&request, &s.made[k], &why);
+        if (why.status == PDNN_OK) {
             if (all->count > MODELS_MAX)
                 pdnn_html_put(out, "<p>%s: from %s models.</p>\n", s.of->name,
                               pdnn_arena_printf(&s.arena, "%d of %zu", MODELS_MAX, all->count));
