@@ -187,12 +187,10 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
     pdnn_session_finish(session);
     *session = fresh;
     pdnn_session_cache(session->no_cache, session->cache);
-    enum pdnn_status status = pdnn_host_read(&session->host, err);
-    if (status == PDNN_OK)
-        status = session->models ? pdnn_spec_load_models(*arguments, sets, n_sets, session->models, spec, err)
-                                 : pdnn_spec_load(arguments, n_arguments, sets, n_sets, spec, err);
-    if (status != PDNN_OK)
-        return status;
+    if (pdnn_host_read(&session->host, err) != PDNN_OK ||
+        (session->models ? pdnn_spec_load_models(*arguments, sets, n_sets, session->models, spec, err)
+                         : pdnn_spec_load(arguments, n_arguments, sets, n_sets, spec, err)) != PDNN_OK)
+        return err->status;
     /* Else a spec from elsewhere might be taken for one's own. */
     if (spec->installed && session->hooks)
         session->hooks->note(session->hooks->user,
@@ -201,9 +199,8 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
         spec->limits.memory_bytes
             ? spec->limits.memory_bytes
             : (uint64_t)(spec->limits.memory_fraction * (double)session->host.memory_limit_bytes);
-    status = expand(session, err);
-    if (status != PDNN_OK)
-        return status;
+    if (expand(session, err) != PDNN_OK)
+        return err->status;
     label_tasks(session);
     return open_datasets(session, err);
 }
