@@ -108,16 +108,6 @@ static void put_pairs(struct pdnn_str *out, const struct comparison *c) {
     pdnn_rows_finish(&rows);
 }
 
-static void put_groups(struct pdnn_str *out, const struct comparison *c) {
-    static const size_t columns[] = {PDNN_GROUP_FAMILY,    PDNN_GROUP_KEY,    PDNN_GROUP_VALUE,
-                                     PDNN_GROUP_INSTANCES, PDNN_GROUP_MEAN,   PDNN_GROUP_LOW,
-                                     PDNN_GROUP_FASTER,    PDNN_GROUP_SLOWER, PDNN_GROUP_UNDECIDED};
-    pdnn_str_printf(out, "<details><summary>By family and by value of each key</summary>");
-    pdnn_html_put_table(out, &c->groups, NULL, columns, sizeof columns / sizeof *columns,
-                        "Geometric means of the speed-up with 95 %% intervals.");
-    pdnn_str_printf(out, "</details>\n");
-}
-
 /* "threads=1:4" for the least and the greatest number, "backend=onednn:openblas" for the first two words;
  * NULL if the key does not vary. */
 static const char *across_key(struct pdnn_report_page *page, enum pdnn_setting setting) {
@@ -157,6 +147,9 @@ enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, stru
 
 /* Directories that cannot be compared can still share a page, which says why. */
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
+    static const size_t columns[] = {PDNN_GROUP_FAMILY,    PDNN_GROUP_KEY,    PDNN_GROUP_VALUE,
+                                     PDNN_GROUP_INSTANCES, PDNN_GROUP_MEAN,   PDNN_GROUP_LOW,
+                                     PDNN_GROUP_FASTER,    PDNN_GROUP_SLOWER, PDNN_GROUP_UNDECIDED};
     struct pdnn_plot_request request = pdnn_report_plot(page, PDNN_REPORT_ALL);
     struct comparison c = {.data = &page->data};
     const struct pdnn_comparison *pairs = page->data.pairs;
@@ -173,7 +166,10 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     pdnn_report_put_figure(page, "speedup", request, out);
     put_pairs(out, &c);
     put_ops(out, &c);
-    put_groups(out, &c);
+    pdnn_str_printf(out, "<details><summary>By family and by value of each key</summary>");
+    pdnn_html_put_table(out, &c.groups, NULL, columns, sizeof columns / sizeof *columns,
+                        "Geometric means of the speed-up with 95 %% intervals.");
+    pdnn_str_printf(out, "</details>\n");
     put_unpaired(out, &c);
     pdnn_str_finish(&c.others);
     pdnn_table_finish(&c.ops);
