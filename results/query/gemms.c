@@ -5,7 +5,6 @@
 #include "results/table/record.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,10 +38,9 @@ static bool parse_shape(const char *text, struct shape *shape) {
 /* The attribute's value, or 0 if it is not written. */
 static int64_t attribute(const struct shape *shape, const char *name) {
     size_t length = strlen(name);
-    for (const char *at = shape->attributes; *at == ','; at += 1 + strcspn(at + 1, ",+@")) {
+    for (const char *at = shape->attributes; *at == ','; at += 1 + strcspn(at + 1, ",+@"))
         if (strncmp(at + 1, name, length) == 0 && at[1 + length] == '=')
             return strtoll(at + length + 2, NULL, 10);
-    }
     return 0;
 }
 
@@ -96,36 +94,32 @@ uint64_t pdnn_gemm_flop(const struct pdnn_gemm_shape *shape, uint64_t count) {
     uint64_t flop = 2;
     const uint64_t factors[] = {(uint64_t)shape->m, (uint64_t)shape->n, (uint64_t)shape->k,
                                 (uint64_t)shape->batch, count};
-    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++)
         if (!pdnn_mul_u64(flop, factors[i], &flop))
             return PDNN_ABSENT;
-    }
     return flop;
 }
-
-enum { WORDS_TEXT = 128 };
 
 /* All rows of one shape. */
 struct gemm {
     const char *id; /* borrowed from the rows */
     struct pdnn_gemm_shape shape;
-    char groups[WORDS_TEXT], passes[WORDS_TEXT]; /* joined by ", " */
+    const char *groups, *passes; /* joined by ", " */
     struct pdnn_op_sum work;
 };
 
-/* Appends a word unless it is there already; a word that does not fit is left out. */
-static void note(char list[WORDS_TEXT], const char *word) {
-    size_t used = strlen(list), length = strlen(word);
-    if (!pdnn_parts_have(list, ", ", word, length) && used + length + sizeof ", " <= WORDS_TEXT)
-        snprintf(list + used, WORDS_TEXT - used, "%s%s", used ? ", " : "", word);
+/* The words with this one, unless it is among them. */
+static const char *joined(struct pdnn_arena *arena, const char *words, const char *word) {
+    return pdnn_parts_have(words, ", ", word, strlen(word))
+               ? words
+               : pdnn_arena_printf(arena, "%s%s%s", words, *words ? ", " : "", word);
 }
 
 static struct gemm *find(struct gemm *gemms, size_t *count, const struct pdnn_gemm_shape *shape) {
-    for (size_t i = 0; i < *count; i++) {
+    for (size_t i = 0; i < *count; i++)
         if (memcmp(&gemms[i].shape, shape, sizeof *shape) == 0)
             return &gemms[i];
-    }
-    gemms[*count] = (struct gemm){.shape = *shape};
+    gemms[*count] = (struct gemm){.shape = *shape, .groups = "", .passes = ""};
     return &gemms[(*count)++];
 }
 
@@ -136,7 +130,8 @@ static int compare(const void *a, const void *b) {
     return memcmp(&x->shape, &y->shape, sizeof x->shape);
 }
 
-#define AT(member) .field = PDNN_FIELD(gemm, member)
+#define AT(member)   .field = PDNN_FIELD(gemm, member)
+#define TEXT(member) .field = PDNN_FIELD_AS(BORROWED, gemm, member)
 
 #define GEMM_COLUMN(word, ...) {__VA_ARGS__},
 static const struct pdnn_column_def columns[] = {
@@ -156,8 +151,8 @@ void pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *arena, struc
             continue;
         struct gemm *gemm = find(made, &count, &shape);
         gemm->id = op->id;
-        note(gemm->groups, family ? pdnn_op_groups[pdnn_op_group_of(family, op)].name : op->category);
-        note(gemm->passes, op->pass);
+        gemm->groups = joined(arena, gemm->groups, pdnn_by_key(PDNN_BY_GROUP, family, op));
+        gemm->passes = joined(arena, gemm->passes, op->pass);
         pdnn_op_sum_add(&gemm->work, op);
     }
     for (size_t i = 0; i < count; i++)

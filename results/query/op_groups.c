@@ -88,10 +88,9 @@ static bool fits(const struct rule *rule, const struct pdnn_op_record *op, enum 
 enum pdnn_op_group pdnn_op_group_of(const struct pdnn_family_def *family, const struct pdnn_op_record *op) {
     const struct pdnn_layer_def *layer = pdnn_layer_find(family, op->layer);
     enum pdnn_layer_part part = layer ? layer->part : PDNN_LAYER_OTHER;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (fits(&rules[i], op, part))
             return rules[i].group;
-    }
     return PDNN_GROUP_OTHER;
 }
 

@@ -38,10 +38,9 @@ struct selecting {
 static const char *find_operator(const char *text, size_t *which) {
     size_t length = strcspn(text, ",");
     const char *at = text + strcspn(text, "=<>!");
-    for (*which = 0; at < text + length && *which < sizeof operators / sizeof *operators; (*which)++) {
+    for (*which = 0; at < text + length && *which < sizeof operators / sizeof *operators; (*which)++)
         if (strncmp(at, operators[*which].text, strlen(operators[*which].text)) == 0)
             return at;
-    }
     return NULL;
 }
 

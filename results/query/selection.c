@@ -358,10 +358,9 @@ void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, c
                         is_axis ? "*" : "");
         separator = ",";
     }
-    for (size_t k = 0; starred && k < axes->count; k++) {
+    for (size_t k = 0; starred && k < axes->count; k++)
         if (!found[k] && *pdnn_selection_get(selection, at, axes->column[k]))
             pdnn_str_printf(out, ",%s=*", pdnn_results_name(&selection->results, axes->column[k]));
-    }
 }
 
 /* Of SIZE_MAX, the column's name. */

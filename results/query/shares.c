@@ -281,10 +281,9 @@ size_t pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *b
 
 const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_t n_shares) {
     const struct pdnn_share *most = NULL;
-    for (size_t i = 0; i < n_shares; i++) {
+    for (size_t i = 0; i < n_shares; i++)
         if (shares[i].most.op && (!most || shares[i].most_lost_ns > most->most_lost_ns))
             most = &shares[i];
-    }
     return most;
 }
 

@@ -81,9 +81,6 @@ void pdnn_aggregate_pool(const struct pdnn_visits *visits, struct pdnn_scatter *
     free(scatters);
 }
 
-/* Room for the implementations of all ops in a row. */
-enum { IMPLEMENTATIONS_TEXT = 4 * PDNN_IMPLEMENTATION_TEXT };
-
 /* A future row of ops.csv: a group of the graph, or what visits have measured besides. */
 struct op_row {
     const char *key;   /* "dense/forward/64x2000:2000x1024:64x1024"; in the arena or borrowed from a visit */
@@ -91,10 +88,10 @@ struct op_row {
     const struct pdnn_group *group; /* NULL: measured but not in the graph, so a reorder */
     uint64_t count, bytes;          /* as in the last visit with this op; bytes: only if not in the graph */
     bool extrapolated;
-    double time_ns;                            /* 0: no visit has it */
-    char implementation[IMPLEMENTATIONS_TEXT]; /* several: joined by " | " */
-    size_t filled_by;                          /* 1 + the last visit that gave it a time */
-    double *times;                             /* by visit */
+    double time_ns;             /* 0: no visit has it */
+    const char *implementation; /* several: joined by " | " */
+    size_t filled_by;           /* 1 + the last visit that gave it a time */
+    double *times;              /* by visit */
 };
 
 /* Everything needed for the rows of one instance. */
@@ -295,7 +292,7 @@ static bool is_usable(double index) {
 static struct op_row *add_row(struct analysis *a, const char *key, const char *layer) {
     a->rows = pdnn_arena_grow(a->arena, a->rows, &a->rows_room, a->n_rows, sizeof *a->rows);
     struct op_row *row = &a->rows[a->n_rows++];
-    *row = (struct op_row){.key = key, .layer = layer};
+    *row = (struct op_row){.key = key, .layer = layer, .implementation = ""};
     row->times = pdnn_arena_alloc(a->arena, a->ok.count + 1, sizeof *row->times);
     return row;
 }
@@ -316,14 +313,6 @@ static size_t find_row(const struct analysis *a, const char *key, size_t start, 
     return filled;
 }
 
-static void note_implementation(struct op_row *row, const char *implementation) {
-    size_t used = strlen(row->implementation), more = strlen(implementation);
-    if (!pdnn_parts_have(row->implementation, " | ", implementation, more) &&
-        used + more + sizeof " | " <= sizeof row->implementation)
-        snprintf(row->implementation + used, sizeof row->implementation - used, "%s%s", used ? " | " : "",
-                 implementation);
-}
-
 static void add_visit(struct analysis *a, const struct pdnn_measured_ops *ops, size_t visit) {
     for (size_t i = 0; i < ops->count; i++) {
         const struct pdnn_measured_op *op = &ops->op[i];
@@ -334,7 +323,9 @@ static void add_visit(struct analysis *a, const struct pdnn_measured_ops *ops, s
         row->bytes = again ? row->bytes + op->bytes : op->bytes;
         row->times[visit] += op->time_ns;
         row->filled_by = visit + 1;
-        note_implementation(row, op->implementation);
+        if (!pdnn_parts_have(row->implementation, " | ", op->implementation, strlen(op->implementation)))
+            row->implementation = pdnn_arena_printf(a->arena, "%s%s%s", row->implementation,
+                                                    *row->implementation ? " | " : "", op->implementation);
     }
 }
 
@@ -364,10 +355,9 @@ static double factor_of_group(const struct op_row *row) {
 static double factor_of(const struct analysis *a, const struct op_row *row, double repetitions) {
     if (row->group)
         return factor_of_group(row);
-    for (size_t i = 0; *row->layer && i < a->n_rows; i++) {
+    for (size_t i = 0; *row->layer && i < a->n_rows; i++)
         if (a->rows[i].group && strcmp(a->rows[i].layer, row->layer) == 0)
             return factor_of_group(&a->rows[i]);
-    }
     return repetitions;
 }
 

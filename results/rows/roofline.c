@@ -48,10 +48,9 @@ static void add_bandwidth(struct stretches *all, const struct pdnn_ceiling *row,
                           size_t room) {
     static const char *const names[PATTERNS] = {"read", "copy", "triad", "update"};
     struct stretch *stretch = find_stretch(all, row, bytes, room);
-    for (size_t k = 0; stretch && k < PATTERNS; k++) {
+    for (size_t k = 0; stretch && k < PATTERNS; k++)
         if (strncmp(row->pattern, names[k], strlen(names[k])) == 0)
             stretch->gbs[k] = fmax(stretch->gbs[k], row->value);
-    }
 }
 
 /* As the header defines them. */
@@ -137,10 +136,9 @@ void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceili
     }
     set_levels(roofs, &levels);
     set_rungs(roofs, ladder.count ? &ladder : &levels, &levels, ladder.count > 0);
-    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
+    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++)
         if (pdnn_dtype_is_half(d))
             roofs->peak_gflops[d] = fmax(roofs->peak_gflops[d], roofs->peak_gflops[PDNN_F32]);
-    }
 }
 
 #define NEVER UINT64_MAX
