@@ -28,8 +28,7 @@ const struct pdnn_plot_def *pdnn_plot_find(const char *name) {
 enum pdnn_status pdnn_picture_select(struct pdnn_picture *picture, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = picture->request;
     if (request->selection) {
-        pdnn_selection_part(request->selection, -1, "", &picture->selection);
-        pdnn_selection_leave_failed(&picture->selection);
+        pdnn_selection_part(request->selection, -1, "", false, &picture->selection);
         return PDNN_OK;
     }
     return pdnn_selection_open_all(&picture->selection, request->directory, request->n_directories,

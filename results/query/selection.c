@@ -146,22 +146,6 @@ static void forget_keys(struct pdnn_selection *selection) {
     selection->keys = pdnn_alloc((size_t)selection->results.end_name + 1, sizeof *selection->keys);
 }
 
-void pdnn_selection_leave_failed(struct pdnn_selection *selection) {
-    const size_t n = selection->count + selection->left_out;
-    size_t *row = pdnn_alloc(n, sizeof *row), n_taken = 0, n_ok = 0;
-    for (int failed = 0; failed < 2; failed++) {
-        for (size_t at = 0; at < n; at++)
-            if ((at < selection->count && pdnn_selection_is_ok(selection, at)) != failed)
-                row[n_taken++] = selection->row[at];
-        n_ok = failed ? n_ok : n_taken;
-    }
-    free(selection->row);
-    selection->row = row;
-    selection->count = n_ok;
-    selection->left_out = n - n_ok;
-    forget_keys(selection);
-}
-
 enum pdnn_status pdnn_selection_read(struct pdnn_selection *selection, const char *const *directories,
                                      size_t n_directories, const char *const *only, size_t n_only,
                                      struct pdnn_err *err) {
@@ -190,11 +174,14 @@ enum pdnn_status pdnn_selection_read(struct pdnn_selection *selection, const cha
 enum pdnn_status pdnn_selection_open_all(struct pdnn_selection *selection, const char *const *directories,
                                          size_t n_directories, const char *const *only, size_t n_only,
                                          struct pdnn_err *err) {
-    struct pdnn_selection opened;
-    enum pdnn_status status = pdnn_selection_read(&opened, directories, n_directories, only, n_only, err);
+    struct pdnn_selection all, opened;
+    enum pdnn_status status = pdnn_selection_read(&all, directories, n_directories, only, n_only, err);
     if (status != PDNN_OK)
         return status;
-    pdnn_selection_leave_failed(&opened);
+    pdnn_selection_part(&all, -1, "", false, &opened);
+    opened.is_part = false;
+    free(all.row);
+    free(all.keys);
     if (n_only && !opened.count) {
         pdnn_selection_close(&opened);
         return pdnn_fail(err, PDNN_INVALID, "no instance that ended ok has all the values asked for");
@@ -203,7 +190,7 @@ enum pdnn_status pdnn_selection_open_all(struct pdnn_selection *selection, const
     return PDNN_OK;
 }
 
-void pdnn_selection_part(const struct pdnn_selection *all, int column, const char *text,
+void pdnn_selection_part(const struct pdnn_selection *all, int column, const char *text, bool with_failed,
                          struct pdnn_selection *part) {
     const size_t n = all->count + all->left_out;
     *part = *all;
@@ -211,12 +198,15 @@ void pdnn_selection_part(const struct pdnn_selection *all, int column, const cha
     part->keys = NULL;
     part->row = pdnn_alloc(n, sizeof *part->row);
     part->count = part->left_out = 0;
-    for (size_t at = 0; at < n; at++) {
-        if (column >= 0 && strcmp(pdnn_selection_get(all, at, column), text) != 0)
-            continue;
-        part->row[part->count + part->left_out] = all->row[at];
-        *(at < all->count ? &part->count : &part->left_out) += 1;
-    }
+    for (int left_out = 0; left_out < 2; left_out++)
+        for (size_t at = 0; at < n; at++) {
+            const bool is_chosen = at < all->count && (with_failed || pdnn_selection_is_ok(all, at));
+            if (is_chosen == left_out ||
+                (column >= 0 && strcmp(pdnn_selection_get(all, at, column), text) != 0))
+                continue;
+            part->row[part->count + part->left_out] = all->row[at];
+            *(left_out ? &part->left_out : &part->count) += 1;
+        }
     forget_keys(part);
 }
 

@@ -30,14 +30,12 @@ enum pdnn_status pdnn_selection_read(struct pdnn_selection *selection, const cha
                                      size_t n_directories, const char *const *only, size_t n_only,
                                      struct pdnn_err *err);
 
-/* The rows of a selection that have this text in a column, which all have if it is -1. It borrows the
- * results, and is closed before their owner. */
-void pdnn_selection_part(const struct pdnn_selection *all, int column, const char *text,
+/* The rows of a selection that have this text in a column, which all have if it is -1, those that did not end
+ * ok among the chosen or left out. It borrows the results, and is closed before their owner. */
+void pdnn_selection_part(const struct pdnn_selection *all, int column, const char *text, bool with_failed,
                          struct pdnn_selection *part);
 
-void pdnn_selection_leave_failed(struct pdnn_selection *selection);
-
-/* Both. PDNN_INVALID also if `only` leaves no row. */
+/* Reads the same, and leaves out what did not end ok. PDNN_INVALID also if `only` leaves no row. */
 enum pdnn_status pdnn_selection_open_all(struct pdnn_selection *selection, const char *const *directories,
                                          size_t n_directories, const char *const *only, size_t n_only,
                                          struct pdnn_err *err);

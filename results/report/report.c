@@ -68,8 +68,7 @@ static enum pdnn_status open_source(struct pdnn_report_page *page, size_t s, con
     source->name = results->name[s];
     source->progress = progress;
     source->ceilings = pdnn_arena_alloc(&page->arena, 1, sizeof *source->ceilings);
-    pdnn_selection_part(&page->all, results->results, source->name, &source->selection);
-    pdnn_selection_leave_failed(&source->selection);
+    pdnn_selection_part(&page->all, results->results, source->name, false, &source->selection);
     page->n_failed += source->selection.left_out;
     page->data.rows[s] = &source->selection;
     page->data.n_sources++;
@@ -103,7 +102,7 @@ static enum pdnn_status open_page(struct pdnn_report_page *page, const struct pd
     page->n_families = pdnn_selection_distinct(all, all->family, &page->arena, &page->family, NULL);
     page->of_family = pdnn_arena_alloc(&page->arena, page->n_families, sizeof *page->of_family);
     for (size_t f = 0; f < page->n_families; f++)
-        pdnn_selection_part(all, all->family, page->family[f], &page->of_family[f]);
+        pdnn_selection_part(all, all->family, page->family[f], true, &page->of_family[f]);
     return pdnn_report_comparison_open(page, err);
 }
 

@@ -272,17 +272,19 @@ static void test_minibatch_of_each_family(void **state) {
     pdnn_selection_close(&selection);
 }
 
-/* What is said of keys is of the chosen rows, whichever were left out since. */
+/* What is said of keys is of the chosen rows, whichever are left out. */
 static void test_selection_keys_follow_the_rows(void **state) {
     (void)state;
-    struct pdnn_selection all, part;
+    struct pdnn_selection all, part, ok;
     struct pdnn_err err = {0};
     assert_int_equal(pdnn_selection_read(&all, &(const char *){directory}, 1, NULL, 0, &err), PDNN_OK);
-    pdnn_selection_part(&all, all.family, "fc", &part);
+    pdnn_selection_part(&all, all.family, "fc", true, &part);
     assert_true(key_of(&all, "family")->varies && !key_of(&part, "family")->varies);
     assert_string_equal(key_of(&part, "nodes")->usual, "16");
-    pdnn_selection_leave_failed(&part);
-    assert_null(key_of(&part, "nodes")->usual);
+    pdnn_selection_part(&part, -1, "", false, &ok);
+    assert_null(key_of(&ok, "nodes")->usual);
+    assert_true(ok.count + ok.left_out == part.count && ok.count < part.count);
+    pdnn_selection_close(&ok);
     pdnn_selection_close(&part);
     pdnn_selection_close(&all);
 }
