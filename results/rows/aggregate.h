@@ -14,7 +14,7 @@
 #include "base/arena.h"
 #include "results/rows/roofline.h"
 #include "results/store/results.h"
-#include "results/store/visits.h"
+#include "results/store/journal.h"
 #include "base/stats.h"
 
 struct pdnn_aggregate_input {

@@ -7,11 +7,8 @@
 
 #include "models/instance.h"
 #include "results/store/log_file.h"
-#include "results/store/visits.h"
 #include "results/table/rows.h"
-
-#include <stdbool.h>
-#include <stdint.h>
+#include "runtime/protocol/visit.h"
 
 /* A row per visit. */
 enum pdnn_journal_column {
@@ -41,7 +38,7 @@ struct pdnn_journal_scan {
     struct pdnn_row_list stray_lines;
 };
 
-/* The id that a field of the file has, in today's form, in `today`. */
+/* The id in a field of the file, in today's form, in `today`. */
 const char *pdnn_piece_id(struct pdnn_piece id, char today[PDNN_ID_TEXT]);
 
 /* What the fields of a row say of the outcome, start, median and flags, by which visits are counted
@@ -64,8 +61,7 @@ struct pdnn_scanned_visit {
 enum pdnn_status pdnn_journal_scan_open(struct pdnn_journal_scan *scan, const char *directory,
                                         struct pdnn_err *err);
 
-/* Goes back to the first visit and frees the memory of a scan; the files stay open, also for reading visits
- * where they are. */
+/* As of a pdnn_log_scan: back to the first visit. */
 void pdnn_journal_scan_rewind(struct pdnn_journal_scan *scan);
 
 /* The next visit with all its ops; *done if there is none left. PDNN_INVALID, with path and line, for a
@@ -74,6 +70,47 @@ enum pdnn_status pdnn_journal_scan_next(struct pdnn_journal_scan *scan, struct p
                                         bool *done, struct pdnn_err *err);
 
 void pdnn_journal_scan_close(struct pdnn_journal_scan *scan);
+
+/* A struct pdnn_visit_op whose texts belong to the store; equal texts are one pointer. */
+struct pdnn_measured_op {
+    const char *key, *layer, *implementation;
+    uint64_t bytes;
+    double time_ns;
+    uint32_t count;
+};
+
+struct pdnn_measured_ops {
+    const struct pdnn_measured_op *op;
+    size_t count;
+};
+
+/* One instance's visits, in order. */
+struct pdnn_instance_visits {
+    struct pdnn_visit *visit; /* n_ops 0, ops NULL */
+    struct pdnn_measured_ops *ops;
+    size_t count, room;
+};
+
+/* Visits in memory, by instance: each text is stored once, so memory grows with the visits and the distinct
+ * ops, not with their product. {0} is empty. */
+struct pdnn_visits {
+    struct pdnn_texts ids;   /* by instance, in order of first visit */
+    struct pdnn_texts texts; /* of the ops */
+    struct pdnn_arena arena; /* the ops */
+    struct pdnn_instance_visits *of;
+    size_t room;
+};
+
+/* Keeps a copy of the visit (borrowed) and of its ops. */
+void pdnn_visits_add(struct pdnn_visits *visits, const char *id, const struct pdnn_visit *visit);
+
+/* The instance's visits, borrowed until the next change; all zero if there are none. */
+struct pdnn_instance_visits pdnn_visits_of(const struct pdnn_visits *visits, const char *id);
+
+/* How many visits the instance with the most of them has; 1 if there are none. */
+size_t pdnn_visits_most(const struct pdnn_visits *visits);
+
+void pdnn_visits_finish(struct pdnn_visits *visits);
 
 /* A journal that is open for appending. */
 struct pdnn_journal {
@@ -103,8 +140,7 @@ enum pdnn_status pdnn_journal_read(const char *directory, bool (*wants)(const vo
  * moved or replaced since the journal was opened. */
 enum pdnn_status pdnn_journal_check(const struct pdnn_journal *journal, struct pdnn_err *err);
 
-/* Takes NULL. */
-void pdnn_journal_close(struct pdnn_journal *journal);
+void pdnn_journal_close(struct pdnn_journal *journal); /* takes NULL */
 
 /* Appends the visit (borrowed) and its ops, and syncs. If that fails, the journal is as it was before. */
 enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *id,

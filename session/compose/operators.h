@@ -5,7 +5,7 @@
 #define SESSION_COMPOSE_OPERATORS_H
 
 #include "base/texts.h"
-#include "results/store/visits.h"
+#include "results/store/journal.h"
 #include "session/session.h"
 
 /* One operator of all the session's instances. */
