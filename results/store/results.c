@@ -102,11 +102,8 @@ struct pdnn_table_def pdnn_results_def(const struct pdnn_family_def *const *fami
     /* `all` where nothing is left out; other words are replaced by numbers. */
     columns[count - PDNN_SETTING_COUNT + PDNN_SETTING_LAYERS_RUN].kind = PDNN_KIND_TEXT;
     memcpy(columns + count, fixed + n_head, (PDNN_RESULT_COLUMNS - n_head) * sizeof *columns);
-    count += PDNN_RESULT_COLUMNS - n_head;
-    struct pdnn_table_def def = pdnn_results_fixed_def;
-    def.column = columns;
-    def.count = count;
-    return def;
+    return (struct pdnn_table_def){pdnn_results_fixed_def.name, pdnn_results_fixed_def.help, columns,
+                                   count + PDNN_RESULT_COLUMNS - n_head};
 }
 
 struct pdnn_result pdnn_result_of(struct pdnn_table *table, size_t row) {

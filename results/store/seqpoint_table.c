@@ -71,14 +71,9 @@ static enum pdnn_status check_row(const struct pdnn_table *table, size_t row, st
 
 enum pdnn_status pdnn_seqpoint_table_read(const char *path, struct pdnn_table *table, struct pdnn_err *err) {
     struct pdnn_table_file file = {.path = path, .limit_bytes = TABLE_LIMIT_BYTES, .check = check_row};
-    struct pdnn_table made;
-    enum pdnn_status status = pdnn_table_read(&file, &pdnn_seqpoint_def, &made, err);
-    if (status != PDNN_OK)
+    enum pdnn_status status = pdnn_table_read(&file, &pdnn_seqpoint_def, table, err);
+    if (status != PDNN_OK || table->n_rows)
         return status;
-    if (!made.n_rows) {
-        pdnn_table_finish(&made);
-        return pdnn_fail(err, PDNN_INVALID, "%s: there are no rows", path);
-    }
-    *table = made;
-    return PDNN_OK;
+    pdnn_table_finish(table);
+    return pdnn_fail(err, PDNN_INVALID, "%s: there are no rows", path);
 }

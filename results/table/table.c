@@ -172,14 +172,12 @@ bool pdnn_table_parse(struct pdnn_table *table, size_t row, size_t column, const
         pdnn_table_set_empty(table, row, column);
     } else if (cells->def.kind == PDNN_KIND_NUMBER) {
         return pdnn_number_parse(text, &cells->number[row]);
-    } else if (cells->def.kind == PDNN_KIND_COUNT) {
-        if (!parse_count(text, &count))
-            return false;
+    } else if (cells->def.kind == PDNN_KIND_COUNT && parse_count(text, &count)) {
         cells->count[row] = count;
-    } else {
-        if (!pdnn_parse_i64(text, &whole) || whole == INT64_MIN)
-            return false;
+    } else if (cells->def.kind == PDNN_KIND_WHOLE && pdnn_parse_i64(text, &whole) && whole != INT64_MIN) {
         cells->whole[row] = whole;
+    } else {
+        return false;
     }
     return true;
 }

@@ -554,10 +554,9 @@ void pdnn_table_csv(struct pdnn_str *out, const struct pdnn_table *table) {
 }
 
 void pdnn_table_csv_rows(struct pdnn_str *out, const struct pdnn_table *table) {
-    struct pdnn_table_writer writer = {.out = out, .format = PDNN_FORMAT_CSV};
+    struct pdnn_table_writer writer = {.out = out, .format = PDNN_FORMAT_CSV, .is_started = true};
     choose_all(&writer, table);
-    for (size_t row = 0; row < table->n_rows; row++)
-        csv_row(&writer, table, row);
+    pdnn_table_write(&writer, table, NULL);
     pdnn_table_write_end(&writer);
 }
 
