@@ -116,18 +116,13 @@ static void json_object(struct pdnn_table_writer *writer, const struct pdnn_tabl
     put(writer, writer->n_columns ? "}" : "{}");
 }
 
-static void json_start(struct pdnn_table_writer *writer, const struct pdnn_table *table) {
-    (void)table;
-    put(writer, "[");
-}
-
 static void json_row(struct pdnn_table_writer *writer, const struct pdnn_table *table, size_t row) {
-    put(writer, writer->n_written ? ",\n" : "\n");
+    put(writer, writer->n_written ? ",\n" : "[\n");
     json_object(writer, table, row);
 }
 
 static void json_end(struct pdnn_table_writer *writer) {
-    put(writer, writer->n_written ? "\n]\n" : "]\n");
+    put(writer, writer->n_written ? "\n]\n" : "[]\n");
 }
 
 static void json_line(struct pdnn_table_writer *writer, const struct pdnn_table *table, size_t row) {
@@ -500,7 +495,7 @@ static void text_end(struct pdnn_table_writer *writer) {
 
 static const struct format formats[PDNN_FORMAT_COUNT] = {
     [PDNN_FORMAT_TEXT] = {text_start, text_row, text_end}, [PDNN_FORMAT_CSV] = {csv_start, csv_row, NULL},
-    [PDNN_FORMAT_JSON] = {json_start, json_row, json_end}, [PDNN_FORMAT_JSON_LINES] = {NULL, json_line, NULL},
+    [PDNN_FORMAT_JSON] = {NULL, json_row, json_end},       [PDNN_FORMAT_JSON_LINES] = {NULL, json_line, NULL},
     [PDNN_FORMAT_HTML] = {html_start, html_row, html_end},
 };
 
