@@ -38,13 +38,8 @@ static const struct launcher *find_launcher(void) {
     return NULL;
 }
 
-/* True if a launcher started others beside this process. */
-static bool has_others(void) {
-    const struct launcher *launcher = find_launcher();
-    return launcher && (number_of(launcher->rank) > 0 || number_of(launcher->size) > 1);
-}
-
 void pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments) {
+    const struct launcher *launcher = find_launcher();
     *job = (struct pdnn_cli_job){.arguments = arguments, .directory = {.folder = {.fd = -1}}};
     job->hooks = pdnn_progress_hooks(&job->bar);
     job->bar.quiet = pdnn_argument(arguments, "quiet");
@@ -52,10 +47,12 @@ void pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_arguments *a
                                          .started_ns = pdnn_clock_ns(),
                                          .allow_slow = pdnn_argument(arguments, "allow-slow"),
                                          .no_cache = pdnn_argument(arguments, "no-cache")};
-    job->request = (struct pdnn_sweep_request){.session = &job->session,
-                                               .ceilings_file = pdnn_argument(arguments, "ceilings"),
-                                               .retry = pdnn_argument(arguments, "retry"),
-                                               .waits = has_others()};
+    job->request = (struct pdnn_sweep_request){
+        .session = &job->session,
+        .ceilings_file = pdnn_argument(arguments, "ceilings"),
+        .retry = pdnn_argument(arguments, "retry"),
+        /* A launcher started others beside this process. */
+        .waits = launcher && (number_of(launcher->rank) > 0 || number_of(launcher->size) > 1)};
     const char *const *sets = pdnn_argument_all(arguments, "set", &job->n_sets);
     job->sets = pdnn_alloc(job->n_sets + 1, sizeof *job->sets);
     memcpy(job->sets, sets, job->n_sets * sizeof *sets);

@@ -38,13 +38,6 @@ static const struct pdnn_help_row examples[] = {
     {"paradnn ceilings -o roofs.csv", "the roofs at 1 and all threads, kept for later sweeps"},
 };
 
-static const char *unit_of(const struct pdnn_ceiling *row) {
-    if (strcmp(row->kind, "overhead") == 0)
-        return "ns";
-    bool is_bandwidth = strcmp(row->kind, "bandwidth") == 0 || strcmp(row->pattern, "read") == 0;
-    return is_bandwidth ? "GB/s" : "GFLOP/s";
-}
-
 /* The roofs for people, with their units and no capacity where it is 0, and the ladder from which the
  * bandwidth of each level is derived: one row per working set, with the patterns side by side. */
 static void print_for_people(const struct pdnn_ceilings *ceilings) {
@@ -66,7 +59,11 @@ static void print_for_people(const struct pdnn_ceilings *ceilings) {
         pdnn_ceilings_add(row, strcmp(row->kind, "ladder") == 0 ? &rungs : &roofs);
         if (at == roofs.n_rows)
             continue;
-        pdnn_table_set_text(&roofs, at, PDNN_CEILINGS_COLUMNS, unit_of(row));
+        const bool is_bandwidth = strcmp(row->kind, "bandwidth") == 0 || strcmp(row->pattern, "read") == 0;
+        pdnn_table_set_text(&roofs, at, PDNN_CEILINGS_COLUMNS,
+                            strcmp(row->kind, "overhead") == 0 ? "ns"
+                            : is_bandwidth                     ? "GB/s"
+                                                               : "GFLOP/s");
         if (!row->capacity_bytes)
             pdnn_table_set_empty(&roofs, at, PDNN_CEILING_CAPACITY);
         if (!row->reported_bytes)

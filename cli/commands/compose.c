@@ -227,10 +227,19 @@ static void print_summary(const struct job *job) {
     fprintf(stderr, "tables: %s/results.csv, %s/ops.csv\n", path, path);
 }
 
-static enum pdnn_status print_validation(const struct pdnn_arguments *arguments, const struct job *job,
-                                         struct pdnn_err *err) {
+static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct job *job,
+                                struct pdnn_err *err) {
+    const char *library = pdnn_argument(arguments, "library");
     struct pdnn_table models;
     struct pdnn_str text = {0};
+    if (pdnn_cli_job_directory(&job->of, ".composed", err) != PDNN_OK ||
+        pdnn_library_open(library ? library : job->of.request.path, &job->request.library, err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status = pdnn_compose_run(&job->of.directory, &job->request, &job->result, err);
+    if ((status == PDNN_OK || status == PDNN_INTERRUPTED) && job->of.directory.written)
+        print_summary(job);
+    if (status != PDNN_OK || !job->request.validate)
+        return status;
     pdnn_compose_validate(&job->of.directory, job->result.calibrates, &models);
     if (!pdnn_wants_text(arguments))
         return pdnn_table_print(&models, arguments, err);
@@ -238,20 +247,6 @@ static enum pdnn_status print_validation(const struct pdnn_arguments *arguments,
     pdnn_text_print(&text, false);
     pdnn_table_finish(&models);
     return PDNN_OK;
-}
-
-static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct job *job,
-                                struct pdnn_err *err) {
-    const char *library = pdnn_argument(arguments, "library");
-    if (pdnn_cli_job_directory(&job->of, ".composed", err) != PDNN_OK ||
-        pdnn_library_open(library ? library : job->of.request.path, &job->request.library, err) != PDNN_OK)
-        return err->status;
-    enum pdnn_status status = pdnn_compose_run(&job->of.directory, &job->request, &job->result, err);
-    if ((status == PDNN_OK || status == PDNN_INTERRUPTED) && job->of.directory.written)
-        print_summary(job);
-    if (status == PDNN_OK && job->request.validate)
-        status = print_validation(arguments, job, err);
-    return status;
 }
 
 /* Nothing is written, and only roofs are measured. */

@@ -2,6 +2,7 @@
 #include "cli/job.h"
 #include "cli/print/output.h"
 #include "models/op.h"
+#include "results/store/library.h"
 #include "session/compose/operators.h"
 
 #include <stdio.h>
@@ -16,6 +17,8 @@ static const char description[] =
     "memory of operand 0. No model runs or takes memory, but implementations are chosen by measuring, as in a sweep.";
 
 static const struct pdnn_option_def options[] = {
+    {"library", 'l', "DIR",
+     .help = "list the measured operators in DIR/operators.csv, which paradnn compose keeps there"},
     PDNN_OPTIONS_MEASURE,
     PDNN_OPTIONS_TABLE,
 };
@@ -24,6 +27,7 @@ static const struct pdnn_help_row examples[] = {
     {"paradnn ops", "all kinds of operators"},
     {"paradnn ops fc/layers=8,nodes=1024,batch=64", "what this model consists of"},
     {"paradnn ops sweeps/fc.yaml --format csv", "how few operators a whole sweep consists of"},
+    {"paradnn ops --library fc.composed", "what paradnn compose measured there"},
 };
 
 enum { N_COLUMNS = 5 };
@@ -36,23 +40,19 @@ static const struct pdnn_column_def columns[N_COLUMNS] = {
 };
 static const struct pdnn_table_def ops_def = {"ops", "the operators", columns, N_COLUMNS};
 
-/* The ops that may be fused into some pass of this op. */
-static void add_posts(struct pdnn_str *text, const struct pdnn_op_def *op) {
-    for (const struct pdnn_op_def *const *post = pdnn_ops; *post; post++) {
-        bool hosted = false;
-        for (int pass = 0; pass < PDNN_PASS_COUNT; pass++)
-            hosted = hosted || pdnn_op_takes(op, (enum pdnn_pass)pass, *post);
-        if (hosted)
-            pdnn_str_printf(text, "%s%s", text->length ? "|" : "", (*post)->name);
-    }
-}
-
+/* With the ops that may be fused into some pass of this one. */
 static void add_row(struct pdnn_table *table, const struct pdnn_op_def *op) {
     struct pdnn_str passes = {0}, posts = {0};
-    add_posts(&posts, op);
-    for (int pass = 0; pass < PDNN_PASS_COUNT; pass++)
+    for (enum pdnn_pass pass = 0; pass < PDNN_PASS_COUNT; pass++)
         if (op->pass[pass].flop)
-            pdnn_str_printf(&passes, "%s%s", passes.length ? "|" : "", pdnn_pass_name((enum pdnn_pass)pass));
+            pdnn_str_printf(&passes, "%s%s", passes.length ? "|" : "", pdnn_pass_name(pass));
+    for (const struct pdnn_op_def *const *post = pdnn_ops; *post; post++) {
+        bool is_hosted = false;
+        for (enum pdnn_pass pass = 0; pass < PDNN_PASS_COUNT; pass++)
+            is_hosted = is_hosted || pdnn_op_takes(op, pass, *post);
+        if (is_hosted)
+            pdnn_str_printf(&posts, "%s%s", posts.length ? "|" : "", (*post)->name);
+    }
     const char *const texts[] = {op->name, op->category, pdnn_str_text(&passes), pdnn_str_text(&posts),
                                  op->formula};
     pdnn_table_add_texts(table, N_COLUMNS, texts);
@@ -87,29 +87,15 @@ static void report_others(const struct pdnn_session *session, const struct pdnn_
                     pdnn_visible(shown, reasons[i]));
 }
 
-static enum pdnn_status print_found(const struct pdnn_session *session,
-                                    const struct pdnn_operators *operators,
-                                    const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    size_t counts[PDNN_OUTCOME_COUNT] = {0};
-    struct pdnn_table table;
-    report_others(session, operators, counts);
-    fprintf(stderr, "%zu models, %zu operators\n", counts[PDNN_OUTCOME_OK], operators->keys.count);
-    *arguments->some_failed = pdnn_session_has_failed(counts);
-    pdnn_table_init(&table, &found_def);
-    for (size_t i = 0; i < operators->keys.count; i++) {
-        size_t row = pdnn_table_add_row(&table);
-        pdnn_table_set_count(&table, row, MODELS, operators->facts[i].models);
-        pdnn_table_set_count(&table, row, RUNS, operators->facts[i].runs);
-        pdnn_table_set_count(&table, row, OPERAND_BYTES, operators->facts[i].bytes);
-        pdnn_table_set_text(&table, row, OPERATOR, operators->keys.text[i]);
-    }
-    return pdnn_table_print(&table, arguments, err);
-}
-
 static enum pdnn_status run_models(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_cli_job job;
     struct pdnn_session *session = &job.session;
     struct pdnn_operators operators = {0};
+    struct pdnn_table table;
+    size_t counts[PDNN_OUTCOME_COUNT] = {0};
+    if (pdnn_arguments_only(arguments, "SPEC", "set,ceilings,allow-slow,no-cache,format,columns", err) !=
+        PDNN_OK)
+        return err->status;
     pdnn_cli_job_begin(&job, arguments);
     enum pdnn_status status = pdnn_cli_job_open(&job, err);
     if (status == PDNN_OK && session->spec.limits.budget_ns)
@@ -123,19 +109,41 @@ static enum pdnn_status run_models(const struct pdnn_arguments *arguments, struc
         status = pdnn_operators_collect(&operators, session, workers, &rules, NULL, err);
         pdnn_sweep_workers_destroy(workers);
     }
-    if (status == PDNN_OK)
-        status = print_found(session, &operators, arguments, err);
+    if (status == PDNN_OK) {
+        report_others(session, &operators, counts);
+        fprintf(stderr, "%zu models, %zu operators\n", counts[PDNN_OUTCOME_OK], operators.keys.count);
+        *arguments->some_failed = pdnn_session_has_failed(counts);
+        pdnn_table_init(&table, &found_def);
+        for (size_t i = 0; i < operators.keys.count; i++) {
+            size_t row = pdnn_table_add_row(&table);
+            pdnn_table_set_count(&table, row, MODELS, operators.facts[i].models);
+            pdnn_table_set_count(&table, row, RUNS, operators.facts[i].runs);
+            pdnn_table_set_count(&table, row, OPERAND_BYTES, operators.facts[i].bytes);
+            pdnn_table_set_text(&table, row, OPERATOR, operators.keys.text[i]);
+        }
+        status = pdnn_table_print(&table, arguments, err);
+    }
     pdnn_operators_finish(&operators);
     pdnn_cli_job_finish(&job);
     return status;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    const char *library = pdnn_argument(arguments, "library");
     struct pdnn_table table;
     if (arguments->n_operands)
         return run_models(arguments, err);
-    if (pdnn_arguments_only(arguments, "without a SPEC", "format,columns", err) != PDNN_OK)
+    if (pdnn_arguments_only(arguments, "without a SPEC", "library,format,columns", err) != PDNN_OK)
         return err->status;
+    if (library && !pdnn_path_has(library, "operators.csv"))
+        return pdnn_fail(err, PDNN_INVALID, "%s has no operators.csv", library);
+    if (library) {
+        enum pdnn_status status = pdnn_library_read(library, &table, err);
+        if (status == PDNN_OK)
+            return pdnn_table_print(&table, arguments, err);
+        pdnn_table_finish(&table);
+        return status;
+    }
     pdnn_table_init(&table, &ops_def);
     for (const struct pdnn_op_def *const *op = pdnn_ops; *op; op++)
         add_row(&table, *op);

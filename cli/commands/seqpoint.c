@@ -160,21 +160,19 @@ static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_run *r
                         pdnn_format_ns(total, (double)run->ran_ns), epoch_ns / (double)run->ran_ns);
 }
 
-static enum pdnn_status read_kinds(const char *directory, struct pdnn_table *table, struct pdnn_err *err) {
-    char path[PDNN_FOLDER_TEXT];
-    if (!pdnn_path_has(directory, "seqpoint.csv") || !pdnn_path_join(path, directory, "seqpoint.csv"))
-        return pdnn_fail(err, PDNN_INVALID, "%s: expected one model, or two result directories to compare",
-                         directory);
-    return pdnn_seqpoint_table_read(path, table, err);
-}
-
 static enum pdnn_status compare_two(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_table table[2] = {{0}}, made;
     struct pdnn_str title = {0};
+    char path[PDNN_FOLDER_TEXT];
     const char *first = arguments->operands[0], *second = arguments->operands[1];
     enum pdnn_status status = pdnn_arguments_only(arguments, "DIR DIR", "format,columns", err);
     for (int i = 0; i < 2 && status == PDNN_OK; i++)
-        status = read_kinds(arguments->operands[i], &table[i], err);
+        status =
+            pdnn_path_has(arguments->operands[i], "seqpoint.csv") &&
+                    pdnn_path_join(path, arguments->operands[i], "seqpoint.csv")
+                ? pdnn_seqpoint_table_read(path, &table[i], err)
+                : pdnn_fail(err, PDNN_INVALID, "%s: expected one model, or two result directories to compare",
+                            arguments->operands[i]);
     if (status == PDNN_OK && !pdnn_epoch_speedups(table, &made))
         status = pdnn_fail(err, PDNN_INVALID, "%s and %s are of different epochs", first, second);
     if (status == PDNN_OK && pdnn_wants_text(arguments))

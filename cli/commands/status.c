@@ -1,9 +1,11 @@
+#define _POSIX_C_SOURCE 200809L
 #include "cli/print/output.h"
 #include "results/store/results.h"
 #include "session/status.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static const char description[] =
     "Tells how far the sweep in DIR has come, from its journal or, if it has parts/, from those of all of its parts. "
@@ -18,12 +20,13 @@ static const char description[] =
     "Exit status 0: every instance is done. 1: some are begun or open.";
 
 static const struct pdnn_option_def options[] = {
+    {"watch", .help = "print again every five seconds until the sweep is complete"},
     PDNN_OPTIONS_TABLE,
 };
 
 static const struct pdnn_help_row examples[] = {
     {"paradnn status fc.results", "how much of a sweep is done"},
-    {"until paradnn status fc.results; do sleep 5; done", "the same, again and again until it is complete"},
+    {"paradnn status fc.results --watch", "the same until it is complete"},
 };
 
 /* The report is one row, whose columns depend on what there is. */
@@ -42,19 +45,18 @@ static void put_text(struct pdnn_table *row, const char *name, const char *text)
 }
 
 static void put_leases(struct pdnn_table *row, const struct pdnn_status_report *report) {
+    enum { HELD, STALE, ENDED, LOST, STATES };
+    static const char *const names[STATES] = {"leases_held", "leases_stale", "leases_ended", "leases_lost"};
     const struct pdnn_leases *leases = &report->leases;
-    size_t count[] = {[PDNN_LEASE_HELD] = 0, [PDNN_LEASE_ENDED] = 0, [PDNN_LEASE_LOST] = 0}, stale = 0,
-           held = 0;
+    size_t count[STATES] = {0}, held = 0;
     for (size_t i = 0; i < leases->count; i++) {
-        bool is_held = leases->lease[i].state == PDNN_LEASE_HELD;
-        count[leases->lease[i].state]++;
-        stale += is_held && leases->lease[i].is_stale;
-        held += is_held ? leases->lease[i].count : 0;
+        const struct pdnn_lease *lease = &leases->lease[i];
+        const bool is_held = lease->state == PDNN_LEASE_HELD;
+        count[is_held ? lease->is_stale : lease->state == PDNN_LEASE_ENDED ? ENDED : LOST]++;
+        held += is_held ? lease->count : 0;
     }
-    put_count(row, "leases_held", count[PDNN_LEASE_HELD] - stale);
-    put_count(row, "leases_stale", stale);
-    put_count(row, "leases_ended", count[PDNN_LEASE_ENDED]);
-    put_count(row, "leases_lost", count[PDNN_LEASE_LOST]);
+    for (int state = 0; state < STATES; state++)
+        put_count(row, names[state], count[state]);
     put_count(row, "instances_held", held);
     put_count(row, "instances_free", report->free);
     for (size_t i = 0; i < leases->count; i++) {
@@ -117,12 +119,17 @@ static enum pdnn_status print(const struct pdnn_status_report *report, const str
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_status_report report;
-    if (pdnn_status_read(arguments->operands[0], &report, err) != PDNN_OK)
-        return err->status;
-    enum pdnn_status status = print(&report, arguments, err);
-    *arguments->some_failed = report.tally.stage[PDNN_STAGE_DONE] < report.tally.instances;
-    pdnn_leases_close(&report.leases);
-    return status;
+    do {
+        if (pdnn_status_read(arguments->operands[0], &report, err) != PDNN_OK)
+            return err->status;
+        const enum pdnn_status status = print(&report, arguments, err);
+        *arguments->some_failed = report.tally.stage[PDNN_STAGE_DONE] < report.tally.instances;
+        pdnn_leases_close(&report.leases);
+        if (status != PDNN_OK)
+            return status;
+        fflush(stdout);
+    } while (pdnn_argument(arguments, "watch") && *arguments->some_failed && sleep(5) == 0);
+    return PDNN_OK;
 }
 
 PDNN_COMMAND(status, PDNN_COMMANDS_LOOK, "DIR", "Tells how far a sweep has come.", .run = run,

@@ -136,14 +136,6 @@ static void put_options(const struct pdnn_arguments *arguments, const struct pdn
                         (limit_ns > 2 * reserve_ns ? limit_ns - reserve_ns : limit_ns / 2) / second_ns);
 }
 
-/* Late enough to lose little, and so early that the signal comes before a worker stops of its own because no
- * visit fits: a visit takes limits.time at most. */
-static uint64_t warning_of(const struct pdnn_job *job, uint64_t visit_limit_ns) {
-    uint64_t warning_ns = 60 * second_ns;
-    warning_ns += job->grace_ns > visit_limit_ns ? job->grace_ns : visit_limit_ns;
-    return job->limit_ns && warning_ns > job->limit_ns / 4 ? job->limit_ns / 4 : warning_ns;
-}
-
 /* Says how long it will take, by the same predictions as everywhere, and limits the workers to the instances.
  */
 static enum pdnn_status predict(const struct pdnn_spec *spec, struct pdnn_job *job, struct pdnn_err *err) {
@@ -207,7 +199,12 @@ static enum pdnn_status prepare(const struct pdnn_arguments *arguments, struct p
         predict(spec, job, err) != PDNN_OK)
         return err->status;
     pdnn_str_printf(&text[NAME], "paradnn%s%s", spec->name ? "-" : "", spec->name ? spec->name : "");
-    job->warning_ns = warning_of(job, spec->limits.time_ns);
+    /* Late enough to lose little, and so early that the signal comes before a worker stops of its own because
+     * no visit fits: a visit takes limits.time at most. */
+    job->warning_ns =
+        60 * second_ns + (job->grace_ns > spec->limits.time_ns ? job->grace_ns : spec->limits.time_ns);
+    if (job->limit_ns && job->warning_ns > job->limit_ns / 4)
+        job->warning_ns = job->limit_ns / 4;
     job->name = pdnn_str_text(&text[NAME]);
     job->directory = pdnn_str_text(&text[DIRECTORY]);
     job->program = pdnn_str_text(&text[PROGRAM]);

@@ -153,6 +153,9 @@ class Compose(Case):
         self.assertFalse(os.path.exists(self.path("b", "operators.csv")))
         times = [[row["time_ns_median"] for row in rows if row["method"] == "composed"] for rows in (before, self.table("b", "results.csv"))]
         self.assertEqual(*times)
+        listed = self.run_paradnn("ops", "--library", "a", "--format", "csv").stdout
+        self.assertEqual(list(csv.DictReader(io.StringIO(listed))), self.table("a", "operators.csv"))
+        self.run_paradnn("ops", "--library", "b", code=2)
 
     def test_validation_runs_what_it_composed(self):
         done = self.run_paradnn("compose", "small.yaml", "-o", "a", "--ceilings", self.roofs, "--validate", "2", "--format", "csv")

@@ -128,7 +128,7 @@ def main():
             file.write('shard: "0/2"\n')
         shard = status("whole", 0)
         assert 0 < int(shard["instances"]) < 8, shard
-        run = subprocess.run([PARADNN, "status", "half", "--columns", "nope"], capture_output=True, text=True, check=False)
+        run = subprocess.run([PARADNN, "status", "half", "--watch", "--columns", "nope"], capture_output=True, text=True, check=False)
         assert run.returncode == 2 and run.stderr.count("has no column 'nope'") == 1, run
         run = subprocess.run([PARADNN, "status", "none"], capture_output=True, text=True, check=False)
         assert run.returncode == 2 and "none: No such file or directory" in run.stderr, run
