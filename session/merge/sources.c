@@ -3,7 +3,6 @@
  * session and its tasks, the roofs of each host; their visits, and which of them are kept. */
 #include "base/memory.h"
 #include "base/rng.h"
-#include "gen/expansion/walk.h"
 #include "results/stats/means.h"
 #include "results/store/tables.h"
 #include "results/table/read.h"
@@ -269,39 +268,32 @@ enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn
                                    job->spec_path, err);
 }
 
-/* `threads: all` gives the same model another id on a host with other cores: the k-th instance of the spec on
- * that host stands for the k-th task. */
-static enum pdnn_status find_with_threads(struct pdnn_merge_job *job, int64_t threads, struct pdnn_err *err) {
-    struct pdnn_walk walk = {0};
-    struct pdnn_expanded item;
-    enum pdnn_status status = PDNN_OK;
-    char id[PDNN_ID_TEXT];
-    pdnn_walk_start(&walk, &job->session.spec, threads, false);
-    for (size_t i = 0; i < job->session.n_tasks && pdnn_walk_next(&walk, &item, &status, err); i++)
-        if (job->id_of_task[i] == SIZE_MAX)
-            job->id_of_task[i] = pdnn_texts_find(&job->ids, pdnn_instance_format(&item.instance, id));
-    pdnn_walk_finish(&walk);
-    return status;
-}
-
-static enum pdnn_status find_tasks(struct pdnn_merge_job *job, struct pdnn_err *err) {
-    job->id_of_task = pdnn_arena_alloc(&job->arena, job->session.n_tasks + 1, sizeof *job->id_of_task);
-    for (size_t i = 0; i < job->session.n_tasks; i++)
-        job->id_of_task[i] = pdnn_texts_find(&job->ids, job->session.tasks[i].id);
-    enum pdnn_status status = PDNN_OK;
-    int64_t done[64] = {job->session.host.threads_all};
-    size_t n_done = 1;
-    for (size_t i = 0; i < job->n_sources && status == PDNN_OK && n_done < 64; i++) {
-        int64_t threads = (int64_t)pdnn_environment_count(job->source[i].environment, "threads_all");
-        bool known = job->source[i].host_of || !threads;
-        for (size_t k = 0; k < n_done; k++)
-            known = known || done[k] == threads;
-        if (known)
-            continue;
-        done[n_done++] = threads;
-        status = find_with_threads(job, threads, err);
+/* `threads: all` gives the same model another id on a host with other cores: one with all of that host's
+ * stands for the task with all of the session's. */
+static void find_tasks(struct pdnn_merge_job *job) {
+    const struct pdnn_session *session = &job->session;
+    struct pdnn_texts tasks = {0};
+    struct pdnn_instance instance;
+    char text[PDNN_ID_TEXT];
+    job->id_of_task = pdnn_arena_alloc(&job->arena, session->n_tasks + 1, sizeof *job->id_of_task);
+    for (size_t i = 0; i < session->n_tasks; i++) {
+        pdnn_texts_add(&tasks, session->tasks[i].id);
+        job->id_of_task[i] = pdnn_texts_find(&job->ids, session->tasks[i].id);
     }
-    return status;
+    for (size_t id = 0; id < job->ids.count; id++) {
+        const struct pdnn_merge_source *source = &job->source[job->visits[job->of[id].from].source];
+        if (source->host_of || pdnn_texts_find(&tasks, job->ids.text[id]) != SIZE_MAX ||
+            pdnn_instance_parse(job->ids.text[id], &instance, NULL) != PDNN_OK)
+            continue;
+        int64_t *threads = &instance.setting[PDNN_SETTING_THREADS];
+        if (*threads != (int64_t)pdnn_environment_count(source->environment, "threads_all"))
+            continue;
+        *threads = session->host.threads_all;
+        const size_t task = pdnn_texts_find(&tasks, pdnn_instance_format(&instance, text));
+        if (task != SIZE_MAX && job->id_of_task[task] == SIZE_MAX)
+            job->id_of_task[task] = id;
+    }
+    pdnn_texts_finish(&tasks);
 }
 
 static int by_text(const void *left, const void *right, void *user) {
@@ -312,9 +304,10 @@ static int by_text(const void *left, const void *right, void *user) {
 /* Instances in the order of the spec, then those that are not in it, by id. */
 enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *err) {
     size_t count = 0;
+    (void)err;
     job->order = pdnn_arena_alloc(&job->arena, job->ids.count + 1, sizeof *job->order);
-    enum pdnn_status status = find_tasks(job, err);
-    for (size_t i = 0; i < job->session.n_tasks && status == PDNN_OK; i++) {
+    find_tasks(job);
+    for (size_t i = 0; i < job->session.n_tasks; i++) {
         size_t id = job->id_of_task[i];
         if (id == SIZE_MAX || job->of[id].is_listed)
             continue;
@@ -322,12 +315,11 @@ enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *e
         job->order[count++] = id;
     }
     size_t listed = count;
-    for (size_t id = 0; id < job->ids.count && status == PDNN_OK; id++)
+    for (size_t id = 0; id < job->ids.count; id++)
         if (!job->of[id].is_listed)
             job->order[count++] = id;
-    if (status == PDNN_OK)
-        qsort_r(job->order + listed, count - listed, sizeof *job->order, by_text, &job->ids);
-    return status;
+    qsort_r(job->order + listed, count - listed, sizeof *job->order, by_text, &job->ids);
+    return PDNN_OK;
 }
 
 /* Mean logarithm of the rates with this thread count; -INFINITY if there are none. */

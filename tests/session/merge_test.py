@@ -5,6 +5,7 @@ Usage: merge_test.py PARADNN"""
 
 import csv
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -251,6 +252,21 @@ def test_threads_of_hosts():
     write(make_journal.environment("node2", 4), "b", "environment.yaml")
     merge("a", "b", "-o", "m")
     assert [row["id"] for row in rows("m", "results.csv")] == IDS[:4] + four[4:]
+
+
+def test_all_and_as_many_threads():
+    """On a host with two cores, `threads: [all, 2]` is one instance of each model, on one with four it is two."""
+    spec = SPEC.replace("threads: 2", "threads: [all, 2]").format("x")
+    four = [name.replace("threads=2", "threads=4") for name in IDS]
+    make_journal.make("a", spec, IDS, seed=1)
+    make_journal.make("b", spec, four[:2], seed=2, host="node2")
+    write(make_journal.environment("node2", 4), "b", "environment.yaml")
+    missing = merge("a", "b", "-o", "m", rc=1)
+    assert sorted(re.findall(r"missing: (.*)", missing)) == sorted(four[2:]), missing
+    found = {row["id"]: row for row in rows("m", "results.csv")}
+    assert {name for name, row in found.items() if row["status"] == "ok"} == set(IDS + four[:2]), found
+    exact = {row["id"]: row["flop_count"] for row in listed(spec.replace("[all, 2]", "[4, 2]"))}
+    assert {name: row["flop_count"] for name, row in found.items()} == exact
 
 
 def test_works_like_any_other():
