@@ -306,8 +306,8 @@ static void add_operand(struct completion *completion, const struct pdnn_command
     char first[32];
     for (size_t i = 0; !number && command->kind && command->kind(i, &name, &help); i++)
         add(completion, help, "%s", name);
-    for (; number && strchr(at, ' '); number--)
-        at = strchr(at, ' ') + 1;
+    for (; number && at[strcspn(at, " ")]; number--)
+        at += strcspn(at, " ") + 1;
     at += strspn(at, "[");
     snprintf(first, sizeof first, "%.*s", (int)strcspn(at, "|.] "), at);
     if (!number || strstr(at, "..."))
