@@ -189,10 +189,9 @@ static void add_ids(struct completion *completion) {
         add(completion, (*family)->help, "%s/", (*family)->name);
         if ((*family)->n_presets)
             add(completion, "a preset", "%s:", (*family)->name);
+        if (*part)
+            add_presets(completion, *family);
     }
-    for (const struct pdnn_family_def *const *family = pdnn_families; *part && !part[length] && *family;
-         family++)
-        add_presets(completion, *family);
     snprintf(name, sizeof name, "%.*s", length, part);
     if (!part[length] || pdnn_model_find(name, false, &model, NULL) != PDNN_OK)
         return;
@@ -303,15 +302,16 @@ static void add_options(struct completion *completion, const struct pdnn_argumen
 static void add_operand(struct completion *completion, const struct pdnn_command_def *command,
                         size_t number) {
     const char *name, *help, *at = command->operands;
-    char first[32];
+    struct pdnn_str first = {0};
     for (size_t i = 0; !number && command->kind && command->kind(i, &name, &help); i++)
         add(completion, help, "%s", name);
     for (; number && at[strcspn(at, " ")]; number--)
         at += strcspn(at, " ") + 1;
     at += strspn(at, "[");
-    snprintf(first, sizeof first, "%.*s", (int)strcspn(at, "|.] "), at);
+    pdnn_str_append(&first, at, strcspn(at, "|.] "));
     if (!number || strstr(at, "..."))
-        complete_argument(completion, first, NULL);
+        complete_argument(completion, pdnn_str_text(&first), NULL);
+    pdnn_str_finish(&first);
 }
 
 /* The last word, by those before it. */
