@@ -177,7 +177,7 @@ static void append_plan(struct pdnn_str *out, const struct pdnn_compose_plan *pl
             continue;
         count[model->is_small]++;
         fate[model->is_small][choose->models[i].fate]++;
-        seconds[model->is_small] += model->seconds;
+        seconds[model->is_small] += model->as.seconds;
     }
     for (size_t row = 0; row < operators->n_rows; row++) {
         measure_seconds += pdnn_table_number(operators, row, PDNN_PLANNED_ALL_SECONDS);

@@ -48,22 +48,6 @@ static enum pdnn_status find_contexts(struct compose *compose, struct pdnn_err *
     return PDNN_OK;
 }
 
-/* A task that runs for that many seconds, or has operators. */
-static void add_model(struct compose *compose, size_t task, double seconds, bool has_operators) {
-    const struct pdnn_task_operators *of = &compose->operators.tasks[task];
-    struct pdnn_choose_model *model = &compose->fates.models[task];
-    size_t count = has_operators ? of->count : 0;
-    uint32_t *numbers = pdnn_arena_alloc(&compose->fates.arena, count + 1, sizeof *numbers);
-    *model = (struct pdnn_choose_model){.operators = numbers, .seconds = seconds};
-    for (size_t i = 0; i < count; i++) {
-        size_t k = 0;
-        while (k < model->count && numbers[k] != of->use[i].number)
-            k++;
-        numbers[k] = (uint32_t)of->use[i].number;
-        model->count += k == model->count;
-    }
-}
-
 enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *err) {
     const struct pdnn_session *session = compose->session;
     struct pdnn_choose *choose = &compose->fates;
@@ -87,13 +71,23 @@ enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *e
         choose->operators[i].seconds = seconds_of(compose, i);
     }
     for (size_t i = 0; i < session->n_tasks; i++) {
+        const struct pdnn_task_operators *of = &compose->operators.tasks[i];
         const enum role role = compose->of[i].role;
-        int64_t lacks = compose->rules.rounds - (int64_t)session->tasks[i].visits_done;
-        double seconds = role == ROLE_COMPOSED || lacks < 0
-                             ? 0
-                             : (double)session->tasks[i].visit_ns * 1e-9 * (double)lacks;
-        if (role != ROLE_NONE)
-            add_model(compose, i, seconds, is_composed(role));
+        const int64_t lacks = compose->rules.rounds - (int64_t)session->tasks[i].visits_done;
+        const size_t count = is_composed(role) ? of->count : 0;
+        struct pdnn_choose_model *model = &choose->models[i];
+        if (role == ROLE_NONE)
+            continue;
+        uint32_t *numbers = pdnn_arena_alloc(&choose->arena, count + 1, sizeof *numbers);
+        *model = (struct pdnn_choose_model){.operators = numbers};
+        if (role != ROLE_COMPOSED && lacks > 0)
+            model->seconds = (double)session->tasks[i].visit_ns * 1e-9 * (double)lacks;
+        for (size_t k = 0, at = 0; k < count; k++, at = 0) {
+            while (at < model->count && numbers[at] != of->use[k].number)
+                at++;
+            numbers[at] = (uint32_t)of->use[k].number;
+            model->count += at == model->count;
+        }
     }
     choose->budget_seconds = pdnn_session_seconds_left(session);
     pdnn_choose(choose);

@@ -86,13 +86,14 @@ static enum pdnn_status add_groups(struct pdnn_compose_plan *plan, const struct 
                  pdnn_node_pass_name(node), groups[i].shape);
         const size_t number = enter(plan, roofs, threads, graph, &groups[i], key);
         uint32_t k = 0;
-        while (k < model->count && numbers[k] != number)
+        while (k < model->as.count && numbers[k] != number)
             k++;
         numbers[k] = (uint32_t)number;
-        model->count += k == model->count;
+        model->as.count += k == model->as.count;
     }
-    model->operators = numbers;
-    model->seconds = compile_seconds + node_seconds * (double)graph->n_nodes + group_seconds * (double)count;
+    model->as.operators = numbers;
+    model->as.seconds =
+        compile_seconds + node_seconds * (double)graph->n_nodes + group_seconds * (double)count;
     return PDNN_OK;
 }
 
@@ -108,7 +109,7 @@ static enum pdnn_status add_model(struct pdnn_compose_plan *plan, size_t task, s
     model->is_open = true;
     model->is_small = row->totals.memory_bytes <= pdnn_ceilings_cache_bytes(session->ceilings, threads);
     if (model->is_small) {
-        model->seconds = pdnn_predict(session->ceilings, &session->spec, instance, &row->totals).total;
+        model->as.seconds = pdnn_predict(session->ceilings, &session->spec, instance, &row->totals).total;
         return PDNN_OK;
     }
     pdnn_roofs_init(&roofs, session->ceilings, threads);
@@ -142,12 +143,12 @@ void pdnn_compose_plan_finish(struct pdnn_compose_plan *plan) {
 
 double pdnn_compose_plan_compiled(struct pdnn_compose_plan *plan, size_t task) {
     struct pdnn_planned_model *model = &plan->models[task];
-    double seconds = model->is_small ? 0 : model->seconds;
+    double seconds = model->is_small ? 0 : model->as.seconds;
     if (!model->is_open)
         return 0;
     model->is_open = false;
-    for (size_t i = 0; i < model->count; i++) {
-        struct pdnn_planned_operator *planned = &plan->operators[model->operators[i]];
+    for (size_t i = 0; i < model->as.count; i++) {
+        struct pdnn_planned_operator *planned = &plan->operators[model->as.operators[i]];
         seconds += planned->is_chosen ? 0 : planned->choice_seconds;
         planned->is_chosen = true;
     }
@@ -231,10 +232,10 @@ void pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double budge
             .key = plan->keys.text[i], .seconds = seconds_of(plan, &plan->operators[i])};
     for (size_t i = 0; i < choose->n_models; i++) {
         const struct pdnn_planned_model *model = &plan->models[i];
-        double seconds = model->is_small ? model->seconds : plan->compile_scale * model->seconds;
-        if (model->is_open)
-            choose->models[i] = (struct pdnn_choose_model){
-                .operators = model->operators, .count = model->count, .seconds = seconds};
+        if (!model->is_open)
+            continue;
+        choose->models[i] = model->as;
+        choose->models[i].seconds *= model->is_small ? 1 : plan->compile_scale;
     }
     pdnn_choose(choose);
 }

@@ -25,11 +25,9 @@ struct pdnn_planned_operator {
 };
 
 struct pdnn_planned_model {
-    const uint32_t *operators; /* distinct */
-    uint32_t count;
-    double seconds; /* to compile it; to run it if it is small */
-    bool is_open;   /* else it cannot run, or has been dealt with */
-    bool is_small;  /* it runs */
+    struct pdnn_choose_model as; /* its seconds: to compile it; to run it if it is small */
+    bool is_open;                /* else it cannot run, or has been dealt with */
+    bool is_small;               /* it runs */
 };
 
 struct pdnn_compose_plan {

@@ -91,15 +91,6 @@ static bool is_measured(const struct compose *compose, size_t task, size_t round
     return true;
 }
 
-/* What could not be predicted may be later, when more is measured; until then, it is said once. */
-static bool is_said(const struct compose *compose, size_t task, const struct pdnn_visit *visit) {
-    const struct pdnn_instance_visits of = pdnn_sweep_directory_visits(compose->sweep, task);
-    for (size_t i = 0; i < of.count; i++)
-        if (of.visit[i].outcome == visit->outcome && strcmp(of.visit[i].reason, visit->reason) == 0)
-            return true;
-    return false;
-}
-
 static enum pdnn_status compose_one(struct compose *compose, size_t task, size_t round,
                                     struct pdnn_err *err) {
     const struct pdnn_instance_visits of = listed(compose, task);
@@ -115,8 +106,13 @@ static enum pdnn_status compose_one(struct compose *compose, size_t task, size_t
         visit.ops = NULL;
         visit.n_ops = visit.samples = 0;
     }
-    bool has_failed = visit.outcome == PDNN_OUTCOME_UNPREDICTED;
-    if (complete || (has_failed && !is_said(compose, task, &visit)))
+    /* What could not be predicted may be later, when more is measured; until then, it is said once. */
+    const struct pdnn_instance_visits had = pdnn_sweep_directory_visits(compose->sweep, task);
+    bool is_new = complete || visit.outcome == PDNN_OUTCOME_UNPREDICTED;
+    for (size_t i = 0; i < had.count && !complete; i++)
+        is_new = is_new &&
+                 (had.visit[i].outcome != visit.outcome || strcmp(had.visit[i].reason, visit.reason) != 0);
+    if (is_new)
         status = pdnn_sweep_directory_commit(compose->sweep, task, &visit, err);
     pdnn_visit_finish(&visit);
     return status;
@@ -250,7 +246,7 @@ static bool is_known(const struct rounds *rounds, double low_ns, double high_ns)
         const struct pdnn_visit *old = &of->visit[i];
         if (!(old->flags & PDNN_FLAG_SETTLED) || !pdnn_visit_is(old, PDNN_VISITS_COMPOSED, &standing))
             continue;
-        if (fabs(old->p10_ns - low_ns) + fabs(old->p90_ns - high_ns) > 1e-6 * rounds->median_ns)
+        if (!(fabs(old->p10_ns - low_ns) + fabs(old->p90_ns - high_ns) <= 1e-6 * rounds->median_ns))
             return false;
         count++;
     }

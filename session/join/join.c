@@ -175,15 +175,6 @@ static enum pdnn_status check_part(const struct job *job, const char *path, stru
     return status;
 }
 
-/* Whether a process that may be alive writes there. */
-static bool is_in_use(const struct job *job, const char *part) {
-    bool is_held = strcmp(part, job->leases.self.part) == 0;
-    for (size_t i = 0; i < job->leases.count && !is_held; i++)
-        is_held = job->leases.lease[i].state == PDNN_LEASE_HELD &&
-                  strcmp(part, job->leases.lease[i].holder.part) == 0;
-    return is_held;
-}
-
 /* Frees what leases had done whose part is damaged, or gone although DIR was never merged, with a warning per
  * part. Each part is read once; not that of a process with a lease. */
 static enum pdnn_status void_damaged(struct job *job, bool *has_freed, struct pdnn_err *err) {
@@ -196,7 +187,11 @@ static enum pdnn_status void_damaged(struct job *job, bool *has_freed, struct pd
         const char *part = lease.holder.part;
         struct pdnn_err cause = {0};
         char path[PDNN_FOLDER_TEXT];
-        if (!lease.done || lease.is_checked || is_in_use(job, part))
+        bool is_in_use = strcmp(part, leases->self.part) == 0; /* a process that may be alive writes there */
+        for (size_t k = 0; k < leases->count; k++)
+            is_in_use = is_in_use || (leases->lease[k].state == PDNN_LEASE_HELD &&
+                                      strcmp(part, leases->lease[k].holder.part) == 0);
+        if (!lease.done || lease.is_checked || is_in_use)
             continue;
         const enum pdnn_status found = check_part(job, path_of_part(job, part, path), &cause);
         /* Otherwise it may be sound, and others may be able to read it. */

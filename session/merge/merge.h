@@ -47,6 +47,7 @@ struct pdnn_merge_source {
     dev_t device;
     ino_t inode;
     const char *environment; /* text of environment.yaml */
+    int64_t threads;         /* all that its host has; 0: not known, or several hosts */
     struct pdnn_journal_scan scan;
     uint32_t host;         /* of all its visits; UINT32_MAX if it was merged from several hosts: */
     struct pdnn_texts ids; /* instances of hosts.csv, and the host of each; NULL: there is none */

@@ -3,6 +3,7 @@
  * session and its tasks, the roofs of each host; their visits, and which of them are kept. */
 #include "base/memory.h"
 #include "base/rng.h"
+#include "gen/expansion/expand.h"
 #include "results/stats/means.h"
 #include "results/store/tables.h"
 #include "results/table/read.h"
@@ -119,6 +120,7 @@ static enum pdnn_status take_facts(struct pdnn_merge_job *job, struct pdnn_merge
         return read_hosts(job, source, err);
     pdnn_environment_value(source->environment, "host", &host);
     source->host = (uint32_t)pdnn_texts_add(&job->hosts, pdnn_str_text(&host));
+    source->threads = (int64_t)pdnn_environment_count(source->environment, "threads_all");
     pdnn_str_finish(&host);
     return PDNN_OK;
 }
@@ -152,26 +154,23 @@ static enum pdnn_status open_source(struct pdnn_merge_job *job, const char *path
     return pdnn_path_has(path, "spec.yaml") ? take_spec(job, path, err) : PDNN_OK;
 }
 
-static int is_visible(const struct dirent *entry) {
-    return *entry->d_name != '.';
-}
-
 /* The parts of a joined directory. Whatever else lies there is named and left alone. */
 static enum pdnn_status open_parts(struct pdnn_merge_job *job, const char *directory, struct pdnn_err *err) {
     char parts[PDNN_FOLDER_TEXT], path[PDNN_FOLDER_TEXT];
     struct dirent **entries = NULL;
     size_t strangers = 0;
     const int count =
-        pdnn_path_join(parts, directory, "parts") ? scandir(parts, &entries, is_visible, alphasort) : -1;
+        pdnn_path_join(parts, directory, "parts") ? scandir(parts, &entries, NULL, alphasort) : -1;
     enum pdnn_status status =
         count < 0 ? pdnn_fail(err, PDNN_INVALID, "%s/parts: cannot be read: %s", directory, strerror(errno))
                   : PDNN_OK;
     for (int i = 0; i < count; i++) {
-        if (status == PDNN_OK && !pdnn_path_join(path, parts, entries[i]->d_name))
+        const bool is_part = status == PDNN_OK && *entries[i]->d_name != '.';
+        if (is_part && !pdnn_path_join(path, parts, entries[i]->d_name))
             status = pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-        else if (status == PDNN_OK && pdnn_path_has(path, "journal.csv"))
+        else if (is_part && pdnn_path_has(path, "journal.csv"))
             status = open_source(job, path, err);
-        else if (status == PDNN_OK && strangers++ < NOTES)
+        else if (is_part && strangers++ < NOTES)
             pdnn_session_warn(&job->session, "%s: ignored, it has no journal.csv", path);
         free(entries[i]);
     }
@@ -268,32 +267,50 @@ enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn
                                    job->spec_path, err);
 }
 
-/* `threads: all` gives the same model another id on a host with other cores: one with all of that host's
- * stands for the task with all of the session's. */
-static void find_tasks(struct pdnn_merge_job *job) {
+/* `threads: all` gives the same model another id on a host with other cores: the k-th point of the spec there
+ * stands for the k-th one here, unless its id is another task's. */
+static enum pdnn_status find_with_threads(struct pdnn_merge_job *job, const struct pdnn_texts *tasks,
+                                          int64_t threads, struct pdnn_err *err) {
     const struct pdnn_session *session = &job->session;
-    struct pdnn_texts tasks = {0};
-    struct pdnn_instance instance;
-    char text[PDNN_ID_TEXT];
-    job->id_of_task = pdnn_arena_alloc(&job->arena, session->n_tasks + 1, sizeof *job->id_of_task);
-    for (size_t i = 0; i < session->n_tasks; i++) {
-        pdnn_texts_add(&tasks, session->tasks[i].id);
-        job->id_of_task[i] = pdnn_texts_find(&job->ids, session->tasks[i].id);
+    struct pdnn_expand *there = pdnn_expand_create(&session->spec, threads, false),
+                       *here = pdnn_expand_create(&session->spec, session->host.threads_all, false);
+    struct pdnn_expanded one, other;
+    char id[PDNN_ID_TEXT];
+    enum pdnn_status status;
+    for (bool done = false;;) {
+        status = pdnn_expand_next(there, &one, &done, err);
+        if (status == PDNN_OK && !done)
+            status = pdnn_expand_next(here, &other, &done, err);
+        if (status != PDNN_OK || done)
+            break;
+        const size_t task = pdnn_texts_find(tasks, pdnn_instance_format(&other.instance, id));
+        pdnn_instance_format(&one.instance, id);
+        if (task != SIZE_MAX && job->id_of_task[task] == SIZE_MAX && pdnn_texts_find(tasks, id) == SIZE_MAX)
+            job->id_of_task[task] = pdnn_texts_find(&job->ids, id);
     }
-    for (size_t id = 0; id < job->ids.count; id++) {
-        const struct pdnn_merge_source *source = &job->source[job->visits[job->of[id].from].source];
-        if (source->host_of || pdnn_texts_find(&tasks, job->ids.text[id]) != SIZE_MAX ||
-            pdnn_instance_parse(job->ids.text[id], &instance, NULL) != PDNN_OK)
-            continue;
-        int64_t *threads = &instance.setting[PDNN_SETTING_THREADS];
-        if (*threads != (int64_t)pdnn_environment_count(source->environment, "threads_all"))
-            continue;
-        *threads = session->host.threads_all;
-        const size_t task = pdnn_texts_find(&tasks, pdnn_instance_format(&instance, text));
-        if (task != SIZE_MAX && job->id_of_task[task] == SIZE_MAX)
-            job->id_of_task[task] = id;
+    pdnn_expand_destroy(there);
+    pdnn_expand_destroy(here);
+    return status;
+}
+
+static enum pdnn_status find_tasks(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    struct pdnn_texts tasks = {0};
+    enum pdnn_status status = PDNN_OK;
+    job->id_of_task = pdnn_arena_alloc(&job->arena, job->session.n_tasks + 1, sizeof *job->id_of_task);
+    for (size_t i = 0; i < job->session.n_tasks; i++) {
+        pdnn_texts_add(&tasks, job->session.tasks[i].id);
+        job->id_of_task[i] = pdnn_texts_find(&job->ids, job->session.tasks[i].id);
+    }
+    for (size_t i = 0; i < job->n_sources && status == PDNN_OK; i++) {
+        const int64_t threads = job->source[i].threads;
+        bool is_known = !threads || threads == job->session.host.threads_all;
+        for (size_t k = 0; k < i; k++)
+            is_known = is_known || threads == job->source[k].threads;
+        if (!is_known)
+            status = find_with_threads(job, &tasks, threads, err);
     }
     pdnn_texts_finish(&tasks);
+    return status;
 }
 
 static int by_text(const void *left, const void *right, void *user) {
@@ -304,9 +321,9 @@ static int by_text(const void *left, const void *right, void *user) {
 /* Instances in the order of the spec, then those that are not in it, by id. */
 enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *err) {
     size_t count = 0;
-    (void)err;
     job->order = pdnn_arena_alloc(&job->arena, job->ids.count + 1, sizeof *job->order);
-    find_tasks(job);
+    if (find_tasks(job, err) != PDNN_OK)
+        return err->status;
     for (size_t i = 0; i < job->session.n_tasks; i++) {
         size_t id = job->id_of_task[i];
         if (id == SIZE_MAX || job->of[id].is_listed)
@@ -366,24 +383,21 @@ static enum pdnn_status take_roofs(struct pdnn_merge_job *job, const char *path,
     return status;
 }
 
-/* Whether rows of this host may come from the source. */
-static bool has_host(const struct pdnn_merge_source *source, uint32_t host) {
-    bool has = source->host == host;
-    for (size_t i = 0; i < source->ids.count; i++)
-        has = has || source->host_of[i] == host;
-    return has;
-}
-
 enum pdnn_status pdnn_merge_read_roofs(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct pdnn_ceilings *scratch = pdnn_alloc(1, sizeof *scratch);
     job->roofs = pdnn_alloc(job->hosts.count + 1, sizeof *job->roofs);
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < job->n_sources && status == PDNN_OK; i++) {
         char path[PDNN_FOLDER_TEXT];
-        snprintf(path, sizeof path, "%s/ceilings.csv", job->source[i].path);
-        for (uint32_t host = 0; host < job->hosts.count && status == PDNN_OK; host++)
-            if (has_host(&job->source[i], host) && pdnn_path_has(job->source[i].path, "ceilings.csv"))
+        const struct pdnn_merge_source *source = &job->source[i];
+        snprintf(path, sizeof path, "%s/ceilings.csv", source->path);
+        for (uint32_t host = 0; host < job->hosts.count && status == PDNN_OK; host++) {
+            bool has = source->host == host;
+            for (size_t k = 0; k < source->ids.count; k++)
+                has = has || source->host_of[k] == host;
+            if (has && pdnn_path_has(source->path, "ceilings.csv"))
                 status = take_roofs(job, path, host, scratch, err);
+        }
     }
     free(scratch);
     return status;
