@@ -55,10 +55,11 @@ static const struct pdnn_column_def unpaired_columns[PDNN_UNPAIRED_COLUMNS] = {
 const struct pdnn_table_def pdnn_unpaired_def = {"compare-unpaired", "instances without a ratio",
                                                  unpaired_columns, PDNN_UNPAIRED_COLUMNS};
 
-size_t pdnn_comparison_at(const struct pdnn_comparison *comparison, size_t pair, int column) {
-    const size_t *at = comparison->at[pair];
-    return at[*pdnn_selection_get(&comparison->selection, at[PDNN_SIDE_A], column) ? PDNN_SIDE_A
-                                                                                   : PDNN_SIDE_B];
+int pdnn_comparison_side(const struct pdnn_comparison *comparison, int column) {
+    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
+        if (*pdnn_selection_get(&comparison->selection, comparison->at[pair][PDNN_SIDE_A], column))
+            return PDNN_SIDE_A;
+    return PDNN_SIDE_B;
 }
 
 const char *pdnn_comparison_setting(const struct pdnn_comparison *comparison, size_t pair, int side,
@@ -318,21 +319,20 @@ static enum pdnn_status find_across(struct pdnn_comparison *comparison, const ch
 static void add_keys(struct pdnn_comparison *comparison) {
     const struct pdnn_results *results = &comparison->selection.results;
     struct pdnn_table *pairs = &comparison->pairs;
-    for (int key = results->first_key; key < results->end_key && pairs->n_columns < PDNN_TABLE_COLUMNS_MAX;
-         key++) {
+    for (int key = results->first_key; key < results->end_key; key++) {
         const char *name = name_of(comparison, key);
         const bool is_whole = results->table.column[key].def.kind == PDNN_KIND_WHOLE;
         const struct pdnn_column_def def = {.name = pdnn_key_column(name),
                                             .title = name,
                                             .kind = is_whole ? PDNN_KIND_WHOLE : PDNN_KIND_TEXT};
-        if (key == results->results || pdnn_axes_have(&comparison->across, key) ||
-            pdnn_table_find(pairs, def.name) != SIZE_MAX)
+        if (key == results->results || pairs->n_columns == PDNN_TABLE_COLUMNS_MAX ||
+            pdnn_axes_have(&comparison->across, key) || pdnn_table_find(pairs, def.name) != SIZE_MAX)
             continue;
+        const int side = pdnn_comparison_side(comparison, key);
         size_t column = pdnn_table_add_column(pairs, &def);
         for (size_t pair = 0; pair < pairs->n_rows; pair++)
-            pdnn_table_parse(
-                pairs, pair, column,
-                pdnn_selection_get(&comparison->selection, pdnn_comparison_at(comparison, pair, key), key));
+            pdnn_table_parse(pairs, pair, column,
+                             pdnn_selection_get(&comparison->selection, comparison->at[pair][side], key));
     }
 }
 

@@ -98,8 +98,8 @@ double pdnn_pair_ratio(const struct pdnn_comparison *comparison, size_t pair);
 double pdnn_pair_ns(const struct pdnn_comparison *comparison, size_t pair, int side);
 double pdnn_pair_half(const struct pdnn_comparison *comparison, size_t pair);
 
-/* The place of the pair's row that has a cell in the column: A's, or B's where that is empty. */
-size_t pdnn_comparison_at(const struct pdnn_comparison *comparison, size_t pair, int column);
+/* Whose cells of the column stand for the pairs: A's, unless all of these are empty. */
+int pdnn_comparison_side(const struct pdnn_comparison *comparison, int column);
 
 /* The value of a run setting of a pair on one side. */
 const char *pdnn_comparison_setting(const struct pdnn_comparison *comparison, size_t pair, int side,

@@ -412,7 +412,7 @@ static void choose_keys(struct picture *p) {
             p->keys.count + (selection->results.n_directories > 1) < PDNN_SELECTION_AXES_MAX)
             p->keys.column[p->keys.count++] = column;
     }
-    if (varies(p, selection->results.results, true))
+    if (varies(p, selection->results.results, true) || (p->is_span && selection->results.n_directories > 1))
         p->keys.column[p->keys.count++] = selection->results.results;
 }
 

@@ -31,15 +31,15 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
 static void collect_points(struct picture *p) {
     const struct pdnn_comparison *c = &p->in->comparison;
     const struct pdnn_table *pairs = &c->pairs;
+    const int x_side = pdnn_comparison_side(c, p->x), color_side = pdnn_comparison_side(c, p->color);
     p->in->left_out = c->unpaired.n_rows;
     pdnn_picture_table(p->in, "id family x #speedup #low #high decision color");
     for (size_t pair = 0; pair < pairs->n_rows; pair++) {
-        const size_t at = pdnn_comparison_at(c, pair, p->x), painted = pdnn_comparison_at(c, pair, p->color);
+        const size_t at = c->at[pair][x_side], painted = c->at[pair][color_side];
         const double x = pdnn_selection_number(&c->selection, at, p->x);
-        if (!(x > 0)) {
-            p->in->left_out++;
+        p->in->left_out += !(x > 0);
+        if (!(x > 0))
             continue;
-        }
         const char *decision = pdnn_table_text(pairs, pair, PDNN_PAIR_DECISION);
         const bool has_interval = !pdnn_table_is_empty(pairs, pair, PDNN_PAIR_LOW);
         p->without += !has_interval;
