@@ -27,6 +27,11 @@ enum pdnn_status pdnn_fd_write(int fd, const void *bytes, size_t length, struct 
     return PDNN_OK;
 }
 
+size_t pdnn_text_mark(const char *text, size_t length) {
+    static const char mark[] = "\xef\xbb\xbf";
+    return length >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
+}
+
 /* size_bytes: what the file is said to have; 0 for pipes and for files that the kernel makes up. */
 static enum pdnn_status read_open_file(int fd, const char *path, size_t limit_bytes, size_t size_bytes,
                                        char **text, size_t *length, struct pdnn_err *err) {
@@ -43,10 +48,12 @@ static enum pdnn_status read_open_file(int fd, const char *path, size_t limit_by
             return PDNN_INVALID;
         }
         if (done == 0) {
+            const size_t mark = pdnn_text_mark(buffer, used);
             buffer[used] = 0;
+            memmove(buffer, buffer + mark, used - mark + 1);
             *text = buffer;
             if (length)
-                *length = used;
+                *length = used - mark;
             return PDNN_OK;
         }
         used += (size_t)done;

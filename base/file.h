@@ -8,7 +8,12 @@
 
 #include <stddef.h>
 
-/* Reads the file into heap memory, NUL-terminated; the caller frees *text. length may be NULL.
+/* How many bytes of the text are UTF-8's byte order mark, which spreadsheets and editors put first: 3 or 0.
+ */
+size_t pdnn_text_mark(const char *text, size_t length);
+
+/* Reads the file, without such a mark, into heap memory, NUL-terminated; the caller frees *text. length may
+ * be NULL.
  * PDNN_INVALID, with a message that names the path, for a directory, a device, a pipe, a file larger than
  * limit_bytes, or one that cannot be read; it never waits for a pipe's writer. The exception are pipes named
  * as an own descriptor, /dev/stdin or /dev/fd/N: whoever started the program handed it that pipe. */

@@ -99,7 +99,6 @@ static enum pdnn_status read_lines(struct reader *reader, struct pdnn_yaml *tabl
 
 static enum pdnn_status read_table(const struct pdnn_yaml *file, struct pdnn_yaml_count *count,
                                    struct pdnn_arena *arena, struct pdnn_yaml **table, struct pdnn_err *err) {
-    static const char mark[] = "\xef\xbb\xbf";
     char *text = NULL;
     size_t length;
     enum pdnn_status status = pdnn_key_check_scalar(file, "file", err);
@@ -116,7 +115,7 @@ static enum pdnn_status read_table(const struct pdnn_yaml *file, struct pdnn_yam
         return pdnn_yaml_fail(file, err, "%s: not a text file", path);
     }
     struct reader reader = {.place = {.file = path, .line = 1, .column = 1, .text = ""},
-                            .at = text + (strncmp(text, mark, 3) == 0 ? 3 : 0),
+                            .at = text,
                             .count = count,
                             .arena = arena};
     *table = new_node(&reader, PDNN_YAML_LIST);

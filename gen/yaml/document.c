@@ -436,14 +436,9 @@ static enum pdnn_status check_directives(const struct builder *builder, struct p
 
 enum pdnn_status pdnn_yaml_parse(const struct pdnn_yaml_input *input, struct pdnn_arena *arena,
                                  struct pdnn_yaml **root, struct pdnn_err *err) {
-    static const char byte_order_mark[] = "\xef\xbb\xbf";
     const char *text = input->text;
-    size_t length = input->length;
+    const size_t length = input->length;
     struct pdnn_yaml_count own = {0};
-    if (length >= strlen(byte_order_mark) && memcmp(text, byte_order_mark, strlen(byte_order_mark)) == 0) {
-        text += strlen(byte_order_mark);
-        length -= strlen(byte_order_mark);
-    }
     struct builder builder = {.file = input->file,
                               .whole_name = input->whole_name,
                               .text = text,

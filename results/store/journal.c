@@ -366,7 +366,7 @@ static enum pdnn_status load(struct pdnn_journal *journal, struct pdnn_err *err)
     scan.ops_rows = &ops;
     if (status == PDNN_OK)
         status = copy_rows(&scan, NULL, NULL, &rows, err);
-    pdnn_log_file_keep(&journal->visits, &scan.visits, rows.length);
+    pdnn_log_file_keep(&journal->visits, &scan.visits, scan.visits.mark + rows.length);
     pdnn_log_file_keep(file, &scan.ops, scan.ops.offset + scan.ops.at);
     if (scan.stray_ids.count)
         pdnn_str_append(&kept, ops.text, ops.length);

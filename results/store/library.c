@@ -134,7 +134,7 @@ static enum pdnn_status read_rows(const char *directory, struct pdnn_library *li
             pdnn_str_append(&rows, line.text, line.length);
     }
     if (library)
-        pdnn_log_file_keep(&library->file, &scan, rows.length);
+        pdnn_log_file_keep(&library->file, &scan, scan.mark + rows.length);
     if (status == PDNN_OK)
         status = pdnn_table_read_text(&read, rows.text, rows.length, &pdnn_library_def, table, err);
     pdnn_log_scan_close(&scan);

@@ -110,8 +110,11 @@ enum pdnn_status pdnn_log_scan_open(struct pdnn_log_scan *scan, const char *dire
     if (fstat(scan->fd, &info) != 0 || !S_ISREG(info.st_mode))
         return pdnn_fail(err, PDNN_INVALID, "%s: is not a file", scan->path);
     enum pdnn_status status = pdnn_log_scan_line(scan, &header, err);
+    if (status != PDNN_OK)
+        return status;
     scan->header = header.length;
-    return status == PDNN_OK ? check_header(def, scan->path, scan->block, scan->used, err) : status;
+    scan->mark = pdnn_text_mark(scan->block, scan->used);
+    return check_header(def, scan->path, scan->block + scan->mark, scan->used - scan->mark, err);
 }
 
 /* Whether nothing but an incomplete line follows. */

@@ -19,6 +19,7 @@ struct pdnn_log_scan {
     size_t at, used, room; /* in the block */
     uint64_t offset;       /* of the block in the file */
     uint64_t header;       /* length of the header; 0: it is not there, or is not complete */
+    size_t mark;           /* bytes of the byte order mark that the header begins with */
     uint64_t line;         /* lines taken so far */
     bool torn;             /* the last line was incomplete and was left out */
 };

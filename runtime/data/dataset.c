@@ -59,13 +59,15 @@ static bool parse_value(const struct key *key, const char *text, int64_t *value)
     return false;
 }
 
-/* Cuts the next line off the text; NULL after the last. */
+/* Cuts the next line off the text, without its CR if it has one; NULL after the last. */
 static char *next_line(char **text) {
     char *line = *text, *end = line + strcspn(line, "\n");
     if (!*line)
         return NULL;
     *text = *end ? end + 1 : end;
     *end = 0;
+    if (end > line && end[-1] == '\r')
+        end[-1] = 0;
     return line;
 }
 

@@ -87,6 +87,27 @@ static void test_file_read_sizes(void **state) {
     }
 }
 
+/* A byte order mark is not a part of the text, but only a whole one, once, in front. */
+static void test_file_read_skips_a_byte_order_mark(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {{"\xef\xbb\xbf", ""},
+                                          {"\xef\xbb\xbfx", "x"},
+                                          {"\xef\xbb", "\xef\xbb"},
+                                          {"x\xef\xbb\xbf", "x\xef\xbb\xbf"},
+                                          {"\xef\xbb\xbf\xef\xbb\xbf", "\xef\xbb\xbf"}};
+    char path[PATH_ROOM];
+    path_of("file", path);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *text;
+        size_t length;
+        assert_int_equal(pdnn_file_replace(path, rows[i][0], strlen(rows[i][0]), NULL), PDNN_OK);
+        assert_int_equal(pdnn_file_read(path, LIMIT_BYTES, &text, &length, NULL), PDNN_OK);
+        assert_string_equal(text, rows[i][1]);
+        assert_int_equal(length, strlen(rows[i][1]));
+        free(text);
+    }
+}
+
 /* Without a writer, opening or reading the pipe would wait forever. */
 static void test_file_read_refuses_what_is_no_file(void **state) {
     (void)state;
@@ -199,6 +220,7 @@ static void test_file_descriptor(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_file_read_sizes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_file_read_skips_a_byte_order_mark, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_read_refuses_what_is_no_file, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_read_takes_an_inherited_pipe, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_replace_leaves_neighbors, setup, teardown),

@@ -38,6 +38,8 @@ FILES = {
     "shapes/cell.csv": "nodes,batch\n64,16\n64,x\n",
     "merge.yaml": "run: {threads: 1}\nmodels:\n  - fc: &a {layers: 1, nodes: 8}\n  - fc: &b {<<: *a, nodes: 16, batch: 2}\n"
                   "  - fc: {batch: 4, <<: [*b, {nodes: 32, input: 7}]}\n",
+    "mark.yaml": "\ufeffrun: {threads: 1}\nmodels:\n  - fc: {layers: 3}\n",
+    "marked.yaml": "\ufeffmodles: []\n",
     "fc.results/spec.yaml": "models: [fc: {}]\n",
     "fc.results/results.csv": "id,status\n",
 }
@@ -75,6 +77,8 @@ WORKS = [
     ("list shapes/fewer.yaml", "", r"filtered  fc/layers=1,[^\n]*batch=16,[^\n]*\n[^\n]*batch=32,activation=relu,threads=1\n\Z"),
     ("list merge.yaml", "", r"layers=1,nodes=8,input=2000,[^\n]*\n[^\n]*layers=1,nodes=16,input=2000,[^\n]*batch=2,[^\n]*\n"
      r"[^\n]*layers=1,nodes=16,input=7,[^\n]*batch=4,[^\n]*\n\Z"),
+    ("list mark.yaml", "", r"fc/layers=3,[^\n]*\n\Z"),
+    ("list -", FILES["mark.yaml"], r"fc/layers=3,[^\n]*\n\Z"),
     ("families resnet50", "", r"hyper-parameter +block "),
     ("columns gflops", "", r"results +gflops "),
     ("columns preempted", "", r"flags +preempted +.*What to do: "),
@@ -126,6 +130,7 @@ WRONG = [
     ("run fc.results/results.csv", "fc.results/results.csv: is a table, expected a spec or an ID"),
     ("list shapes/wrong.yaml", "shapes/wrong.yaml:1:61: shapes/some.csv has no column 'btch'"),
     ("list shapes/cell.yaml", "shapes/cell.csv:3:4: batch is 'x', expected a whole number"),
+    ("list marked.yaml", "marked.yaml:1:1: unknown key 'modles' in a spec, did you mean 'models'?"),
     ("list loop.yaml", "loop.yaml: Too many levels of symbolic links"),
     ("list fc/layers=\u200b2", "'fc/layers=\\u200b2': layers is '\\u200b2', expected a whole number"),
     ("list - -", "'-' is given twice, and there is one standard input"),

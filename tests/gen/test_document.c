@@ -27,7 +27,6 @@ static void test_parse_places(void **state) {
     static const char *const texts[] = {
         "a: 1\nb:\n  - x\n  - {c: 'two'}\n",
         "a: 1\r\nb:\r\n  - x\r\n  - {c: 'two'}\r\n",
-        "\357\273\277a: 1\nb:\n  - x\n  - {c: 'two'}\n",
         "a: &n 1\nb:\n  - x\n  - {c: \"two\"}\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

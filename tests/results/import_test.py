@@ -319,6 +319,18 @@ class Import(unittest.TestCase):
         with open(self.path("t.csv.out", "results.csv"), encoding="utf-8") as one, open(self.path("lists.json.out", "results.csv"), encoding="utf-8") as two:
             self.assertEqual(one.read(), two.read())
 
+    def test_byte_order_marks(self):
+        """What spreadsheets write in front of UTF-8 is not a part of the first column's name, nor of JSON."""
+        self.write_table()
+        self.paradnn("import", "t.csv", "-o", "plain", *self.MAPPED)
+        for name in ("t.csv", "objects.json", "lists.json"):
+            with open(self.path(name), encoding="utf-8") as file:
+                text = file.read()
+            with open(self.path("marked." + name), "w", encoding="utf-8-sig") as file:
+                file.write(text)
+            self.paradnn("import", "marked." + name, "-o", name + ".out", *self.MAPPED)
+            self.assertEqual(self.rows(name + ".out", "results.csv"), self.rows("plain", "results.csv"))
+
     def test_a_column_of_models(self):
         """Presets and ids; rows that cannot be read are counted and named."""
         self.write("m.csv", "net,batch,rate\nresnet50,4,100\n\"fc/layers=2,nodes=64\",8,2000\nresnet51,4,100\ncnn:resnet18,4,many\nresnet18,4,\n")

@@ -56,6 +56,23 @@ class Tables(unittest.TestCase):
         self.assertGreater(len(rows), 5)
         self.assertEqual(listed, rows)
 
+    def said(self, *arguments):
+        done = subprocess.run([PARADNN, *arguments], cwd=self.place, capture_output=True, text=True, env={**os.environ, "PARADNN_NO_CACHE": "1"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    SHOWN = (("fit", "fc.results", "--value", "gflops", "--residuals", "--format", "csv"), ("breakdown", "fc.results"), ("plot", "roofline", "fc.results", "--format", "csv"))
+
+    def test_byte_order_marks(self):
+        """Tables that a spreadsheet saved: a UTF-8 mark first, and lines that end as on Windows."""
+        before = [self.said(*arguments) for arguments in self.SHOWN]
+        for name in ("results.csv", "ops.csv", "ceilings.csv"):
+            with open(os.path.join(self.place, "fc.results", name), encoding="utf-8") as file:
+                text = file.read()
+            with open(os.path.join(self.place, "fc.results", name), "w", encoding="utf-8-sig", newline="\r\n") as file:
+                file.write(text)
+        self.assertEqual([self.said(*arguments) for arguments in self.SHOWN], before)
+
     def run_with(self, language, text):
         name, find, arguments = TOOLS[language]
         program = find()

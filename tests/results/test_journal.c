@@ -164,6 +164,37 @@ static void write_file(const char *path, const char *text, size_t length) {
     assert_int_equal(fclose(file), 0);
 }
 
+/* Spreadsheets put it first; what is appended, and a torn last line, come out as without it. */
+static void test_journal_with_byte_order_marks(void **state) {
+    const struct place *place = *state;
+    const char *const paths[] = {place->journal, place->ops};
+    struct pdnn_err err = {0};
+    struct pdnn_journal *journal;
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
+    append_three(journal);
+    pdnn_journal_close(journal);
+    for (size_t i = 0; i < 2; i++) {
+        struct pdnn_str marked = {0};
+        char *text;
+        assert_int_equal(pdnn_file_read(paths[i], LIMIT_BYTES, &text, NULL, &err), PDNN_OK);
+        pdnn_str_printf(&marked, "\xef\xbb\xbf%s3,torn", text);
+        write_file(paths[i], marked.text, marked.length);
+        pdnn_str_finish(&marked);
+        free(text);
+    }
+    for (int visits = 2; visits < 4; visits++) {
+        struct pdnn_visit more = make_visit(visits + 1);
+        if (pdnn_journal_open(&place->folder, &journal, &err) != PDNN_OK)
+            fail_msg("%s", err.text);
+        assert_int_equal(pdnn_visits_of(&journal->known, "fc/a=1,b=2").count, visits);
+        assert_int_equal(pdnn_journal_append(journal, "fc/a=1,b=2", &more, &err), PDNN_OK);
+        pdnn_journal_close(journal);
+    }
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
+    assert_false(journal->visits.torn || journal->ops.torn);
+    pdnn_journal_close(journal);
+}
+
 /* The contents of a file at some moment. */
 struct text {
     char *bytes;
@@ -512,6 +543,7 @@ static void test_journal_many_instances(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_journal_append_reads_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_with_byte_order_marks, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_torn_at_every_byte, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_misses_ops, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_names_the_line_of_an_op_too_many, setup, teardown),

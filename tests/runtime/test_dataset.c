@@ -90,6 +90,16 @@ static void test_dataset_refuses_damage(void **state) {
     assert_int_equal(pdnn_dataset_open(in_room("bad", path), &set, NULL), PDNN_OK);
     assert_int_equal(set.files[0].label, 7);
     pdnn_dataset_close(&set);
+    static const char windows[] = "\xef\xbb\xbfparadnn_dataset: 1\r\nkind: images\r\n\r\ncount: 1\r\n";
+    put_file("bad/dataset.txt", windows, strlen(windows));
+    put_file("bad/files.txt",
+             "\xef\xbb\xbf"
+             "a.ppm 7\r\n",
+             12);
+    assert_int_equal(pdnn_dataset_open(in_room("bad", path), &set, NULL), PDNN_OK);
+    assert_string_equal(set.files[0].name, "a.ppm");
+    assert_int_equal(set.files[0].label, 7);
+    pdnn_dataset_close(&set);
 }
 
 static struct pdnn_dataset make(const char *name, enum pdnn_dataset_kind kind, enum pdnn_encoding encoding) {
