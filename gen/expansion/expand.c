@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
+#include "gen/expansion/instances.h"
 #include "gen/model.h"
 #include "gen/where/where.h"
 
@@ -28,9 +29,8 @@ struct pdnn_expand {
     struct pdnn_where *where;
     struct pdnn_sample *sample;
     uint64_t point, kept, rejects, work;
-    struct pdnn_err why; /* why the last instance has no totals */
-    /* Index on the threads axis whose value `all` or a number already gives; else UINT64_MAX. */
-    uint64_t threads_repeat;
+    struct pdnn_instance_set drawn; /* what the sample has kept, with `threads: all` as the word */
+    struct pdnn_err why;            /* why the last instance has no totals */
 };
 
 struct pdnn_expand *pdnn_expand_create(const struct pdnn_spec *spec, int64_t threads, bool with_memory) {
@@ -46,6 +46,7 @@ struct pdnn_expand *pdnn_expand_create(const struct pdnn_spec *spec, int64_t thr
 static void close_model(struct pdnn_expand *expand) {
     pdnn_where_destroy(expand->where);
     pdnn_sample_destroy(expand->sample);
+    pdnn_instance_set_finish(&expand->drawn);
     expand->where = NULL;
     expand->sample = NULL;
     expand->is_open = false;
@@ -60,33 +61,11 @@ void pdnn_expand_destroy(struct pdnn_expand *expand) {
     free(expand);
 }
 
-static bool is_axis_of(const struct pdnn_axis *axis, enum pdnn_setting setting) {
-    return axis->is_setting && axis->index == (int)setting;
-}
-
-/* With `threads: [2, all]` on two cores the second value repeats the first. */
-static uint64_t find_threads_repeat(const struct pdnn_spec_model *model, int64_t threads) {
-    for (size_t i = 0; i < model->n_groups; i++) {
-        const struct pdnn_axis *axis = &model->axes[model->groups[i].first];
-        if (model->groups[i].n_axes > 1 || !is_axis_of(axis, PDNN_SETTING_THREADS) || !axis->values)
-            continue;
-        bool seen = false;
-        for (uint64_t at = 0; at < axis->count; at++) {
-            bool is_all = axis->values[at].number == 0 || axis->values[at].number == threads;
-            if (is_all && seen)
-                return at;
-            seen = seen || is_all;
-        }
-    }
-    return UINT64_MAX;
-}
-
 static enum pdnn_status open_model(struct pdnn_expand *expand, struct pdnn_err *err) {
     const struct pdnn_spec_model *model = &expand->spec->models[expand->model];
     enum pdnn_status status = PDNN_OK;
     expand->is_open = true;
     expand->point = expand->kept = expand->rejects = expand->work = 0;
-    expand->threads_repeat = find_threads_repeat(model, expand->threads);
     if (model->where)
         status = pdnn_where_create(model->where, model->base.family, &expand->where, err);
     if (status == PDNN_OK && model->method != PDNN_SAMPLE_ALL)
@@ -111,9 +90,9 @@ static bool any_applies(const struct pdnn_instance *instance, const struct pdnn_
     return any;
 }
 
-/* Fills in the values of a point; false if the instance repeats another one. */
-static bool place_point(const struct pdnn_expand *expand, const struct pdnn_spec_model *model, uint64_t point,
-                        struct pdnn_instance *instance) {
+/* Fills in the values of a point, `threads: all` as the word; false if the instance repeats another one along
+ * an axis that does not apply. */
+static bool place_point(const struct pdnn_spec_model *model, uint64_t point, struct pdnn_instance *instance) {
     uint64_t at[PDNN_MODEL_AXES_MAX];
     *instance = model->base;
     for (size_t i = model->n_groups; i-- > 0;) {
@@ -124,17 +103,12 @@ static bool place_point(const struct pdnn_expand *expand, const struct pdnn_spec
             pdnn_axis_apply(&model->axes[j], at[i], instance);
     }
     for (size_t i = 0; i < model->n_groups; i++) {
-        const struct pdnn_axis *axis = &model->axes[model->groups[i].first];
-        size_t n_axes = model->groups[i].n_axes;
-        if (!at[i])
-            continue;
-        if (!any_applies(instance, axis, n_axes))
-            return false;
-        if (n_axes == 1 && is_axis_of(axis, PDNN_SETTING_THREADS) && at[i] == expand->threads_repeat)
+        const struct pdnn_axis_group *group = &model->groups[i];
+        if (at[i] && !any_applies(instance, &model->axes[group->first], group->n_axes))
             return false;
     }
     pdnn_instance_settle(instance);
-    pdnn_instance_resolve(instance, expand->threads);
+    pdnn_instance_resolve(instance, 0);
     return true;
 }
 
@@ -193,6 +167,25 @@ static const char *find_reason(const struct pdnn_expand *expand, const struct pd
     return item->invalid ? expand->why.text : no_totals;
 }
 
+/* Whether `where` is true with as many threads for `all`; 0: with some number of them. */
+static enum pdnn_status holds_with(struct pdnn_expand *expand, const struct pdnn_expanded *item,
+                                   int64_t threads, bool *holds, struct pdnn_err *err) {
+    enum { CORES_MAX = 1024 };
+    const bool is_open =
+        !threads && !item->instance.setting[PDNN_SETTING_THREADS] && pdnn_where_uses_threads(expand->where);
+    enum pdnn_status status = PDNN_OK;
+    *holds = false;
+    for (int64_t all = threads ? threads : 1; !*holds; all *= 2) {
+        struct pdnn_instance instance = item->instance;
+        pdnn_instance_resolve(&instance, all);
+        const bool is_last = !is_open || all == CORES_MAX;
+        status = pdnn_where_eval(expand->where, &instance, &item->totals, holds, is_last ? err : NULL);
+        if (is_last)
+            break;
+    }
+    return *holds ? PDNN_OK : status;
+}
+
 /* Computes costs and evaluates `where`. A `where` on costs needs them first, and is false if counts do not
  * fit; otherwise costs are computed afterwards, except for points that a sample drops. If the only instance
  * of a model is invalid, that is an error in the spec rather than a corner of a space. */
@@ -201,7 +194,7 @@ static enum pdnn_status judge(struct pdnn_expand *expand, struct pdnn_expanded *
     enum pdnn_status status = costs_first ? add_costs(expand, item, err) : PDNN_OK;
     bool can_tell = !costs_first || item->has_totals;
     if (status == PDNN_OK && expand->where && can_tell)
-        status = pdnn_where_eval(expand->where, &item->instance, &item->totals, &holds, err);
+        status = holds_with(expand, item, expand->sample ? 0 : expand->threads, &holds, err);
     if (status != PDNN_OK)
         return status;
     item->filtered = !holds || (!can_tell && !item->invalid);
@@ -227,16 +220,33 @@ static enum pdnn_status reject(struct pdnn_expand *expand, const struct pdnn_spe
                           expand->rejects, expand->kept, model->sample_count);
 }
 
+/* Puts this host's number for `threads: all`, with which `where` may be false for what a sample has drawn. */
+static enum pdnn_status bring_here(struct pdnn_expand *expand, struct pdnn_expanded *item,
+                                   struct pdnn_err *err) {
+    const bool may_differ =
+        expand->sample && expand->where && pdnn_where_uses_threads(expand->where) && !item->invalid;
+    bool holds = true;
+    if (!expand->threads)
+        return PDNN_OK;
+    if (may_differ && holds_with(expand, item, expand->threads, &holds, err) != PDNN_OK)
+        return err->status;
+    if (!holds)
+        item->reason = find_reason(expand, item, holds);
+    item->filtered = item->filtered || !holds;
+    pdnn_instance_resolve(&item->instance, expand->threads);
+    return PDNN_OK;
+}
+
 /* Visits one point; *found is false if it must not appear. */
 static enum pdnn_status visit_point(struct pdnn_expand *expand, uint64_t point, struct pdnn_expanded *item,
                                     bool *found, struct pdnn_err *err) {
     const struct pdnn_spec_model *model = &expand->spec->models[expand->model];
     struct pdnn_expanded made = {0};
     expand->has_costs = false;
-    *found = place_point(expand, model, point, &made.instance);
+    *found = place_point(model, point, &made.instance);
     enum pdnn_status status = *found ? judge(expand, &made, err) : PDNN_OK;
     if (status == PDNN_OK && expand->sample) {
-        *found = *found && !made.filtered;
+        *found = *found && !made.filtered && pdnn_instance_set_add(&expand->drawn, &made.instance);
         if (*found) {
             pdnn_sample_keep(expand->sample, point);
             expand->kept++;
@@ -245,6 +255,8 @@ static enum pdnn_status visit_point(struct pdnn_expand *expand, uint64_t point, 
             status = reject(expand, model, err);
         }
     }
+    if (status == PDNN_OK && *found)
+        status = bring_here(expand, &made, err);
     if (status == PDNN_OK && *found)
         *item = made;
     return status;

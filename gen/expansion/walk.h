@@ -10,7 +10,6 @@ struct pdnn_walk {
     const bool *only; /* the caller's: whether each instance is returned; NULL: all are */
     size_t next;
     struct pdnn_expand *expand;
-    bool may_repeat; /* else all instances are different, and none is remembered */
     struct pdnn_instance_set seen;
 };
 

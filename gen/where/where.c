@@ -79,6 +79,10 @@ bool pdnn_where_uses_costs(const struct pdnn_where *where) {
     return where->text.used >> PDNN_WHERE_COSTS != 0;
 }
 
+bool pdnn_where_uses_threads(const struct pdnn_where *where) {
+    return where->text.used >> (PDNN_WHERE_SETTINGS + PDNN_SETTING_THREADS) & 1;
+}
+
 bool pdnn_where_uses_memory(const struct pdnn_where *where) {
     for (size_t i = 0; i < pdnn_where_n_costs; i++) {
         bool is_used = where->text.used >> (PDNN_WHERE_COSTS + i) & 1;

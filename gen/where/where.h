@@ -17,8 +17,10 @@ enum pdnn_status pdnn_where_create(const struct pdnn_yaml *node, const struct pd
                                    struct pdnn_where **where, struct pdnn_err *err);
 void pdnn_where_destroy(struct pdnn_where *where);
 
-/* False if pdnn_where_eval needs no totals, or not their memory_bytes. */
+/* False if pdnn_where_eval needs no totals, or not their memory_bytes, or is the same whatever the threads.
+ */
 bool pdnn_where_uses_costs(const struct pdnn_where *where);
+bool pdnn_where_uses_threads(const struct pdnn_where *where);
 bool pdnn_where_uses_memory(const struct pdnn_where *where);
 
 /* *holds: the expression is not 0 for the instance, which is resolved. PDNN_INVALID, naming the instance, if

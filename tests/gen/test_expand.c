@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 /* The walk over a spec's instances: order, axes, zip, where, samples, what
  * collapses, and the published sweep. */
-#include "gen/expansion/expand.h"
+#include "gen/expansion/walk.h"
 #include "tests/gen/spec_file.h"
 
 enum { TEXT_ROOM = 8192 };
@@ -23,21 +23,18 @@ static const char *value_of(const struct pdnn_instance *instance, const char *na
 
 /* One line per instance: the values of the given names, without the rest of the
  * id; "-" before a filtered one. */
-static void list_values(const char *text, const char *const *names, char *lines, size_t room) {
+static void list_values(const char *text, int64_t threads, const char *const *names, char *lines,
+                        size_t room) {
     struct pdnn_spec spec;
-    struct pdnn_expand *expand = NULL;
+    struct pdnn_walk walk = {0};
+    struct pdnn_expanded item;
     struct pdnn_err err = {0};
+    enum pdnn_status status;
     spec_file_must_load(text, NULL, &spec);
-    expand = pdnn_expand_create(&spec, 2, false);
+    pdnn_walk_start(&walk, &spec, threads, false);
     size_t used = 0;
     lines[0] = 0;
-    for (;;) {
-        struct pdnn_expanded item;
-        bool done;
-        if (pdnn_expand_next(expand, &item, &done, &err) != PDNN_OK)
-            fail_msg("%s", err.text);
-        if (done)
-            break;
+    while (pdnn_walk_next(&walk, &item, &status, &err)) {
         used += (size_t)snprintf(lines + used, room - used, "%s", item.filtered ? "-" : "");
         for (size_t i = 0; names[i]; i++) {
             char value[PDNN_PARAM_TEXT];
@@ -47,7 +44,9 @@ static void list_values(const char *text, const char *const *names, char *lines,
         used += (size_t)snprintf(lines + used, room - used, "; ");
         assert_true(used < room);
     }
-    pdnn_expand_destroy(expand);
+    if (status != PDNN_OK)
+        fail_msg("%s", err.text);
+    pdnn_walk_finish(&walk);
     pdnn_spec_finish(&spec);
 }
 
@@ -66,7 +65,7 @@ static const struct golden goldens[] = {
     {"models: [{fc: {batch: {from: 1, to: 16777216, times: 4096}}}]", {"batch"}, "1; 4096; 16777216; "},
     {"models: [{fc: {batch: [1, 2], nodes: [3, 4]}}]", {"batch", "nodes"}, "1 3; 1 4; 2 3; 2 4; "},
     {"models: [{fc: {nodes: [3, 4], batch: [1, 2]}}]", {"batch", "nodes"}, "1 3; 2 3; 1 4; 2 4; "},
-    {"models: [{fc: {nodes: 3}}, {fc: {nodes: [1, 3]}}]", {"nodes"}, "3; 1; 3; "},
+    {"models: [{fc: {nodes: 3}}, {fc: {nodes: [1, 3]}}]", {"nodes"}, "3; 1; "},
     {"models: [{fc: {batch: [1, 2]}}]\nrun: {mode: [train, infer]}",
      {"batch", "mode"},
      "1 train; 2 train; 1 infer; 2 infer; "},
@@ -129,9 +128,13 @@ static const struct golden goldens[] = {
     {"measure: {cache: [cold, warm]}\nmodels: [{fc: {batch: [1, 2]}}]",
      {"cache", "batch"},
      "cold 1; cold 2; warm 1; warm 2; "},
-    {"models: [{fc: &m {batch: [1, 2], nodes: &n [5]}}, {fc: *m}]",
-     {"batch", "nodes"},
-     "1 5; 2 5; 1 5; 2 5; "},
+    {"models: [{fc: &m {batch: [1, 2], nodes: &n [5]}}, {fc: *m}]", {"batch", "nodes"}, "1 5; 2 5; "},
+    {"models: [{fc: , rows: {columns: [nodes, batch], values: [[64, 16], [128, 8], [64, 16], [64, 16]]}}]",
+     {"nodes", "batch"},
+     "64 16; 128 8; "},
+    {"run: {threads: [1, all]}\nmodels: [{fc: {batch: [1, 8]}, where: threads > 1 or batch > 4}]",
+     {"batch", "threads"},
+     "-1 1; 8 1; 1 2; 8 2; "},
 };
 
 static void test_next_golden(void **state) {
@@ -140,7 +143,7 @@ static void test_next_golden(void **state) {
         char lines[TEXT_ROOM];
         const char *names[5] = {goldens[i].names[0], goldens[i].names[1], goldens[i].names[2],
                                 goldens[i].names[3], NULL};
-        list_values(goldens[i].text, names, lines, sizeof lines);
+        list_values(goldens[i].text, 2, names, lines, sizeof lines);
         if (strcmp(lines, goldens[i].lines) != 0)
             fail_msg("%s\nexpected %s\nbut was  %s", goldens[i].text, goldens[i].lines, lines);
     }
@@ -294,6 +297,76 @@ static void test_next_sample_is_a_prefix_of_a_longer_one(void **state) {
         assert_memory_equal(&items[0][j].instance, &items[1][j].instance, sizeof items[0][j].instance);
 }
 
+/* Shapes that are written twice are one instance of any family, and a sample has as many as it says. */
+static void test_next_repeated_rows(void **state) {
+    (void)state;
+    for (size_t i = 0; pdnn_families[i]; i++) {
+        const struct pdnn_family_def *family = pdnn_families[i];
+        const size_t batch = (size_t)family->minibatch_param, other = batch ? 0 : 1;
+        const char *const names[] = {family->params[batch].name, NULL}, *const samples[] = {
+                                                                            "", ", sample: {count: 2}"};
+        struct pdnn_instance plain;
+        pdnn_instance_init(&plain, family);
+        for (size_t k = 0; k < 2; k++) {
+            char text[512], lines[TEXT_ROOM], buffer[PDNN_PARAM_TEXT];
+            const char *value = pdnn_param_format(&family->params[other], plain.hyper[other], buffer);
+            snprintf(
+                text, sizeof text,
+                "models: [{%s: , rows: {columns: [%s, %s], values: [[2, %s], [1, %s], [2, %s], [2, %s]]}%s}]",
+                family->name, names[0], family->params[other].name, value, value, value, value, samples[k]);
+            list_values(text, 2, names, lines, sizeof lines);
+            if (strcmp(lines, "2; 1; ") != 0 && (k == 0 || strcmp(lines, "1; 2; ") != 0))
+                fail_msg("%s: %s", text, lines);
+        }
+    }
+}
+
+/* Whatever `threads: all` stands for: also where it is another value of the axis, or `where` is about it. */
+static void test_next_samples_the_same_everywhere(void **state) {
+    (void)state;
+    static const int64_t hosts[] = {1, 2, 3, 4, 96};
+    static const char *const wheres[] = {"threads <= 4", "threads > 1 or batch > 4", "memory / threads < 1e6",
+                                         "mod(nodes, 3) == 0"};
+    for (size_t i = 0; i < 2 * sizeof wheres / sizeof *wheres; i++)
+        for (size_t k = 0; k < sizeof hosts / sizeof *hosts; k++) {
+            char text[512];
+            struct pdnn_spec spec;
+            bool done = false, done_here = false;
+            size_t count = 0;
+            snprintf(
+                text, sizeof text,
+                "run: {threads: [2, all, 4], mode: train, ranks: [1, 2]}\nmodels: [{fc: {nodes: {from: 1, to: "
+                "300, plus: 1}, batch: [1, 8]}, where: '%s', sample: {count: 50, method: %s}}]",
+                wheres[i / 2], i % 2 ? "sobol" : "random");
+            spec_file_must_load(text, NULL, &spec);
+            struct pdnn_expand *word = pdnn_expand_create(&spec, 0, false),
+                               *here = pdnn_expand_create(&spec, hosts[k], false);
+            for (;; count++) {
+                struct pdnn_expanded drawn, item;
+                assert_int_equal(pdnn_expand_next(word, &drawn, &done, NULL), PDNN_OK);
+                assert_int_equal(pdnn_expand_next(here, &item, &done_here, NULL), PDNN_OK);
+                if (done || done_here)
+                    break;
+                assert_false(drawn.filtered);
+                const int64_t all = drawn.instance.setting[PDNN_SETTING_THREADS];
+                pdnn_instance_resolve(&drawn.instance, hosts[k]);
+                assert_memory_equal(&drawn.instance, &item.instance, sizeof item.instance);
+                const int64_t threads = item.instance.setting[PDNN_SETTING_THREADS];
+                const bool fails = (i / 2 == 0 && threads > 4) ||
+                                   (i / 2 == 1 && threads == 1 && item.instance.hyper[4].number <= 4);
+                if (i / 2 < 2)
+                    assert_int_equal(item.filtered, fails);
+                assert_true(!item.filtered || !all);
+                assert_string_equal(item.reason, item.filtered ? wheres[i / 2] : "");
+            }
+            assert_true(done && done_here);
+            assert_int_equal(count, 50);
+            pdnn_expand_destroy(word);
+            pdnn_expand_destroy(here);
+            pdnn_spec_finish(&spec);
+        }
+}
+
 /* The second of the two batches has more FLOP than 64 bits hold, though its tensors fit. */
 static void test_next_costs_overflow(void **state) {
     (void)state;
@@ -410,6 +483,8 @@ int main(void) {
         cmocka_unit_test(test_next_samples),
         cmocka_unit_test(test_next_sample_larger_than_the_space),
         cmocka_unit_test(test_next_sample_is_a_prefix_of_a_longer_one),
+        cmocka_unit_test(test_next_repeated_rows),
+        cmocka_unit_test(test_next_samples_the_same_everywhere),
         cmocka_unit_test(test_next_costs_overflow),
         cmocka_unit_test(test_next_invalid),
         cmocka_unit_test(test_next_memory_on_demand),
