@@ -4,6 +4,7 @@
 Usage: golden_test.py PARADNN GOLDEN [--update] [TEST...]. The golden files hold nothing measured; --update rewrites them."""
 
 import csv
+import glob
 import io
 import json
 import os
@@ -11,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 
 from program import NETS, PARADNN, SMALL, Case, bert_tables, main, needs, table
 
@@ -55,15 +57,11 @@ def fit_table():
 # Name of the golden file, arguments, exit status. stderr is not compared if it reports durations.
 GOLDEN_CASES = [
     ("help", ["--help"], 0),
-    *[(f"help-{line.split()[0]}", [line.split()[0], "--help"], 0)
-      for line in subprocess.run([PARADNN, "--complete", ""], capture_output=True, text=True, check=True).stdout.splitlines()[1:]],
-    ("help-topic", ["help", "fit"], 0),
+    ("help-data", ["data", "--help"], 0),
     ("help-model", ["help", "resnet50"], 2),
     ("help-unknown", ["help", "brekdown"], 2),
     ("nothing", [], 2),
-    ("columns", ["columns", "--format", "csv"], 0),
     ("columns-ceilings", ["columns", "ceilings"], 0),
-    ("columns-words", ["columns", "words", "--format", "csv"], 0),
     ("columns-bound", ["columns", "bound"], 0),
     ("columns-noisy", ["columns", "noisy"], 0),
     ("columns-unknown", ["columns", "result"], 2),
@@ -85,7 +83,6 @@ GOLDEN_CASES = [
     ("compare-columns", ["compare", "a.results", "b.results", "--columns", "ratio,id"], 0),
     ("breakdown-columns", ["breakdown", "bert.results", "--columns", "id,share_pct,category"], 0),
     ("breakdown-bad-column", ["breakdown", "bert.results", "--columns", "shares_pct"], 2),
-    ("columns-brief", ["columns", "brief", "--columns", "table,column"], 0),
     ("list-twice", ["list", "small.yaml", "small.yaml", "--set", "run.mode=infer"], 0),
     ("list-id", ["list", "fc/layers=2,nodes=16,input=20,output=10,batch=4,threads=1"], 0),
     ("count", ["list", "--count", "small.yaml"], 0),
@@ -195,8 +192,8 @@ GOLDEN_CASES = [
     ("worker-by-hand", ["worker"], 2),
 ]
 TIMED = {"count-shard"}
-# These list every run setting too. Their golden files leave out the settings that families-fc.txt and columns.txt already have, so that a
-# new setting changes only those two files.
+# These list every run setting too. Their golden files leave out the settings that families-fc.txt has, so that a new setting changes only
+# that file.
 HAS_SETTINGS = {"families-cnn", "families-rnn", "list-csv", "list-nets-csv", "list-shard-csv"}
 
 
@@ -227,6 +224,55 @@ LARGE = """sweep: large
 run: {mode: train}
 models: [{fc: {layers: [100, 120], nodes: [32768, 40000, 50000, 65536], batch: [65536, 131072, 262144, 1048576]}}]
 """
+
+# The tables that commands print, and a command that prints each.
+PRINTED = {
+    "breakdown": ["breakdown", "bert.results"],
+    "gemms": ["breakdown", "bert.results", "--gemms"],
+    **{f"compare-{name}": ["compare", "a.results", "b.results", "--table", name] for name in ("pairs", "groups", "axes", "unpaired")},
+    "compare-ops": ["compare", "bert.results", "--across", "batch", "--table", "ops"],
+    "projection": ["project", "roofed.results", "--compute", "2"],
+    **{f"projection-{name}": ["project", "roofed.results", "--compute", "2", "--table", name] for name in ("ops", "moves", "limits", "families")},
+    "scaling": ["scale", "roofed.results", "--nodes", "2", "--link", "1GB/s"],
+    "scaling-parts": ["scale", "roofed.results", "--nodes", "2", "--link", "1GB/s", "--table", "parts"],
+    "fit": ["fit", "fit.results"],
+    "residuals": ["fit", "fit.results", "--residuals"],
+}
+# What people plot.
+BRIEF = {
+    "results": "id preset family batch run_mode dtype threads status params flop_count in_bounds_flop_count byte_count memory_bytes "
+               "time_ns_median ci_low_ns ci_high_ns prepare_ns examples_per_s gflops bw_gbs intensity_flop_per_byte pct_of_roof bound row_flags",
+    "ops": "id layer op category op_pass op_shape executions time_ns_median share_pct gflops bw_gbs pct_of_roof bound roof_level implementation",
+}
+# The unit that the end of a column's name promises; the first that fits counts.
+UNITS = {"bytes_per_s": "B/s", "per_s": "1/s", "flop_per_byte": "FLOP/byte", "gflops": "1e9 FLOP/s", "gbs": "1e9 B/s", "(ns|ns_[a-z0-9]+)": "ns",
+         "(bytes|byte_count)": "bytes", "(flop|flop_count)": "FLOP", "(pct|pct_of_[a-z]+)": "%"}
+KINDS = {"text": str, "count": int, "integer": int, "number": float}
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "results", "examples")
+
+
+def help_from(page, command):
+    """What --help prints on 80 columns, from the command's manual page: two renderings of the same rows."""
+    page = page.replace("\\-", "-").replace("\\e", "\\").replace("\\&", "")
+    synopsis, body = re.search(r"\n\.Sh SYNOPSIS\n(.*)\.Sh DESCRIPTION\n(.*)\.Sh SEE ALSO\n", page, re.S).groups()
+    operands, rest = (re.search(rf"^\.{macro} (.*)", synopsis, re.M) for macro in ("Ar", "Op Fl - Ar"))
+    lines = [f"Usage: paradnn {command}{' ' + operands[1] if operands else ''} [OPTION]...{f' [-- {rest[1]}]' if rest else ''}"]
+    for part in re.split(r"^(?=\.(?:It|Pp|Sh))", body, flags=re.M):
+        head, text = part.split("\n", 1) if part.startswith(".") else ("", part)
+        text = " ".join(re.sub(r"^\.(Bl|El).*\n", "", text, flags=re.M).split("\n")).strip()
+        name = re.sub(r"^\.It (Cm|Ic|Fl) ", r"-" if head.startswith(".It Fl") else "", head).replace(" , Fl ", ", -").replace(" Ar ", " ")
+        column = 0 if not head.startswith(".It") else 6 if head.startswith(".It Ic") else 24
+        # A number stays with its percent sign.
+        filled = textwrap.wrap(re.sub(r"(?<=\d) %", "\0%", text), 80 - column, break_on_hyphens=False)
+        filled = [" " * column + line for line in filled]
+        if column and len(name) + 2 < column:
+            filled[0] = f"  {name}".ljust(column) + filled[0].strip()
+        elif column:
+            filled = ["  " + name, *filled]
+        elif head:
+            filled = ["", *(filled or [head[len(".Sh "):].capitalize() + ":"])]
+        lines += filled
+    return "\n".join([*lines, ""]).replace("\0", " ")
 
 
 class Words(Case):
@@ -262,12 +308,9 @@ class Words(Case):
 
     def test_csv_and_json_have_the_same_rows(self):
         for command in (["list", "small.yaml", "nets.yaml"], ["list", "--count", "small.yaml"], ["families"], ["ops"], ["columns", "words"],
-                        ["breakdown", "bert.results"], ["breakdown", "bert.results", "a.results", "--by", "op"],
-                        ["breakdown", "bert.results", "--across", "batch"], ["breakdown", "bert.results", "--gemms"],
-                        ["breakdown", "bert.results", "--check-directions"], ["compare", "a.results", "b.results", "-t", "pairs"],
-                        ["fit", "fit.results"], ["project", "roofed.results", "--compute", "2"],
-                        *(["project", "roofed.results", "--compute", "2", "--table", name] for name in ("ops", "moves", "limits", "families")),
-                        *(["scale", "roofed.results", "--nodes", "2", "--link", "1GB/s", "--table", name] for name in ("devices", "parts")), ["list", "small.yaml", "--set", "run.mode=[]"]):
+                        *PRINTED.values(), ["breakdown", "bert.results", "a.results", "--by", "op"],
+                        ["breakdown", "bert.results", "--across", "batch"], ["breakdown", "bert.results", "--check-directions"],
+                        ["list", "small.yaml", "--set", "run.mode=[]"]):
             with self.subTest(command):
                 rows, as_json, lines = (self.paradnn(*command, "--format", name).stdout for name in ("csv", "json", "jsonl"))
                 rows, objects = table(rows), json.loads(as_json or "[]")
@@ -310,6 +353,67 @@ class Words(Case):
             # mandoc looks for the pages named in SEE ALSO among those installed.
             lint = subprocess.run(["mandoc", "-Tlint", "-W", "warning", self.path(name)], capture_output=True, text=True, check=False)
             self.assertEqual((lint.returncode, lint.stdout), (0, ""))
+
+    def columns(self, *words):
+        return [tuple(row.values()) for row in table(self.paradnn("columns", *words, "--format", "csv", expect=0).stdout)]
+
+    def test_columns_are_those_of_tables(self):
+        """Each once; a table's and a column's alone are those among all; a name promises its unit; and the tables of sweeps that came
+        with the program have values of the kind that is listed."""
+        rows, tables = self.columns(), [name for name, *_ in self.columns("tables")]
+        names = [(name, column) for name, column, *_ in rows]
+        self.assertEqual(len(set(names)), len(names))
+        self.assertEqual(list(dict.fromkeys(name for name, _ in names)), tables)
+        for word in dict.fromkeys(word for name in names for word in name):
+            self.assertEqual(self.columns(word), [row for row in rows if word == row[0] or word == row[1] and word not in tables], word)
+        for name, column, unit, kind, text in rows:
+            promised = next((unit for end, unit in UNITS.items() if re.search(rf"(^|_){end}$", column)), None)
+            self.assertTrue(unit == promised if promised else unit not in UNITS.values() or column == "dropout", (name, column))
+            self.assertIn(kind, KINDS)
+            self.assertRegex(text, r"\A\S.*[^.\s]\Z")
+        files = sorted(glob.glob(os.path.join(EXAMPLES, "zen*", "*.csv")))
+        self.assertEqual(len(files), 6)
+        for path in files:
+            kinds = {column: KINDS[kind] for name, column, _, kind, _ in rows if f"{name}.csv" == os.path.basename(path)}
+            with open(path, encoding="utf-8", newline="") as file:
+                for row in csv.DictReader(file):
+                    for column, value in row.items():
+                        self.assertIsNotNone(kinds[column](value or 0), (path, column))
+
+    def test_printed_tables_have_their_columns(self):
+        """In their order; behind those of pairs are the keys, and brief leaves out what this table has no use for."""
+        brief, unused = self.columns("brief"), {"category", "op_group", "op_pass", "layer", "largest_batch"}
+        for name, command in PRINTED.items():
+            for choice, rows in (("all", self.columns(name)), ("brief", [row for row in brief if row[0] == name])):
+                with self.subTest(name, choice=choice):
+                    printed = self.paradnn(*command, "--columns", choice, "--format", "csv", expect=0).stdout.splitlines()[0].split(",")
+                    listed = [column for _, column, *_ in rows if column in printed or choice == "all" or column not in unused]
+                    self.assertEqual(printed[:len(listed)], listed)
+                    self.assertTrue(name == "compare-pairs" or printed == listed)
+        for name, expected in BRIEF.items():
+            self.assertEqual([row[1] for row in brief if row[0] == name], expected.split())
+
+    def test_words_are_those_of_columns(self):
+        """Each has a meaning and an entry of its own, and the help of its column ends with it and its like."""
+        rows, words = self.columns(), self.columns("words")
+        for column in dict.fromkeys(row[0] for row in words):
+            values = [row[1] for row in words if row[0] == column]
+            self.assertTrue(any(row[1] == column and row[4].endswith(": " + ", ".join(values)) for row in rows), column)
+        for word in words:
+            self.assertTrue(word[2], word)
+            if word[1] not in {name for row in rows for name in row[:2]}:
+                self.assertIn(word, self.columns(word[1]))
+
+    def test_help_says_what_the_manual_says(self):
+        """Every command, however it is asked."""
+        commands = [line.split()[0] for line in self.paradnn("--complete", "", expect=0).stdout.splitlines()[1:]]
+        self.assertGreater(len(commands), 20)
+        for command in commands:
+            with self.subTest(command):
+                expected = help_from(self.paradnn("--man", command, expect=0).stdout, command)
+                for asked in (["help", command], [command, "--help"], [command, "-h"]):
+                    done = self.paradnn(*asked, expect=0)
+                    self.assertEqual((done.stdout, done.stderr), (expected, ""))
 
     def test_plot_breakdown(self):
         done = self.paradnn("plot", "breakdown", "bert.results", "--across", "batch", "--format", "svg", expect=0)
