@@ -1,11 +1,16 @@
-#define _GNU_SOURCE /* sched_setaffinity */
+#define _GNU_SOURCE /* sched_setaffinity, gettid */
 #include "runtime/backend/threads.h"
 
+#include "base/memory.h"
 #include "runtime/kernels/simd/denormals.h"
 
 #include <inttypes.h>
 #include <omp.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
 /* More than any Linux kernel supports. */
 enum { UNITS_MAX = 8192 };
@@ -36,22 +41,56 @@ bool pdnn_threads_bind(const int *units, int64_t count) {
     return is_bound;
 }
 
+void pdnn_thread_team_finish(struct pdnn_thread_team *team) {
+    free(team->thread);
+    *team = (struct pdnn_thread_team){0};
+}
+
+uint64_t pdnn_threads_cpu_ns(const struct pdnn_thread_team *team) {
+    uint64_t ns = 0;
+    for (int64_t i = 0; i < team->count; i++) {
+        struct timespec spent;
+        if (clock_gettime(team->thread[i].clock, &spent) != 0)
+            return 0;
+        ns += (uint64_t)spent.tv_sec * 1000000000 + (uint64_t)spent.tv_nsec;
+    }
+    return ns;
+}
+
+/* In a region of the whole pool: the calling thread's row. Returns whether it was another one's. */
+static bool join(struct pdnn_team_thread *own, int unit) {
+    const int64_t before = own->id;
+    clockid_t clock = CLOCK_THREAD_CPUTIME_ID;
+    pthread_getcpuclockid(pthread_self(), &clock);
+    *own = (struct pdnn_team_thread){gettid(), clock, unit};
+    return own->id != before;
+}
+
 /* A larger pool left over from an earlier request would keep spinning beside a smaller one, so it is
  * shut down first. */
-enum pdnn_status pdnn_threads_set(const struct pdnn_host *host, int64_t threads, struct pdnn_err *err) {
-    int team = 0, bound = 0;
+enum pdnn_status pdnn_threads_set(const struct pdnn_host *host, int64_t threads,
+                                  struct pdnn_thread_team *team, struct pdnn_err *err) {
+    int count = 0, bound = 0, changed = team->count != threads;
     if (omp_get_max_threads() != (int)threads)
         omp_pause_resource_all(omp_pause_hard);
     omp_set_num_threads((int)threads);
-#pragma omp parallel num_threads((int)threads) reduction(+ : team, bound)
-    {
-        team += 1;
-        bound += pdnn_threads_bind(&host->core_pu[omp_get_thread_num()], 1);
+    if (changed) {
+        free(team->thread);
+        team->thread = pdnn_alloc((size_t)threads, sizeof *team->thread);
+        team->count = threads;
     }
-    if (team != (int)threads)
-        return pdnn_fail(err, PDNN_INVALID, "asks for %" PRId64 " threads, OpenMP gives %d", threads, team);
-    if (bound != team)
-        return pdnn_fail(err, PDNN_IO, "only %d of %d threads can be bound to their cores", bound, team);
+#pragma omp parallel num_threads((int)threads) reduction(+ : count, bound, changed)
+    {
+        const int number = omp_get_thread_num();
+        count += 1;
+        bound += pdnn_threads_bind(&host->core_pu[number], 1);
+        changed += join(&team->thread[number], host->core_pu[number]);
+    }
+    team->made += changed > 0;
+    if (count != (int)threads)
+        return pdnn_fail(err, PDNN_INVALID, "asks for %" PRId64 " threads, OpenMP gives %d", threads, count);
+    if (bound != count)
+        return pdnn_fail(err, PDNN_IO, "only %d of %d threads can be bound to their cores", bound, count);
     pdnn_flush_denormals(threads);
     return PDNN_OK;
 }

@@ -8,9 +8,26 @@
 
 #include <stdbool.h>
 
-/* Sizes the pool, binds thread i to the host's core i regardless of OpenMP's own affinity settings, and
- * enables flush-to-zero. PDNN_INVALID when OpenMP gives fewer threads, PDNN_IO when one cannot be bound. */
-enum pdnn_status pdnn_threads_set(const struct pdnn_host *host, int64_t threads, struct pdnn_err *err);
+/* The threads of the pool, by number. {0} has none. */
+struct pdnn_thread_team {
+    int64_t count;
+    uint64_t made; /* which team it is: another number where other threads have taken their places */
+    struct pdnn_team_thread {
+        int64_t id; /* the kernel's */
+        int clock;  /* its CPU time, a clockid_t */
+        int unit;   /* the processing unit that it is bound to */
+    } * thread;     /* heap */
+};
+void pdnn_thread_team_finish(struct pdnn_thread_team *team);
+
+/* CPU time of all of them together, about 0.4 us each; 0: one of them has ended. */
+uint64_t pdnn_threads_cpu_ns(const struct pdnn_thread_team *team);
+
+/* Sizes the pool, binds thread i to the host's core i regardless of OpenMP's own affinity settings, enables
+ * flush-to-zero, and notes who is in the team. PDNN_INVALID when OpenMP gives fewer threads, PDNN_IO when one
+ * cannot be bound. */
+enum pdnn_status pdnn_threads_set(const struct pdnn_host *host, int64_t threads,
+                                  struct pdnn_thread_team *team, struct pdnn_err *err);
 
 /* Lets the calling thread run on these processing units only. False where that cannot be done, as when one
  * has gone offline: it stays where it was. */

@@ -77,7 +77,7 @@ void pdnn_tune_measure(struct pdnn_core_share *share, const struct pdnn_tune_rul
                 keep(&candidate[i], visit(rules, &candidate[i], rules->visit_ns ? candidate[i].ns : 0));
         }
     }
-    pdnn_core_share_end(share, 0);
+    pdnn_core_share_end(share);
 }
 
 int pdnn_tune_pick(const double *ns, int n, double margin) {
@@ -136,7 +136,7 @@ void pdnn_tune_recall(struct pdnn_tune *tune, const struct pdnn_tune_key *key, c
 static bool is_disturbed(const struct pdnn_tune *tune, const struct pdnn_core_share *before) {
     const struct pdnn_core_share since = {.cpu_ns = tune->share.cpu_ns - before->cpu_ns,
                                           .wall_ns = tune->share.wall_ns - before->wall_ns};
-    return tune->share.lost_ns > before->lost_ns || pdnn_core_share_is_low(&since, tune->threads);
+    return pdnn_core_share_is_low(pdnn_core_share_of(&since, tune->threads));
 }
 
 /* Measures and merges the minimum times into the entry, creating it if needed. */

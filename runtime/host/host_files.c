@@ -7,10 +7,12 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
 #if defined(__aarch64__)
 #include <asm/hwcap.h>
@@ -206,6 +208,26 @@ void pdnn_hostfiles_governor(const char *root, int pu, char governor[PDNN_HOST_T
     char *text = pdnn_hostfiles_read(root, path);
     snprintf(governor, PDNN_HOST_TEXT, "%.*s", text ? (int)strcspn(text, "\n") : 0, text ? text : "");
     free(text);
+}
+
+double pdnn_hostfiles_steal_ns(const char *root, const int *units, int64_t count) {
+    static const char line[] = "cpu%d %*s %*s %*s %*s %*s %*s %*s %n";
+    char *text = pdnn_hostfiles_read(root, "/proc/stat");
+    double ns = 0;
+    int64_t found = 0;
+    for (char *at = text; at && *at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL) {
+        int unit, end = 0;
+        if (sscanf(at, line, &unit, &end) != 1 || !end)
+            continue;
+        for (int64_t i = 0; i < count; i++) {
+            if (units[i] != unit)
+                continue;
+            ns += (double)strtoull(at + end, NULL, 10) * 1e9 / (double)sysconf(_SC_CLK_TCK);
+            found++;
+        }
+    }
+    free(text);
+    return found == count ? ns : NAN;
 }
 
 uint64_t pdnn_hostfiles_throttle_count(const char *root) {

@@ -29,6 +29,10 @@ void pdnn_hostfiles_memory(const char *root, uint64_t *total_bytes, uint64_t *av
 
 void pdnn_hostfiles_governor(const char *root, int pu, char governor[PDNN_HOST_TEXT]);
 
+/* Time that a virtual machine's host has taken from these processing units so far, in units of the kernel's
+ * ticks, usually 10 ms; NaN where the kernel does not say. */
+double pdnn_hostfiles_steal_ns(const char *root, const int *units, int64_t count);
+
 /* Sum of the thermal throttle counters of all processing units, 0 if there are none. Compare before and
  * after. */
 uint64_t pdnn_hostfiles_throttle_count(const char *root);

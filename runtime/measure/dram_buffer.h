@@ -15,7 +15,8 @@ struct pdnn_far_memory {
         size_t slice_bytes;
         uint64_t iterations;
         size_t bytes, offset;
-        float result; /* of the last run; its kernel cannot know that nobody reads it */
+        uint64_t clock_cost_ns; /* of one clock read */
+        float result;           /* of the last run; its kernel cannot know that nobody reads it */
     } probe;
 };
 

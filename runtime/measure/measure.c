@@ -5,6 +5,7 @@
 #include "runtime/backend/core_share.h"
 #include "base/stats.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,8 @@ struct session {
     struct pdnn_visit_spent spent;
     double *sample_ns, *sorted; /* SAMPLES_MAX each: ns per step in the order taken; scratch for sorting */
     size_t n_samples, n_stopped;
-    struct pdnn_core_share share;
+    struct pdnn_stops stops;
+    struct pdnn_visit_hardware hardware; /* what has_usage says, and the share of the cores */
     bool short_sample;
     uint64_t longest_ns;            /* the longest sample or stamped step so far, with what surrounds it */
     uint64_t waited_ns, sampled_ns; /* in samples: waiting, and all */
@@ -159,7 +161,7 @@ static int warm_up(struct session *session) {
 /* Whether what was just timed is no sample, since the process was stopped meanwhile (Ctrl-Z, a gang
  * scheduler). Several processes must agree on their samples, so there it counts. */
 static bool was_stopped(struct session *session, uint64_t waited_ns) {
-    bool counts = pdnn_core_share_end(&session->share, waited_ns) || session->target->before ||
+    bool counts = !pdnn_stops_end(&session->stops, waited_ns) || session->target->before ||
                   session->n_stopped == STOPS_MAX;
     session->n_stopped += !counts;
     return !counts;
@@ -169,7 +171,7 @@ static int take_whole_sample(struct session *session) {
     uint64_t ns;
     evict_if_cold(session);
     uint64_t waited_ns = waited(session);
-    pdnn_core_share_begin(&session->share);
+    pdnn_stops_begin(&session->stops);
     int code = time_steps(session, session->steps, &ns);
     if (code)
         return code;
@@ -216,7 +218,7 @@ static int take_stamp(struct session *session) {
 static int take_slow_sample(struct session *session) {
     size_t row = session->target->n_parts + 1;
     uint64_t waited_ns = waited(session);
-    pdnn_core_share_begin(&session->share);
+    pdnn_stops_begin(&session->stops);
     int code = take_stamp(session);
     if (code)
         return code;
@@ -234,10 +236,10 @@ static int take_slow_sample(struct session *session) {
 
 /* Takes a sample or a stamped step and notes how long that took in all. */
 static int take(struct session *session, int (*take_one)(struct session *session)) {
-    uint64_t begun_ns = now(session), lost_ns = session->share.lost_ns;
+    uint64_t begun_ns = now(session), lost_ns = session->stops.lost_ns;
     int code = take_one(session);
     uint64_t took_ns = now(session) - begun_ns;
-    if (session->share.lost_ns == lost_ns)
+    if (session->stops.lost_ns == lost_ns)
         session->longest_ns = took_ns > session->longest_ns ? took_ns : session->longest_ns;
     return code;
 }
@@ -258,7 +260,7 @@ static bool is_worth_it(const struct session *session) {
 }
 
 static bool visit_time_is_up(const struct session *session) {
-    return now(session) - session->start_ns >= session->rules->max_visit_ns + session->share.lost_ns;
+    return now(session) - session->start_ns >= session->rules->max_visit_ns + session->stops.lost_ns;
 }
 
 /* Due after every stride-th sample. */
@@ -302,6 +304,31 @@ static int take_samples(struct session *session, enum pdnn_stop *stop) {
     }
 }
 
+/* Samples, and what the process used meanwhile. */
+static int sample(struct session *session, enum pdnn_stop *stop) {
+    const struct pdnn_measure_target *target = session->target;
+    struct pdnn_usage before, after;
+    if (!target->usage)
+        return take_samples(session, stop);
+    const uint64_t begun_ns = now(session), waited_before_ns = waited(session);
+    target->usage(target->user, &before);
+    const int code = take_samples(session, stop);
+    target->usage(target->user, &after);
+    const uint64_t wall_ns = now(session) - begun_ns - session->stops.lost_ns,
+                   waited_ns = waited(session) - waited_before_ns;
+    struct pdnn_core_share share = {0};
+    if (before.cpu_ns && after.cpu_ns > before.cpu_ns && wall_ns > waited_ns)
+        share =
+            (struct pdnn_core_share){.cpu_ns = after.cpu_ns - before.cpu_ns, .wall_ns = wall_ns - waited_ns};
+    session->hardware = (struct pdnn_visit_hardware){
+        .cpu_share_pct = fmin(1, pdnn_core_share_of(&share, target->threads)) * 100,
+        .has_usage = true,
+        .page_faults = after.page_faults - before.page_faults,
+        .context_switches = after.context_switches - before.context_switches,
+        .steal_pct = (after.steal_ns - before.steal_ns) / (double)wall_ns / (double)target->cores * 100};
+    return code;
+}
+
 /* Whether the medians of the two halves differ by more than drift_limit. Needs at least three
  * samples per half. */
 static bool drifted(const struct session *session) {
@@ -328,7 +355,12 @@ static void summarize(const struct session *session, struct pdnn_visit *visit, d
     visit->flags &= ~(unsigned)(PDNN_FLAG_SHORT | PDNN_FLAG_DRIFT | PDNN_FLAG_PREEMPTED);
     if (session->short_sample)
         visit->flags |= PDNN_FLAG_SHORT;
-    if (pdnn_core_share_is_low(&session->share, session->target->threads))
+    visit->hardware.cpu_share_pct = session->hardware.cpu_share_pct;
+    visit->hardware.has_usage = session->hardware.has_usage;
+    visit->hardware.page_faults = session->hardware.page_faults;
+    visit->hardware.context_switches = session->hardware.context_switches;
+    visit->hardware.steal_pct = session->hardware.steal_pct;
+    if (pdnn_core_share_is_low(visit->hardware.cpu_share_pct / 100))
         visit->flags |= PDNN_FLAG_PREEMPTED;
     if (drifted(session))
         visit->flags |= PDNN_FLAG_DRIFT;
@@ -383,7 +415,7 @@ enum pdnn_status pdnn_measure_visit(const struct pdnn_measure_target *target,
     session.clock_cost_ns = target->clock ? now(&session) - session.start_ns : pdnn_clock_read_cost_ns();
     int code = warm_up(&session);
     if (code == 0)
-        code = take_samples(&session, &stop);
+        code = sample(&session, &stop);
     if (code) {
         status = pdnn_fail(err, PDNN_INTERNAL, "a step failed with code %d", code);
         goto out;

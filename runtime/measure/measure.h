@@ -7,6 +7,13 @@
 #include "runtime/protocol/request.h"
 #include "runtime/protocol/visit.h"
 
+/* What the process has used so far. */
+struct pdnn_usage {
+    uint64_t cpu_ns; /* by the threads' own clocks; 0: one cannot be read */
+    uint64_t page_faults, context_switches;
+    double steal_ns; /* that the host took from the threads' cores; NaN: not known */
+};
+
 struct pdnn_measure_target {
     void *user;
     int (*step)(void *user);                       /* one whole step; non-zero aborts */
@@ -22,11 +29,14 @@ struct pdnn_measure_target {
     void (*before)(void *user, uint64_t steps);
     uint64_t (*after)(void *user, uint64_t ns);
     uint64_t (*clock)(void *user); /* NULL: pdnn_clock_ns; tests supply a scripted one */
-    int64_t threads;               /* that a step keeps busy; 0: not known (core_share.h) */
+    /* Called before the first sample and after the last; NULL: not known. */
+    void (*usage)(void *user, struct pdnn_usage *usage);
+    int64_t threads; /* that a step keeps busy; 0: not known (core_share.h) */
+    int64_t cores;   /* that steal_ns is of */
 };
 
-/* Fills the time fields, counts, stop and flags of *visit. part_ns (n_parts, the caller's) receives each
- * part's median. PDNN_INTERNAL, with the code, when a step fails. */
+/* Fills the time fields, counts, stop, flags and usage of *visit. part_ns (n_parts, the caller's) receives
+ * each part's median. PDNN_INTERNAL, with the code, when a step fails. */
 enum pdnn_status pdnn_measure_visit(const struct pdnn_measure_target *target,
                                     const struct pdnn_measure_rules *rules, struct pdnn_visit *visit,
                                     double *part_ns, struct pdnn_err *err);

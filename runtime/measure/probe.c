@@ -1,11 +1,16 @@
 #include "runtime/measure/probe.h"
 #include "base/clock.h"
+#include "base/stats.h"
+#include "runtime/kernels/roofs/chain.h"
 #include "runtime/kernels/roofs/fma.h"
+#include "runtime/kernels/roofs/handoff.h"
 
 /* Duration of each of the two parts: long compared with an OpenMP fork, short compared with a visit. */
 enum { PART_NS = 2000000, FIRST_ITERATIONS = 20000 };
 
 enum { FIRST_BYTES = 1366 * PDNN_STREAM_GRAIN };
+
+enum { FORKS = 31 };
 
 static double run_fma(const struct pdnn_dram_buffer *far, uint64_t *ns) {
     struct pdnn_probe_state *probe = &far->memory->probe;
@@ -54,18 +59,33 @@ static enum pdnn_status prepare(const struct pdnn_dram_buffer *far, struct pdnn_
     double most = (double)stream->slice_bytes;
     size_t grains = (size_t)(bytes < most ? bytes : most) / PDNN_STREAM_GRAIN;
     probe->bytes = (grains + 1) * PDNN_STREAM_GRAIN;
+    probe->clock_cost_ns = pdnn_clock_read_cost_ns();
     probe->threads = far->threads;
     probe->slice_bytes = stream->slice_bytes;
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_probe(const struct pdnn_dram_buffer *far, double *gflops, double *gbs,
+static double fork_ns(int64_t threads) {
+    double ns[FORKS];
+    for (int i = 0; i < FORKS; i++) {
+        const uint64_t start_ns = pdnn_clock_ns();
+#pragma omp parallel num_threads((int)threads)
+        __asm__ volatile(""); /* or the region would be left out */
+        ns[i] = (double)(pdnn_clock_ns() - start_ns);
+    }
+    return pdnn_median(ns, FORKS);
+}
+
+enum pdnn_status pdnn_probe(const struct pdnn_dram_buffer *far, struct pdnn_probe_rates *rates,
                             struct pdnn_err *err) {
     uint64_t ns;
     enum pdnn_status status = prepare(far, err);
     if (status != PDNN_OK)
         return status;
-    *gflops = run_fma(far, &ns);
-    *gbs = run_read(far, &ns);
+    *rates = (struct pdnn_probe_rates){.gflops = run_fma(far, &ns)};
+    rates->clock_ghz = pdnn_chain_ghz(far->threads, far->memory->probe.clock_cost_ns);
+    rates->handoff_ns = pdnn_handoff_ns(far->threads);
+    rates->fork_ns = fork_ns(far->threads);
+    rates->gbs = run_read(far, &ns);
     return PDNN_OK;
 }

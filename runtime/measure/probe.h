@@ -4,10 +4,17 @@
 
 #include "runtime/measure/dram_buffer.h"
 
-/* One probe, about 4 ms: FMA rate and DRAM read rate on far->threads threads, with the same code as the probe
- * rows of the roofs. far->cache_bytes is the measured capacity of the last cache level (0: not measured).
- * What pdnn_dram_buffer_get returns. */
-enum pdnn_status pdnn_probe(const struct pdnn_dram_buffer *far, double *gflops, double *gbs,
+struct pdnn_probe_rates {
+    double gflops, gbs; /* multiply-adds; reads from DRAM */
+    double clock_ghz;   /* of the slowest thread's core; 0: no kernel tells it on this processor */
+    double handoff_ns;  /* a cache line's round trip between neighbouring threads; 0: there is one thread */
+    double fork_ns;     /* an empty parallel region */
+};
+
+/* One probe, about 5 ms, on far->threads threads, with the same code as the probe rows of the roofs.
+ * far->cache_bytes is the measured capacity of the last cache level (0: not measured). What
+ * pdnn_dram_buffer_get returns. */
+enum pdnn_status pdnn_probe(const struct pdnn_dram_buffer *far, struct pdnn_probe_rates *rates,
                             struct pdnn_err *err);
 
 #endif

@@ -25,6 +25,7 @@ struct session {
     size_t *order;
     size_t n_runs, n_warm;
     struct pdnn_core_share share;
+    struct pdnn_stops stops;
 };
 
 static int run_once(struct session *session) {
@@ -35,11 +36,13 @@ static int run_once(struct session *session) {
     if (target->evict)
         target->evict(target->user);
     pdnn_core_share_begin(&session->share);
+    pdnn_stops_begin(&session->stops);
     int code = pdnn_call_window_run(target->window, session->clock_cost_ns, session->call_ns);
     if (code)
         return code;
-    if (!pdnn_core_share_end(&session->share, 0) && session->n_runs) /* stopped: no run */
+    if (pdnn_stops_end(&session->stops, 0) && session->n_runs) /* no run */
         return 0;
+    pdnn_core_share_end(&session->share);
     memset(row, 0, target->n_parts * sizeof *row);
     for (size_t i = 0; i < target->window->count; i++)
         if (target->part_of[i] != PDNN_NONE)
@@ -52,7 +55,7 @@ static int run_once(struct session *session) {
 
 /* What stops took does not count. */
 static uint64_t passed(const struct session *session) {
-    return pdnn_clock_ns() - session->began_ns - session->share.lost_ns;
+    return pdnn_clock_ns() - session->began_ns - session->stops.lost_ns;
 }
 
 static int warm_up(struct session *session) {
@@ -63,7 +66,8 @@ static int warm_up(struct session *session) {
         if (code)
             return code;
         session->n_runs = 0;
-        session->share = (struct pdnn_core_share){0};
+        session->share = (struct pdnn_core_share){.team = session->target->team};
+        session->stops = (struct pdnn_stops){0};
         session->n_warm++;
     }
     session->longest_ns = 0;
@@ -153,7 +157,7 @@ static void summarize(struct session *session, struct pdnn_part_time *times, str
     visit->samples = n_runs;
     visit->steps_per_sample = 1;
     visit->warmups = session->n_warm;
-    if (pdnn_core_share_is_low(&session->share, session->target->threads))
+    if (pdnn_core_share_is_low(pdnn_core_share_of(&session->share, session->target->threads)))
         visit->flags |= PDNN_FLAG_PREEMPTED;
     if (session->longest_ns < SHORT_CLOCK_READS * session->clock_cost_ns)
         visit->flags |= PDNN_FLAG_SHORT;
@@ -176,7 +180,7 @@ enum pdnn_status pdnn_call_window_measure(const struct pdnn_call_window_target *
                                           const struct pdnn_measure_rules *rules,
                                           struct pdnn_part_time *times, struct pdnn_visit *visit,
                                           struct pdnn_err *err) {
-    struct session session = {.target = target, .rules = rules};
+    struct session session = {.target = target, .rules = rules, .share.team = target->team};
     enum pdnn_status status = PDNN_OK;
     reserve(&session);
     session.clock_cost_ns = pdnn_clock_read_cost_ns();

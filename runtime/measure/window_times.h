@@ -2,6 +2,7 @@
 #ifndef RUNTIME_MEASURE_WINDOW_TIMES_H
 #define RUNTIME_MEASURE_WINDOW_TIMES_H
 
+#include "runtime/backend/threads.h"
 #include "runtime/plan/call_window.h"
 #include "runtime/protocol/request.h"
 
@@ -11,7 +12,8 @@ struct pdnn_call_window_target {
     size_t n_parts;            /* each has a call; of several, the mean is taken */
     void (*evict)(void *user); /* before each run; NULL: caches stay as they are */
     void *user;
-    int64_t threads; /* that a call keeps busy; 0: not known (core_share.h) */
+    int64_t threads;                     /* that a call keeps busy; 0: not known (core_share.h) */
+    const struct pdnn_thread_team *team; /* of the pool; NULL: not known */
 };
 
 struct pdnn_part_time {

@@ -17,7 +17,8 @@ enum { PDNN_CEILING_TEXT = 24, PDNN_CEILING_HOST_TEXT = 128 };
 struct pdnn_ceiling {
     char kind[PDNN_CEILING_TEXT]; /* compute | bandwidth | ladder | overhead | probe | link */
     /* compute: fma, avx512_vnni, gemm-onednn, ...; bandwidth: read, copy, triad, update; ladder: the
-     * same, and copy-streaming, triad-streaming; overhead: op; probe: fma, read; link: allreduce */
+     * same, and copy-streaming, triad-streaming; overhead: op; probe: fma, read, clock, handoff; link:
+     * allreduce */
     char pattern[PDNN_CEILING_TEXT];
     char dtype[PDNN_CEILING_TEXT]; /* compute: f32, bf16, f16, int8; else "" */
     char level[PDNN_CEILING_TEXT]; /* bandwidth, ladder: L1, L2, L3, DRAM; else "" */
@@ -25,7 +26,8 @@ struct pdnn_ceiling {
     /* bandwidth: measured capacity of the level for all these threads together, 0 for DRAM; ladder: working
      * set of all these threads together; link: of a message */
     uint64_t capacity_bytes;
-    double value;     /* second best repetition: GFLOP/s, GB/s (link: of the bus), or ns for overhead */
+    double value; /* second best repetition: GFLOP/s, GB/s (link: of the bus), GHz for the clock, or ns for
+                     overhead and handoff */
     double low, high; /* smallest and largest repetition */
     int64_t repetitions;
     double median;

@@ -112,9 +112,21 @@ const struct pdnn_word pdnn_flag_words[PDNN_FLAG_COUNT + 1] = {
      "known, and the row has no place under it",
      "measure again while nothing else runs"},
     {"unusable",
-     "its interval is wider than a factor of three, since the machine was busy: its time says nothing",
+     "its interval is wider than a factor of three: its time says nothing; varied says what differed between its "
+     "visits",
      "stop the other programs and run again with more measure.rounds, or measure again into a new directory"},
+    {"moved",
+     "its threads were more than 1.5 times as far apart in some visits as in others (handoff_ns): the host of a "
+     "virtual machine, or the kernel, placed them on other cores; far_pct is the part of the visits in which "
+     "they were far",
+     "compare only visits of one state, as 'paradnn compare' does where both sides have three of it; more "
+     "measure.rounds give more of each"},
 };
+
+bool pdnn_distances_differ(double least_ns, double most_ns) {
+    static const double limit = 1.5;
+    return least_ns > 0 && most_ns > limit * least_ns;
+}
 
 /* Index of the row with a name of this length, or count. */
 static size_t find_name(const struct pdnn_word *words, size_t count, const char *name, size_t length) {

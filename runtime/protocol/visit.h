@@ -54,9 +54,9 @@ enum pdnn_flag {
      * the flag, or the later half of the visits differs from the earlier by as much */
     PDNN_FLAG_DRIFT = 1 << 2,
     PDNN_FLAG_PREEMPTED =
-        1 << 3,               /* the threads had less than 85 % of their cores in samples (core_share.h) */
-    PDNN_FLAG_SHORT = 1 << 4, /* a sample took less than 1000 clock reads */
-    PDNN_FLAG_REF = 1 << 5,   /* a library ran an implementation called ref */
+        1 << 3, /* the threads had less than 85 % of their cores while sampling (core_share.h) */
+    PDNN_FLAG_SHORT = 1 << 4,     /* a sample took less than 1000 clock reads */
+    PDNN_FLAG_REF = 1 << 5,       /* a library ran an implementation called ref */
     PDNN_FLAG_THROTTLED = 1 << 6, /* the host's throttle counters moved during the visit */
     PDNN_FLAG_SLOW = 1 << 7,      /* ops without a fast path for the dtype ran, because of --allow-slow */
     /* rows only: the probes beside it and those beside the roofs differ too much to tell how fast the machine
@@ -77,9 +77,11 @@ enum pdnn_flag {
         1 << 15, /* rows only: faster than its probes allow, so no roof of that moment is known */
     /* measured rows only, noisy, too: the interval is wider than a factor of three: the time says nothing */
     PDNN_FLAG_UNUSABLE = 1 << 16,
+    /* rows only: pdnn_distances_differ for some of its visits */
+    PDNN_FLAG_MOVED = 1 << 17,
 };
 
-enum { PDNN_FLAG_COUNT = 17 };
+enum { PDNN_FLAG_COUNT = 18 };
 /* "above_roof|noisy"; "" for no flags. Returns buffer. */
 enum { PDNN_FLAGS_TEXT = 176 };
 const char *pdnn_flags_format(unsigned flags, char buffer[PDNN_FLAGS_TEXT]);
@@ -132,6 +134,25 @@ struct pdnn_visit_infeed {
                                               files */
 };
 
+/* A lower share of their cores means that other programs ran there, too. */
+enum { PDNN_LOW_SHARE_PCT = 85 };
+
+/* Whether threads that were once this far apart and once that far, the smaller first, were in two states of
+ * the machine: each state's handoffs repeat far more closely. False where one of them is 0 or NaN. */
+bool pdnn_distances_differ(double least_ns, double most_ns);
+
+/* What the hardware did beside the samples. The first three are means of the probes before and after the
+ * visit. 0: not known, but for what has_usage says. */
+struct pdnn_visit_hardware {
+    double clock_ghz;     /* of the slowest thread's core */
+    double handoff_ns;    /* a cache line's round trip between the neighbouring threads farthest apart */
+    double fork_ns;       /* an empty parallel region */
+    double cpu_share_pct; /* of their cores' time that the threads had while sampling */
+    bool has_usage;       /* the rest is known: of the process while sampling */
+    uint64_t page_faults, context_switches;
+    double steal_pct; /* of the cores' time that the host took for others; NaN: not known */
+};
+
 /* Where the time of a visit went; not in the journal. */
 struct pdnn_visit_spent {
     uint64_t prepare_ns; /* all before the first probe: graph, primitives, layouts, memory, data, choosing */
@@ -159,6 +180,7 @@ struct pdnn_visit {
     struct pdnn_visit_ranks ranks;
     struct pdnn_visit_infeed infeed;
     double probe_gflops, probe_gbs; /* the probes just before and after, together; 0: no probe */
+    struct pdnn_visit_hardware hardware;
     enum pdnn_stop stop;
     struct pdnn_visit_spent spent;
     unsigned flags;

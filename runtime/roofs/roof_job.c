@@ -1,7 +1,6 @@
 #include "runtime/roofs/roof_job.h"
 
 #include "base/clock.h"
-#include "runtime/measure/probe.h"
 #include "base/stats.h"
 #include "runtime/kernels/roofs/fma.h"
 
@@ -44,11 +43,11 @@ int pdnn_roof_run_single(struct pdnn_roof_job *job, uint64_t units, double *work
 }
 
 int pdnn_roof_run_probe(struct pdnn_roof_job *job, uint64_t units, double *work) {
-    double gflops, gbs;
+    struct pdnn_probe_rates rates;
     (void)units;
-    if (pdnn_probe(&job->far, &gflops, &gbs, NULL) != PDNN_OK)
+    if (pdnn_probe(&job->far, &rates, NULL) != PDNN_OK)
         return -1;
-    *work = strcmp(job->row.pattern, "fma") == 0 ? gflops : gbs;
+    *work = *(const double *)((const char *)&rates + job->probed);
     return 0;
 }
 
@@ -130,8 +129,10 @@ enum pdnn_status pdnn_roof_repeat(struct pdnn_roof_job *job, struct pdnn_err *er
     enum pdnn_status status = pdnn_roof_time(job, &ns, &work, err);
     if (status != PDNN_OK)
         return status;
-    const double value[] = {
-        [PDNN_RATE_WORK_PER_NS] = work / ns, [PDNN_RATE_NS_PER_WORK] = ns / work, [PDNN_RATE_IS_WORK] = work};
+    const double value[] = {[PDNN_RATE_WORK_PER_NS] = work / ns,
+                            [PDNN_RATE_NS_PER_WORK] = ns / work,
+                            [PDNN_RATE_IS_WORK] = work,
+                            [PDNN_RATE_IS_NS] = work};
     job->value[job->n_values++] = value[job->rate];
     return PDNN_OK;
 }
@@ -140,7 +141,8 @@ void pdnn_roof_summarize(struct pdnn_roof_job *job) {
     job->row.median = pdnn_median(job->value, job->n_values);
     job->row.low = job->value[0];
     job->row.high = job->value[job->n_values - 1];
-    size_t second = job->n_values > 1;
-    job->row.value = job->value[job->rate == PDNN_RATE_NS_PER_WORK ? second : job->n_values - 1 - second];
+    const size_t second = job->n_values > 1;
+    const bool is_least = job->rate == PDNN_RATE_NS_PER_WORK || job->rate == PDNN_RATE_IS_NS;
+    job->row.value = job->value[is_least ? second : job->n_values - 1 - second];
     job->row.repetitions = (int64_t)job->n_values;
 }

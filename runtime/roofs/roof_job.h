@@ -6,13 +6,13 @@
 #include "runtime/roofs/one_op_plan.h"
 #include "runtime/protocol/ceilings.h"
 #include "runtime/kernels/roofs/peaks.h"
-#include "runtime/measure/dram_buffer.h"
+#include "runtime/measure/probe.h"
 #include "runtime/kernels/roofs/stream.h"
 
 enum { PDNN_ROOF_REPETITIONS_MIN = 5, PDNN_ROOF_REPETITIONS = 101 };
 
-/* How work and time give the job's value. */
-enum pdnn_roof_rate { PDNN_RATE_WORK_PER_NS, PDNN_RATE_NS_PER_WORK, PDNN_RATE_IS_WORK };
+/* How work and time give the job's value. Of the last two it is the work itself: more is better, or less. */
+enum pdnn_roof_rate { PDNN_RATE_WORK_PER_NS, PDNN_RATE_NS_PER_WORK, PDNN_RATE_IS_WORK, PDNN_RATE_IS_NS };
 
 struct pdnn_roof_job {
     struct pdnn_ceiling row;
@@ -24,6 +24,7 @@ struct pdnn_roof_job {
     /* Operands of the run functions, borrowed. */
     const struct pdnn_stream *stream;
     struct pdnn_dram_buffer far; /* of the probe */
+    size_t probed;               /* offset of its value in struct pdnn_probe_rates */
     struct pdnn_stream_job pass; /* of the stream; passes is set per run */
     const struct pdnn_peak *peak;
     const struct pdnn_one_op_plan *single;

@@ -5,6 +5,7 @@
 #include "base/rng.h"
 #include "runtime/roofs/ladder.h"
 #include "runtime/roofs/roof_job.h"
+#include "runtime/kernels/roofs/chain.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -174,12 +175,25 @@ static enum pdnn_status add_overhead(struct bench *bench, const struct pdnn_back
     return PDNN_OK;
 }
 
-/* cache_bytes: of the caches that the reads must miss; 0: the usual. */
+/* cache_bytes: of the caches that the reads must miss; 0: the usual. What this processor or a single thread
+ * does not have is left out. */
 static void add_probes(struct bench *bench, uint64_t cache_bytes) {
-    static const char *const patterns[] = {"fma", "read"};
-    for (size_t i = 0; i < 2; i++) {
-        struct pdnn_roof_job *job = add_job(bench, "probe", "", patterns[i], "");
-        job->rate = PDNN_RATE_IS_WORK;
+    const struct {
+        const char *pattern;
+        size_t offset;
+        enum pdnn_roof_rate rate;
+        bool is_there;
+    } probes[] = {
+        {"fma", offsetof(struct pdnn_probe_rates, gflops), PDNN_RATE_IS_WORK, true},
+        {"read", offsetof(struct pdnn_probe_rates, gbs), PDNN_RATE_IS_WORK, true},
+        {"clock", offsetof(struct pdnn_probe_rates, clock_ghz), PDNN_RATE_IS_WORK, pdnn_chain_ghz(1, 0) > 0},
+        {"handoff", offsetof(struct pdnn_probe_rates, handoff_ns), PDNN_RATE_IS_NS, bench->threads > 1}};
+    for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
+        if (!probes[i].is_there)
+            continue;
+        struct pdnn_roof_job *job = add_job(bench, "probe", "", probes[i].pattern, "");
+        job->probed = probes[i].offset;
+        job->rate = probes[i].rate;
         job->units = 1;
         job->run = pdnn_roof_run_probe;
         job->far = (struct pdnn_dram_buffer){.threads = bench->threads,

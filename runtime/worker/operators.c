@@ -19,7 +19,8 @@ struct pdnn_compiled_model {
     struct pdnn_plan plan; /* without memory */
     struct pdnn_call_rows rows;
     struct pdnn_reuse_caches caches;
-    struct pdnn_far_memory *far; /* the process's */
+    struct pdnn_far_memory *far; /* the process's, as the next */
+    const struct pdnn_thread_team *team;
     bool is_cold;
     uint64_t prepare_ns;
     struct pdnn_operator *operators;
@@ -159,6 +160,7 @@ static enum pdnn_status open_model(struct pdnn_process *process, const struct pd
     uint64_t started_ns = pdnn_clock_ns();
     made->request = *request;
     made->far = &process->far;
+    made->team = &process->team;
     enum pdnn_status status = pdnn_model_init(&made->model, process, request->id, err);
     if (status == PDNN_OK && made->model.instance.setting[PDNN_SETTING_DATA] != PDNN_DATA_RESIDENT)
         status = pdnn_fail(err, PDNN_UNSUPPORTED,
@@ -290,6 +292,7 @@ static enum pdnn_status time_stretch(const struct pdnn_compiled_model *compiled,
     target->evict = compiled->is_cold ? evict : NULL;
     target->user = &evictor;
     target->threads = pdnn_core_share_threads(compiled->model.threads);
+    target->team = compiled->team;
     visit->plan_bytes = target->window->touched_bytes;
     return pdnn_call_window_measure(target, &request->request.rules, parts, visit, err);
 }

@@ -44,8 +44,7 @@ static void place_exchange(const struct pdnn_process *process, int64_t threads) 
 }
 
 /* Ranks on one host take its cores in turn. */
-static enum pdnn_status take_cores(const struct pdnn_process *process, int64_t threads,
-                                   struct pdnn_err *err) {
+static enum pdnn_status take_cores(struct pdnn_process *process, int64_t threads, struct pdnn_err *err) {
     const struct pdnn_world *world = process->world;
     struct pdnn_host host = process->host;
     int64_t first = world->local_rank * threads, all = world->local_ranks * threads;
@@ -56,10 +55,10 @@ static enum pdnn_status take_cores(const struct pdnn_process *process, int64_t t
                          world->local_ranks, threads, threads == 1 ? "" : "s", all, host.threads);
     place_exchange(process, threads);
     memmove(host.core_pu, host.core_pu + first, (size_t)threads * sizeof host.core_pu[0]);
-    return pdnn_threads_set(&host, threads, err);
+    return pdnn_threads_set(&host, threads, &process->team, err);
 }
 
-enum pdnn_status pdnn_process_instance(const struct pdnn_process *process, const char *id,
+enum pdnn_status pdnn_process_instance(struct pdnn_process *process, const char *id,
                                        struct pdnn_instance *instance, struct pdnn_err *err) {
     const struct pdnn_host *host = &process->host;
     enum pdnn_status status = pdnn_instance_parse(id, instance, err);
@@ -74,10 +73,11 @@ enum pdnn_status pdnn_process_instance(const struct pdnn_process *process, const
     status = check_isa(process, instance, err);
     if (status != PDNN_OK)
         return status;
-    return process->world ? take_cores(process, threads, err) : pdnn_threads_set(host, threads, err);
+    return process->world ? take_cores(process, threads, err)
+                          : pdnn_threads_set(host, threads, &process->team, err);
 }
 
-enum pdnn_status pdnn_model_init(struct pdnn_model *model, const struct pdnn_process *process, const char *id,
+enum pdnn_status pdnn_model_init(struct pdnn_model *model, struct pdnn_process *process, const char *id,
                                  struct pdnn_err *err) {
     struct pdnn_model made = {0};
     enum pdnn_status status = pdnn_process_instance(process, id, &made.instance, err);
@@ -106,6 +106,7 @@ static void keep_choices(const struct pdnn_process *process, const struct pdnn_r
     open->tune = open->def->tune ? open->def->tune(open->state) : NULL;
     if (!open->tune)
         return;
+    open->tune->share.team = &process->team;
     open->choices = pdnn_alloc(1, sizeof *open->choices);
     const struct pdnn_environment_key context = {.host = &process->host,
                                                  .build = pdnn_build,
@@ -149,4 +150,5 @@ void pdnn_process_finish(struct pdnn_process *process) {
         close_backend(&process->backend[i]);
     process->n_backends = 0;
     pdnn_stream_destroy(&process->far.stream);
+    pdnn_thread_team_finish(&process->team);
 }

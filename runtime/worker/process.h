@@ -8,7 +8,9 @@
 #include "models/isa.h"
 #include "runtime/plan/plan_set.h"
 #include "runtime/host/host.h"
+#include "runtime/backend/threads.h"
 #include "runtime/measure/dram_buffer.h"
+#include "runtime/measure/probe.h"
 #include "runtime/protocol/request.h"
 #include "runtime/worker/choices.h"
 
@@ -32,7 +34,7 @@ struct pdnn_open_set {
 
 /* The last probe, and on what it ran. */
 struct pdnn_process_probe {
-    double gflops, gbs;
+    struct pdnn_probe_rates rates;
     int64_t threads; /* 0: there was none */
     uint64_t far_bytes, ended_ns;
 };
@@ -51,6 +53,7 @@ struct pdnn_process {
     struct pdnn_open_backend backend[PDNN_PROCESS_BACKENDS_MAX];
     size_t n_backends;
     struct pdnn_open_set set;
+    struct pdnn_thread_team team; /* of the pool */
     struct pdnn_process_probe probe;
     struct pdnn_far_memory far;
     struct pdnn_compiled_model *compiled; /* heap: the model whose operators are being measured; NULL: none */
@@ -60,7 +63,7 @@ void pdnn_process_finish(struct pdnn_process *process);
 
 /* Parses the id, checks that there is a core for each of its threads (PDNN_INVALID) and that its backend
  * keeps to the isa (PDNN_UNSUPPORTED), and sizes the OpenMP pool. */
-enum pdnn_status pdnn_process_instance(const struct pdnn_process *process, const char *id,
+enum pdnn_status pdnn_process_instance(struct pdnn_process *process, const char *id,
                                        struct pdnn_instance *instance, struct pdnn_err *err);
 
 /* The backend of that name for a number of threads, opened with the request's cache_bytes and choices if it
@@ -78,7 +81,7 @@ struct pdnn_model {
 };
 
 /* Like pdnn_process_instance; also builds the graph. */
-enum pdnn_status pdnn_model_init(struct pdnn_model *model, const struct pdnn_process *process, const char *id,
+enum pdnn_status pdnn_model_init(struct pdnn_model *model, struct pdnn_process *process, const char *id,
                                  struct pdnn_err *err);
 void pdnn_model_finish(struct pdnn_model *model);
 

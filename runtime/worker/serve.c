@@ -126,13 +126,12 @@ static void send_progress(void *user, double fraction) {
     pdnn_message_send(process->fd, PDNN_MESSAGE_PROGRESS, &part, 1, NULL);
 }
 
-static enum pdnn_status set_threads(const struct pdnn_process *process, int64_t threads,
-                                    struct pdnn_err *err) {
+static enum pdnn_status set_threads(struct pdnn_process *process, int64_t threads, struct pdnn_err *err) {
     if (threads < 1 || threads > process->host.threads)
         return pdnn_fail(err, PDNN_INVALID,
                          "%" PRId64 " threads requested; cores available to this process: %" PRId64, threads,
                          process->host.threads);
-    return pdnn_threads_set(&process->host, threads, err);
+    return pdnn_threads_set(&process->host, threads, &process->team, err);
 }
 
 static enum pdnn_status answer_ceilings(struct pdnn_process *process, const void *body,

@@ -5,7 +5,6 @@
 #include "runtime/backend/core_share.h"
 #include "runtime/measure/evict.h"
 #include "runtime/measure/measure.h"
-#include "runtime/measure/probe.h"
 #include "runtime/backend/tune.h"
 #include "runtime/host/host_cgroup.h"
 #include "runtime/host/host_files.h"
@@ -17,9 +16,11 @@
 #include "runtime/distributed/world.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* The outcome of a visit that fails with a status. */
 static const enum pdnn_outcome outcome_of[PDNN_STATUS_COUNT] = {
@@ -38,10 +39,11 @@ static const enum pdnn_outcome outcome_of[PDNN_STATUS_COUNT] = {
 struct bench {
     const struct pdnn_plan *plan;
     struct pdnn_dram_buffer far;
-    struct pdnn_process_probe *probe;   /* the process's last one */
-    struct pdnn_evictor evictor;        /* cold visits only */
-    const struct pdnn_loading *loading; /* NULL: data=resident */
-    uint64_t *call_ns;                  /* by call: its time in one stamped step */
+    const struct pdnn_thread_team *team; /* of the pool */
+    struct pdnn_process_probe *probe;    /* the process's last one */
+    struct pdnn_evictor evictor;         /* cold visits only */
+    const struct pdnn_loading *loading;  /* NULL: data=resident */
+    uint64_t *call_ns;                   /* by call: its time in one stamped step */
     uint64_t clock_cost_ns, asked_ns;
     struct pdnn_call_rows rows;
     struct pdnn_rank_sync together; /* with the other ranks; its world is NULL if there are none */
@@ -84,6 +86,17 @@ static void evict(void *user) {
     pdnn_evictor_run(&((struct bench *)user)->evictor);
 }
 
+static void read_usage(void *user, struct pdnn_usage *usage) {
+    const struct pdnn_thread_team *team = ((struct bench *)user)->team;
+    struct rusage process = {0};
+    getrusage(RUSAGE_SELF, &process);
+    *usage = (struct pdnn_usage){.page_faults = (uint64_t)(process.ru_minflt + process.ru_majflt),
+                                 .context_switches = (uint64_t)(process.ru_nvcsw + process.ru_nivcsw)};
+    for (int64_t i = 0; i < team->count; i++)
+        usage->steal_ns += pdnn_hostfiles_steal_ns("", &team->thread[i].unit, 1);
+    usage->cpu_ns = pdnn_threads_cpu_ns(team);
+}
+
 static void begin_together(void *user, uint64_t steps) {
     pdnn_rank_sync_begin(&((struct bench *)user)->together, PDNN_RANK_SYNC_STEPS, steps);
 }
@@ -95,6 +108,11 @@ static uint64_t end_together(void *user, uint64_t ns) {
 /* The rate of two runs of the same work together; 0: there was none before. */
 static double together(double before, double now) {
     return before > 0 ? 2 / (1 / before + 1 / now) : now;
+}
+
+/* Of what was before and is now; 0: there was nothing before. */
+static double mean(double before, double now) {
+    return before > 0 ? (before + now) / 2 : now;
 }
 
 /* A probe serves the next visit too if that visit's samples begin so soon after it. */
@@ -111,12 +129,13 @@ static bool is_recent(const struct pdnn_process_probe *last, const struct pdnn_d
 static enum pdnn_status probe(const struct bench *bench, const struct pdnn_request *request, bool may_share,
                               struct pdnn_visit *visit, struct pdnn_err *err) {
     struct pdnn_process_probe *last = bench->probe;
+    struct pdnn_visit_hardware *hardware = &visit->hardware;
     uint64_t begun_ns = pdnn_clock_ns();
     if (!request->probe || !pdnn_dram_buffer_bytes(&bench->far))
         return PDNN_OK;
     if (!may_share || !is_recent(last, &bench->far)) {
         *last = (struct pdnn_process_probe){0};
-        enum pdnn_status status = pdnn_probe(&bench->far, &last->gflops, &last->gbs, err);
+        enum pdnn_status status = pdnn_probe(&bench->far, &last->rates, err);
         if (status != PDNN_OK)
             return pdnn_wrap(err, "probe");
         last->threads = bench->far.threads;
@@ -124,8 +143,11 @@ static enum pdnn_status probe(const struct bench *bench, const struct pdnn_reque
         last->ended_ns = pdnn_clock_ns();
     }
     visit->spent.probe_ns += pdnn_clock_ns() - begun_ns;
-    visit->probe_gflops = together(visit->probe_gflops, last->gflops);
-    visit->probe_gbs = together(visit->probe_gbs, last->gbs);
+    visit->probe_gflops = together(visit->probe_gflops, last->rates.gflops);
+    visit->probe_gbs = together(visit->probe_gbs, last->rates.gbs);
+    hardware->clock_ghz = mean(hardware->clock_ghz, last->rates.clock_ghz);
+    hardware->handoff_ns = mean(hardware->handoff_ns, last->rates.handoff_ns);
+    hardware->fork_ns = mean(hardware->fork_ns, last->rates.fork_ns);
     return PDNN_OK;
 }
 
@@ -155,7 +177,9 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
         .evict = request->rules.cold ? evict : NULL,
         .waited_ns = bench->loading ? waited : NULL,
         .period = bench->loading ? (uint64_t)bench->loading->request.loaders : 0,
+        .usage = read_usage,
         .threads = pdnn_core_share_threads(bench->far.threads),
+        .cores = bench->far.threads,
         .before = bench->together.world ? begin_together : NULL,
         .after = bench->together.world ? end_together : NULL};
     uint64_t throttled = pdnn_hostfiles_throttle_count(""), held_up = pdnn_quota_stops_read("");
@@ -190,6 +214,7 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
                                    struct pdnn_err *err) {
     struct bench bench = {.plan = plan,
                           .far = *far,
+                          .team = &process->team,
                           .probe = &process->probe,
                           .loading = loading,
                           .call_ns = pdnn_alloc(plan->program.n_calls, sizeof *bench.call_ns),

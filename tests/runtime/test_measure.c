@@ -17,7 +17,8 @@ struct fake {
     uint64_t fail_at;                                    /* call that fails with code 7; 0: none */
     uint64_t stamps;
     size_t n_events;
-    char event[EVENTS_MAX]; /* s step, p stamped step, e eviction */
+    bool notes_clock;
+    char event[EVENTS_MAX]; /* s step, p stamped step, e eviction, c clock, u usage */
 };
 
 static struct fake fake;
@@ -61,6 +62,8 @@ static void evict(void *user) {
 
 static uint64_t read_clock(void *user) {
     assert_ptr_equal(user, &fake);
+    if (fake.notes_clock)
+        note('c');
     fake.now_ns += CLOCK_NS;
     return fake.now_ns;
 }
@@ -71,6 +74,25 @@ static const struct pdnn_measure_target target = {.user = &fake,
                                                   .n_parts = PARTS,
                                                   .evict = evict,
                                                   .clock = read_clock};
+
+/* Threads of which each has `had` of its core, but for what passed before. */
+static struct {
+    double had, threads;
+    uint64_t calls;
+    bool has_ended;
+} team;
+
+static void read_usage(void *user, struct pdnn_usage *usage) {
+    assert_ptr_equal(user, &fake);
+    note('u');
+    team.calls++;
+    *usage = (struct pdnn_usage){.cpu_ns = team.has_ended && team.calls == 2
+                                               ? 0
+                                               : (uint64_t)(team.had * team.threads * (double)fake.now_ns),
+                                 .page_faults = 100 + 7 * team.calls,
+                                 .context_switches = 50 + 3 * team.calls,
+                                 .steal_ns = (1 - team.had) * team.threads * (double)fake.now_ns};
+}
 
 static void start_fake(uint64_t step_ns, uint64_t (*script)(uint64_t, uint64_t)) {
     memset(&fake, 0, sizeof fake);
@@ -125,6 +147,69 @@ static void test_measure_visit_waits(void **state) {
     assert_int_equal(pdnn_measure_visit(&feeding, &rules, &visit, unused, &err), PDNN_OK);
     assert_int_equal(visit.steps_per_sample, 1);
     assert_true(visit.waited_share == 0);
+}
+
+/* Shares by scripted clocks of the threads: alike for every length of a sample, and unknown where a thread
+ * ended. */
+static void test_measure_visit_usage(void **state) {
+    static const struct {
+        double had;
+        int64_t threads;
+        bool has_ended, is_preempted;
+    } rows[] = {{1, 2, false, false},  {0.86, 2, false, false}, {0.8, 2, false, true},
+                {0.5, 4, false, true}, {0.5, 0, false, false},  {0.5, 2, true, false}};
+    (void)state;
+    const struct pdnn_measure_rules rules = {.min_samples = 5, .max_visit_ns = 1000000000, .precision = 0.02};
+    for (uint64_t step_ns = 1000; step_ns <= 100000000; step_ns *= 10) {
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            struct pdnn_measure_target told = target;
+            struct pdnn_visit visit = {0};
+            struct pdnn_err err = {0};
+            double unused[PARTS];
+            told.usage = read_usage;
+            told.threads = rows[i].threads;
+            told.cores = 2;
+            team.had = rows[i].had;
+            team.threads = rows[i].threads ? (double)rows[i].threads : 2;
+            team.has_ended = rows[i].has_ended;
+            team.calls = 0;
+            start_fake(step_ns, NULL);
+            assert_int_equal(pdnn_measure_visit(&told, &rules, &visit, unused, &err), PDNN_OK);
+            const bool is_known = rows[i].threads && !rows[i].has_ended;
+            assert_near(visit.hardware.cpu_share_pct, is_known ? 100 * rows[i].had : 0, 0.01);
+            assert_int_equal((visit.flags & PDNN_FLAG_PREEMPTED) != 0, rows[i].is_preempted);
+            assert_true(visit.hardware.has_usage);
+            assert_int_equal(visit.hardware.page_faults, 7);
+            assert_int_equal(visit.hardware.context_switches, 3);
+            assert_near(visit.hardware.steal_pct, 100 * (1 - rows[i].had) * team.threads / 2, 0.05);
+        }
+    }
+}
+
+/* Between the clock reads around a sample there are steps and nothing else, and usage is read twice. */
+static void test_measure_visit_reads_nothing_in_samples(void **state) {
+    (void)state;
+    const struct pdnn_measure_rules rules = {.min_samples = 5, .max_visit_ns = 1000000000, .precision = 0.02};
+    struct pdnn_measure_target told = target;
+    struct pdnn_visit visit = {0};
+    double unused[PARTS];
+    size_t usages = 0, first = SIZE_MAX;
+    told.usage = read_usage;
+    start_fake(5000, NULL);
+    fake.notes_clock = true;
+    assert_int_equal(pdnn_measure_visit(&told, &rules, &visit, unused, &(struct pdnn_err){0}), PDNN_OK);
+    for (size_t i = 1; i + 1 < fake.n_events; i++) {
+        usages += fake.event[i] == 'u';
+        first = fake.event[i] == 'u' && first == SIZE_MAX ? i : first;
+        if (fake.event[i] == 'u')
+            assert_true(fake.event[i - 1] == 'c' && fake.event[i + 1] == 'c');
+    }
+    assert_int_equal(usages, 2);
+    assert_true(memchr(fake.event, 's', first)); /* warm-up comes before */
+    told.usage = NULL;
+    start_fake(5000, NULL);
+    assert_int_equal(pdnn_measure_visit(&told, &rules, &visit, unused, &(struct pdnn_err){0}), PDNN_OK);
+    assert_false(visit.hardware.has_usage);
 }
 
 /* Up to half as long again, at random: the quartiles never come close. */
@@ -427,6 +512,8 @@ static void test_measure_visit_real_clock(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_measure_visit_waits),
+        cmocka_unit_test(test_measure_visit_usage),
+        cmocka_unit_test(test_measure_visit_reads_nothing_in_samples),
         cmocka_unit_test(test_measure_visit_samples_for_its_cost),
         cmocka_unit_test(test_measure_visit_steady_stops_at_min_samples),
         cmocka_unit_test(test_measure_visit_batches_short_steps),
