@@ -70,7 +70,7 @@ static void note_source(struct reading *reading, const struct pdnn_host *host, s
     const struct pdnn_merge_source *source = &reading->job.source[number];
     struct pace *pace = &reading->pace[number];
     struct stat info;
-    if (fstat(source->scan.visits.fd, &info) != 0)
+    if (stat(source->scan.visits.path, &info) != 0)
         return;
     pace->written_s = (int64_t)info.st_mtime;
     pace->is_here =

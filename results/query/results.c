@@ -53,13 +53,13 @@ const char *pdnn_key_column(const char *key) {
     return renamed(key, true);
 }
 
-/* A table without the column is somebody's own. */
+/* A table without the column is somebody's own. One of the schema before lacks optional columns. */
 static enum pdnn_status check_schema(const char *path, const struct pdnn_table *table, struct pdnn_err *err) {
     size_t column = pdnn_table_find(table, "schema");
     if (column == SIZE_MAX || !table->n_rows || pdnn_table_is_empty(table, 0, column))
         return PDNN_OK;
     const uint64_t schema = pdnn_table_count(table, 0, column);
-    return schema == PDNN_SCHEMA ? PDNN_OK
+    return schema == PDNN_SCHEMA || schema == PDNN_SCHEMA - 1 ? PDNN_OK
            : schema < PDNN_SCHEMA
                ? pdnn_fail(err, PDNN_INVALID,
                            "%s: written by an older version of paradnn (schema %" PRIu64 ", now %d)", path,

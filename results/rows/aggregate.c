@@ -221,6 +221,10 @@ static const struct {
     FROM(PLAN_BYTES, LAST, plan_bytes),
     FROM(PROBE_GFLOPS, MEDIAN_SEEN, probe_gflops),
     FROM(PROBE_GBS, MEDIAN_SEEN, probe_gbs),
+    FROM(CLOCK_GHZ, MEDIAN_SEEN, hardware.clock_ghz),
+    FROM(HANDOFF_NS, MEDIAN_SEEN, hardware.handoff_ns),
+    FROM(FORK_NS, MEDIAN_SEEN, hardware.fork_ns),
+    FROM(CPU_SHARE_PCT, MEDIAN_SEEN, hardware.cpu_share_pct),
     FROM(COMPUTE_NS, MEDIAN_SEEN, ranks.compute_ns),
     FROM(SKEW_NS, MEDIAN_SEEN, ranks.skew_ns),
     FROM(COMM_NS, MEDIAN_SEEN, ranks.comm_ns),
@@ -236,6 +240,69 @@ static void set_sums(struct analysis *a) {
         else
             put(a, sums[i].column, value);
     }
+}
+
+/* What a core did in a cycle, and what the process used, over the visits that tell. */
+static void set_usage(struct analysis *a) {
+    const struct ok_visits *ok = &a->ok;
+    uint64_t faults = 0, switches = 0;
+    double steal_pct = 0;
+    size_t told = 0;
+    for (size_t i = 0; i < ok->count; i++) {
+        const struct pdnn_visit_hardware *hardware = &ok->visit[i]->hardware;
+        if (!hardware->has_usage)
+            continue;
+        faults += hardware->page_faults;
+        switches += hardware->context_switches;
+        steal_pct += hardware->steal_pct;
+        told++;
+    }
+    put(a, PDNN_RESULT_FLOP_PER_CYCLE,
+        get(a, PDNN_RESULT_PROBE_GFLOPS) / get(a, PDNN_RESULT_CLOCK_GHZ) /
+            (double)a->instance.setting[PDNN_SETTING_THREADS]);
+    if (!told)
+        return;
+    pdnn_result_set_count(&a->row, PDNN_RESULT_PAGE_FAULTS, faults);
+    pdnn_result_set_count(&a->row, PDNN_RESULT_CONTEXT_SWITCHES, switches);
+    put(a, PDNN_RESULT_STEAL_PCT, steal_pct / (double)told);
+}
+
+/* The least and the greatest over the visits that have it, as a factor; NaN: fewer than two have it. */
+static double range_of(const struct ok_visits *ok, size_t offset, double *least, double *most) {
+    const size_t count = gather(ok, offset, false, true);
+    pdnn_sort(ok->value, count);
+    *least = count ? ok->value[0] : NAN;
+    *most = count ? ok->value[count - 1] : NAN;
+    return count > 1 ? *most / *least : NAN;
+}
+
+/* What differs between visits, and of a noisy row's, the words. Visits of one state have clocks within
+ * 5 %. */
+static void set_states(struct analysis *a) {
+    static const double clock_limit = 1.05;
+    struct ok_visits *ok = &a->ok;
+    double least, most;
+    struct pdnn_str words = {0};
+    const double distance = range_of(ok, offsetof(struct pdnn_visit, hardware.handoff_ns), &least, &most);
+    if (pdnn_distances_differ(least, most)) {
+        const size_t count = gather(ok, offsetof(struct pdnn_visit, hardware.handoff_ns), false, true);
+        size_t far = 0;
+        for (size_t i = 0; i < count; i++)
+            far += ok->value[i] > sqrt(least * most);
+        put(a, PDNN_RESULT_FAR_PCT, 100 * (double)far / (double)count);
+        a->flags |= PDNN_FLAG_MOVED;
+        pdnn_str_printf(&words, "distance");
+    }
+    const double clock = range_of(ok, offsetof(struct pdnn_visit, hardware.clock_ghz), &least, &most);
+    if (clock > clock_limit)
+        pdnn_str_printf(&words, "%sclock", words.length ? "|" : "");
+    const double share = range_of(ok, offsetof(struct pdnn_visit, hardware.cpu_share_pct), &least, &most);
+    if (share > 1 && least < PDNN_LOW_SHARE_PCT)
+        pdnn_str_printf(&words, "%sshare", words.length ? "|" : "");
+    const bool is_known = distance >= 1 || clock >= 1 || share >= 1;
+    if (is_known && (a->flags & PDNN_FLAG_NOISY))
+        pdnn_result_set_text(&a->row, PDNN_RESULT_VARIED, words.length ? words.text : "none");
+    pdnn_str_finish(&words);
 }
 
 static void set_times(struct analysis *a) {
@@ -263,6 +330,8 @@ static void set_times(struct analysis *a) {
     pdnn_result_set_text(&a->row, PDNN_RESULT_METHOD, pdnn_method_name(method));
     if (drifts(ok, interval.center))
         a->flags |= PDNN_FLAG_DRIFT;
+    set_usage(a);
+    set_states(a);
 }
 
 /* A probe's speed relative to its reference, as steps this long saw it; NaN if either is missing. A neighbour

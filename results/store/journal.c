@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +39,11 @@ const struct pdnn_table_def pdnn_journal_ops_def = {
 /* What is 0 was not measured: the visit did not get that far. With samples, a 0 of theirs is a 0. */
 static bool is_measured(const struct pdnn_table *journal, size_t row, size_t column,
                         const struct pdnn_visit *visit) {
-    bool is_of_samples = column >= PDNN_JOURNAL_SAMPLES && column <= PDNN_JOURNAL_TIME_NS_MAD;
-    return is_of_samples ? visit->samples > 0 : pdnn_table_number(journal, row, column) != 0;
+    if (column >= PDNN_JOURNAL_SAMPLES && column <= PDNN_JOURNAL_TIME_NS_MAD)
+        return visit->samples > 0;
+    if (column >= PDNN_JOURNAL_PAGE_FAULTS && column <= PDNN_JOURNAL_STEAL_PCT)
+        return visit->hardware.has_usage;
+    return column == PDNN_JOURNAL_PAGE_CACHE || pdnn_table_number(journal, row, column) != 0;
 }
 
 /* Add the visit, which is the instance's of that number, and one of its ops. A row is one line, whatever the
@@ -48,7 +52,7 @@ static void put_visit(struct pdnn_table *journal, const char *id, uint64_t numbe
                       const struct pdnn_visit *visit) {
     const size_t row = pdnn_table_add_row(journal);
     pdnn_record_put(journal, row, visit);
-    for (size_t column = PDNN_JOURNAL_PREPARE_NS; column <= PDNN_JOURNAL_LOADER_BYTES; column++)
+    for (size_t column = PDNN_JOURNAL_PREPARE_NS; column <= PDNN_JOURNAL_STEAL_PCT; column++)
         if (!is_measured(journal, row, column, visit))
             pdnn_table_set_empty(journal, row, column);
     pdnn_table_set_count(journal, row, PDNN_JOURNAL_SCHEMA, PDNN_SCHEMA);
@@ -283,6 +287,9 @@ static bool add_visit(const struct pdnn_table *visits, size_t row, const struct 
     if (ops && visit.n_ops > ops->n_rows - *next_op)
         return false;
     pdnn_record_take(visits, row, false, &visit);
+    visit.hardware.has_usage = !pdnn_table_is_empty(visits, row, PDNN_JOURNAL_PAGE_FAULTS);
+    if (pdnn_table_is_empty(visits, row, PDNN_JOURNAL_STEAL_PCT))
+        visit.hardware.steal_pct = NAN;
     visit.ops = pdnn_alloc(visit.n_ops, sizeof *visit.ops);
     for (size_t i = 0; i < visit.n_ops; i++) {
         pdnn_record_take(ops, *next_op, false, &visit.ops[i]);
@@ -357,7 +364,7 @@ static enum pdnn_status check_strays(const struct pdnn_journal *journal, const s
 }
 
 /* Completes what a killed prune left: journal-ops.csv without the ops of instances that are gone. */
-static enum pdnn_status load(struct pdnn_journal *journal, struct pdnn_err *err) {
+static enum pdnn_status load(struct pdnn_journal *journal, bool *is_older, struct pdnn_err *err) {
     struct pdnn_log_file *file = &journal->ops;
     struct pdnn_str rows = {0}, ops = {0}, kept = {0};
     struct pdnn_journal_scan scan;
@@ -366,6 +373,7 @@ static enum pdnn_status load(struct pdnn_journal *journal, struct pdnn_err *err)
     scan.ops_rows = &ops;
     if (status == PDNN_OK)
         status = copy_rows(&scan, NULL, NULL, &rows, err);
+    *is_older = scan.visits.is_older || scan.ops.is_older;
     pdnn_log_file_keep(&journal->visits, &scan.visits, scan.visits.mark + rows.length);
     pdnn_log_file_keep(file, &scan.ops, scan.ops.offset + scan.ops.at);
     if (scan.stray_ids.count)
@@ -385,14 +393,30 @@ static enum pdnn_status load(struct pdnn_journal *journal, struct pdnn_err *err)
     return status;
 }
 
+/* Of the schema before: the files are converted, each by itself, and opened again. */
+static enum pdnn_status convert(struct pdnn_journal *journal, struct pdnn_journal **opened,
+                                struct pdnn_err *err) {
+    const struct pdnn_folder *folder = journal->visits.folder;
+    enum pdnn_status status = pdnn_log_file_convert(folder, &pdnn_journal_ops_def, err);
+    if (status == PDNN_OK)
+        status = pdnn_log_file_convert(folder, &pdnn_journal_def, err);
+    pdnn_journal_close(journal);
+    return status == PDNN_OK ? pdnn_journal_open(folder, opened, err) : status;
+}
+
 enum pdnn_status pdnn_journal_open(const struct pdnn_folder *folder, struct pdnn_journal **journal,
                                    struct pdnn_err *err) {
     struct pdnn_journal *made = pdnn_alloc(1, sizeof *made);
     pdnn_log_file_init(&made->visits, folder, &pdnn_journal_def);
     pdnn_log_file_init(&made->ops, folder, &pdnn_journal_ops_def);
     /* Once the existing contents are valid, files may change. */
-    if (pdnn_log_file_open(&made->visits, true, err) != PDNN_OK || load(made, err) != PDNN_OK ||
-        pdnn_log_file_open(&made->ops, false, err) != PDNN_OK ||
+    bool is_older = false;
+    enum pdnn_status status = pdnn_log_file_open(&made->visits, true, err);
+    if (status == PDNN_OK)
+        status = load(made, &is_older, err);
+    if (status == PDNN_OK && is_older)
+        return convert(made, journal, err);
+    if (status != PDNN_OK || pdnn_log_file_open(&made->ops, false, err) != PDNN_OK ||
         pdnn_log_file_settle(&made->ops, err) != PDNN_OK ||
         pdnn_log_file_settle(&made->visits, err) != PDNN_OK) {
         pdnn_journal_close(made);

@@ -126,7 +126,8 @@ enum pdnn_status pdnn_journal_parse(const char *visits_path, struct pdnn_str *vi
 
 /* Opens or creates journal.csv in the folder (borrowed until the journal is closed) for appending, and reads
  * what it has. Holds an exclusive lock: PDNN_BUSY if another process writes to the directory. A journal
- * with another header, or that cannot be written to, is PDNN_INVALID and stays as it is. */
+ * of the schema before is converted (results/store/log_file.h). One with another header, or that cannot be
+ * written to, is PDNN_INVALID and stays as it is. */
 enum pdnn_status pdnn_journal_open(const struct pdnn_folder *folder, struct pdnn_journal **journal,
                                    struct pdnn_err *err);
 

@@ -1,4 +1,4 @@
-#define _DEFAULT_SOURCE /* flock */
+#define _GNU_SOURCE /* flock, memfd_create */
 #include "results/store/log_file.h"
 
 #include "base/file.h"
@@ -13,32 +13,110 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* Rows are far shorter: a longer line is no row. */
 enum { BLOCK_BYTES = 1 << 20, LINE_MAX_BYTES = 1 << 24 };
 
+/* The header line, of this schema or of the one before. */
+static void make_header(const struct pdnn_table_def *def, bool is_older, struct pdnn_str *header) {
+    for (size_t i = 0; i < def->count; i++)
+        if (!is_older || def->column[i].since != PDNN_SCHEMA)
+            pdnn_str_printf(header, "%s%s", header->length ? "," : "", def->column[i].name);
+    pdnn_str_append(header, "\n", 1);
+}
+
 /* A file that was killed before its header was complete ends within it. */
-static enum pdnn_status check_header(const struct pdnn_table_def *def, const char *path, const char *text,
-                                     size_t length, struct pdnn_err *err) {
+static bool has_header(const struct pdnn_table_def *def, bool is_older, const char *text, size_t length) {
     struct pdnn_str header = {0};
-    pdnn_table_csv_header(&header, def);
-    bool matches = memcmp(text, header.text, length < header.length ? length : header.length) == 0;
+    make_header(def, is_older, &header);
+    const bool is_whole = length >= header.length;
+    const bool matches =
+        (is_whole || !is_older) && memcmp(text, header.text, is_whole ? header.length : length) == 0;
     pdnn_str_finish(&header);
-    if (matches)
-        return PDNN_OK;
+    return matches;
+}
+
+static enum pdnn_status refuse_header(const struct pdnn_table_def *def, const char *path, const char *text,
+                                      size_t length, struct pdnn_err *err) {
     static const char first[] = "schema,";
     const char *row = memchr(text, '\n', length);
     bool has_schema = length > sizeof first && memcmp(text, first, sizeof first - 1) == 0;
-    if (has_schema && row && text + length - row > 2 && row[1] < '0' + PDNN_SCHEMA && row[2] == ',')
+    const int schema = has_schema && row ? atoi(row + 1) : 0;
+    if (schema > 0 && schema < PDNN_SCHEMA)
         return pdnn_fail(
             err, PDNN_INVALID,
-            "%s: written by an older version of paradnn (schema %c, now %d); use another directory", path,
-            row[1], PDNN_SCHEMA);
+            "%s: written by an older version of paradnn (schema %d, now %d); use another directory", path,
+            schema, PDNN_SCHEMA);
     return pdnn_fail(err, PDNN_INVALID,
                      "%s:1: not a %s.csv of this version of paradnn (schema %d); use another directory", path,
                      def->name, PDNN_SCHEMA);
+}
+
+/* The rows of the schema before with the columns that have come, empty. What is not such a row, stays. */
+static void convert(const struct pdnn_table_def *def, const char *text, size_t length, struct pdnn_str *out) {
+    struct pdnn_piece *field = pdnn_alloc(def->count, sizeof *field);
+    char before[PDNN_U64_DIGITS];
+    const size_t digits = (size_t)snprintf(before, sizeof before, "%d", PDNN_SCHEMA - 1);
+    size_t older = 0;
+    for (size_t i = 0; i < def->count; i++)
+        older += def->column[i].since != PDNN_SCHEMA;
+    const char *end = text + length, *line = memchr(text, '\n', length);
+    make_header(def, false, out);
+    for (line = line ? line + 1 : end; line < end;) {
+        const char *next = memchr(line, '\n', (size_t)(end - line));
+        const size_t whole = next ? (size_t)(next - line) : 0;
+        const bool is_row = next && pdnn_csv_split(line, whole, field, def->count) == older;
+        size_t at = 0;
+        for (size_t i = 0; is_row && i < def->count; i++) {
+            if (i)
+                pdnn_str_append(out, ",", 1);
+            if (def->column[i].since == PDNN_SCHEMA)
+                continue;
+            const bool is_schema = strcmp(def->column[i].name, "schema") == 0;
+            if (is_schema && field[at].length == digits && memcmp(field[at].text, before, digits) == 0)
+                pdnn_str_printf(out, "%d", PDNN_SCHEMA);
+            else
+                pdnn_str_append(out, field[at].text, field[at].length);
+            at++;
+        }
+        if (is_row)
+            pdnn_str_append(out, "\n", 1);
+        else
+            pdnn_str_append(out, line, next ? whole + 1 : (size_t)(end - line));
+        line = next ? next + 1 : end;
+    }
+    free(field);
+}
+
+static enum pdnn_status read_converted(const struct pdnn_table_def *def, const char *path,
+                                       struct pdnn_str *old, struct pdnn_str *text, struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_file_read(path, SIZE_MAX, &old->text, &old->length, err);
+    if (status == PDNN_OK)
+        convert(def, old->text, old->length, text);
+    return status;
+}
+
+/* Goes on with the converted text, in memory. */
+static enum pdnn_status scan_converted(struct pdnn_log_scan *scan, struct pdnn_err *err) {
+    struct pdnn_str old = {0}, text = {0};
+    enum pdnn_status status = read_converted(scan->def, scan->path, &old, &text, err);
+    const int fd = status == PDNN_OK ? memfd_create(scan->def->name, MFD_CLOEXEC) : -1;
+    if (status == PDNN_OK)
+        status = fd < 0 ? pdnn_fail(err, PDNN_IO, "%s: cannot be converted: %s", scan->path, strerror(errno))
+                        : pdnn_fd_write(fd, text.text, text.length, err);
+    pdnn_str_finish(&old);
+    pdnn_str_finish(&text);
+    if (fd >= 0) {
+        close(scan->fd);
+        scan->fd = fd;
+    }
+    scan->is_older = true;
+    scan->header = scan->mark = 0;
+    pdnn_log_scan_rewind(scan);
+    return status;
 }
 
 /* Moves what is left to the front of the block and reads on. *more is false at the end of the file. */
@@ -110,11 +188,16 @@ enum pdnn_status pdnn_log_scan_open(struct pdnn_log_scan *scan, const char *dire
     if (fstat(scan->fd, &info) != 0 || !S_ISREG(info.st_mode))
         return pdnn_fail(err, PDNN_INVALID, "%s: is not a file", scan->path);
     enum pdnn_status status = pdnn_log_scan_line(scan, &header, err);
-    if (status != PDNN_OK)
-        return status;
+    scan->mark = status == PDNN_OK ? pdnn_text_mark(scan->block, scan->used) : 0;
+    if (status == PDNN_OK && !has_header(def, false, scan->block + scan->mark, scan->used - scan->mark)) {
+        if (!has_header(def, true, scan->block + scan->mark, scan->used - scan->mark))
+            return refuse_header(def, scan->path, scan->block + scan->mark, scan->used - scan->mark, err);
+        status = scan_converted(scan, err);
+        if (status == PDNN_OK)
+            status = pdnn_log_scan_line(scan, &header, err);
+    }
     scan->header = header.length;
-    scan->mark = pdnn_text_mark(scan->block, scan->used);
-    return check_header(def, scan->path, scan->block + scan->mark, scan->used - scan->mark, err);
+    return status;
 }
 
 /* Whether nothing but an incomplete line follows. */
@@ -204,6 +287,28 @@ void pdnn_log_file_keep(struct pdnn_log_file *file, const struct pdnn_log_scan *
     struct stat info;
     file->length = scan->line ? length : 0;
     file->torn = scan->fd >= 0 && fstat(scan->fd, &info) == 0 && (uint64_t)info.st_size > file->length;
+}
+
+enum pdnn_status pdnn_log_file_convert(const struct pdnn_folder *folder, const struct pdnn_table_def *def,
+                                       struct pdnn_err *err) {
+    struct pdnn_log_scan scan;
+    struct pdnn_str old = {0}, text = {0};
+    char name[PDNN_LOG_FILE_TEXT], aside[2 * PDNN_LOG_FILE_TEXT];
+    enum pdnn_status status = pdnn_log_scan_open(&scan, folder->path, def, err);
+    const bool is_older = scan.is_older;
+    pdnn_log_scan_close(&scan);
+    if (status != PDNN_OK || !is_older)
+        return status;
+    status = read_converted(def, scan.path, &old, &text, err);
+    snprintf(name, sizeof name, "%s.csv", def->name);
+    snprintf(aside, sizeof aside, "%s-schema-%d.csv", def->name, PDNN_SCHEMA - 1);
+    if (status == PDNN_OK)
+        status = pdnn_folder_replace(folder, aside, old.text, old.length, err);
+    if (status == PDNN_OK)
+        status = pdnn_folder_replace(folder, name, text.text, text.length, err);
+    pdnn_str_finish(&old);
+    pdnn_str_finish(&text);
+    return status;
 }
 
 static enum pdnn_status cut_back(const struct pdnn_log_file *file, struct pdnn_err *err) {

@@ -1,5 +1,8 @@
 /* A CSV file that only grows at its end, with every write synced, and its reader. A last line cut short by a
- * crash is removed; nothing else is ever removed or rewritten. The meaning of its rows is not known here. */
+ * crash is removed; nothing else is ever removed or rewritten. The meaning of its rows is not known here.
+ *
+ * A file of the schema before this one lacks the columns that came `since`: it is read as if they were there
+ * and empty, and before anything is added to it, it is converted. */
 #ifndef RESULTS_STORE_LOG_FILE_H
 #define RESULTS_STORE_LOG_FILE_H
 
@@ -22,6 +25,7 @@ struct pdnn_log_scan {
     size_t mark;           /* bytes of the byte order mark that the header begins with */
     uint64_t line;         /* lines taken so far */
     bool torn;             /* the last line was incomplete and was left out */
+    bool is_older;         /* of the schema before: what is read, fd too, is its converted text */
 };
 
 /* Opens the file in the directory that is named like its table, and takes its header. PDNN_INVALID if it is
@@ -66,6 +70,12 @@ enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, 
 
 /* What was scanned is kept up to this length; nothing of it without its header. */
 void pdnn_log_file_keep(struct pdnn_log_file *file, const struct pdnn_log_scan *scan, uint64_t length);
+
+/* Converts the folder's file, if it is of the schema before; the old one stays beside it, as
+ * "NAME-schema-3.csv".
+ */
+enum pdnn_status pdnn_log_file_convert(const struct pdnn_folder *folder, const struct pdnn_table_def *def,
+                                       struct pdnn_err *err);
 
 /* Truncates the open file to the bytes to keep, and writes the header if there are none. */
 enum pdnn_status pdnn_log_file_settle(struct pdnn_log_file *file, struct pdnn_err *err);

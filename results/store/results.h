@@ -9,9 +9,9 @@
 #include "results/table/table.h"
 #include "runtime/protocol/visit.h"
 
-/* Version of the tables, raised when the name or meaning of a column or the journal's layout changes; only
- * this one is read. */
-enum { PDNN_SCHEMA = 3 };
+/* Version of the tables, raised when the name or meaning of a column or the journal's layout changes. This
+ * one is read, and the one before. */
+enum { PDNN_SCHEMA = 4 };
 
 /* A count that is not available. */
 #define PDNN_ABSENT UINT64_MAX

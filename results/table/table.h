@@ -85,6 +85,7 @@ struct pdnn_column_def {
     int then;              /* how many columns further is what this becomes: "80 -> 61", "80" where alike */
     int rank;              /* where the terminal is narrow, the highest goes first; 0 stays */
     bool is_optional;      /* files may lack it; it is empty then */
+    int since;             /* the schema whose logs have it first (results/store/log_file.h); 0: any */
     double above;          /* FIXED: people see "above" beyond it; 0: the number */
     const char *blank;     /* what people see where it is empty, "all"; NULL: nothing */
     const char *help;      /* one sentence or phrase */

@@ -133,7 +133,11 @@ class Sweep(Case):
         self.assertEqual({row["id"] for row in table(only)}, {today[1]})
         journal = self.read("old", "journal.csv")
         self.paradnn("sweep", "old/spec.yaml", "-o", "old", *ROOFS, expect=0)
-        self.assertEqual(self.read("old", "journal.csv"), journal)
+        self.assertEqual(self.read("old", "journal-schema-3.csv"), journal)
+        self.assertEqual([{**row, "schema": "3"} for row in table(journal)],
+                         [{name: row[name] for name in table(journal)[0]} | {"schema": "3"}
+                          for row in table(self.read("old", "journal.csv"))])
+        journal = self.read("old", "journal.csv")
         rows = self.rows("old", "results.csv")
         self.assertEqual([row["id"] for row in rows], today)
         self.assertEqual([row["time_ns_median"] for row in rows], [row["time_ns_median"] for row in old])

@@ -439,9 +439,10 @@ class Report(unittest.TestCase):
         self.assertIn("there is no column 'status'", self.refuse(self.results(grid(), "lacks", [c for c in HEADER if c != "status"])))
         self.assertIn("there is no column 'low'",
                       self.refuse(self.results(grid(), "roofs", **{"ceilings.csv": CEILINGS.replace(",low,", ",small,")})))
-        for schema, said in ((2, "results.csv: written by an older version of paradnn (schema 2, now 3)"),
-                             (4, "results.csv:2: schema '4', this program reads 3"),
-                             (2**32 + 3, "schema '4294967299', this program reads 3")):
+        self.report(self.results([dict(r, schema=3) for r in grid()], "schema-3", ["schema", *HEADER]))
+        for schema, said in ((2, "results.csv: written by an older version of paradnn (schema 2, now 4)"),
+                             (5, "results.csv:2: schema '5', this program reads 4"),
+                             (2**32 + 4, "schema '4294967300', this program reads 4")):
             rows = [dict(r, schema=schema) for r in grid()]
             self.assertIn(said, self.refuse(self.results(rows, f"schema-{schema}", ["schema", *HEADER])))
         done = subprocess.run([PARADNN, "report", self.results(grid(), "fine"), "-o", "/nowhere/x.html"], capture_output=True, text=True)

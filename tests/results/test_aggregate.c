@@ -68,6 +68,12 @@ static int finish(void **state) {
     return 0;
 }
 
+static void make_row(struct pdnn_visit *visits, size_t count) {
+    const struct pdnn_aggregate_input input = {
+        .id = ID, .of = {.visit = visits, .count = count}, .precision = 0.02, .host = "h"};
+    made_row_make(&input, &made);
+}
+
 /* What ended most visits, whichever came last; on a tie, the later in the enum. */
 static void test_aggregate_stop_reason(void **state) {
     (void)state;
@@ -122,9 +128,7 @@ static void test_aggregate_unusable(void **state) {
         struct pdnn_visit visits[] = {ok_visit(100), ok_visit(101), ok_visit(rows[i].last_ns)};
         for (size_t k = 0; k < 3; k++)
             visits[k].flags = rows[i].of_visits;
-        const struct pdnn_aggregate_input input = {
-            .id = ID, .of = {.visit = visits, .count = 3}, .precision = 0.02, .host = "h"};
-        made_row_make(&input, &made);
+        make_row(visits, 3);
         assert_int_equal(pdnn_result_flags(&made.row), rows[i].of_visits | rows[i].of_row);
         assert_int_equal(NUMBER(CI_HIGH_NS) > 3 * NUMBER(CI_LOW_NS), rows[i].last_ns == 200);
     }
@@ -140,9 +144,7 @@ static void test_aggregate_times(void **state) {
     visits[2].flags = PDNN_FLAG_SHORT | PDNN_FLAG_PREEMPTED;
     visits[2].stop = PDNN_STOP_MAX_TIME;
     visits[2].plan_bytes = 8192;
-    const struct pdnn_aggregate_input input = {
-        .id = ID, .of = {.visit = visits, .count = 3}, .precision = 0.02, .host = "h"};
-    made_row_make(&input, &made);
+    make_row(visits, 3);
     struct pdnn_interval interval = pdnn_visits_interval(medians, 3, (struct pdnn_scatter){0, 0}, scratch);
     assert_int_equal(pdnn_result_outcome(&made.row), PDNN_OUTCOME_OK);
     assert_string_equal(TEXT(REASON), "");
@@ -170,6 +172,44 @@ static void test_aggregate_times(void **state) {
     assert_near(NUMBER(EXAMPLES_PER_S), 2 / 110e-9);
     assert_near(NUMBER(GFLOPS), NUMBER(FLOP_COUNT) / 110);
     assert_true(isnan(NUMBER(ATTAINABLE_GFLOPS)) && isnan(NUMBER(SPEED_INDEX)));
+}
+
+/* What the hardware did, and what of it differed: a noisy row names it, or says that none of these did. */
+static void test_aggregate_states(void **state) {
+    static const struct {
+        double ns[3], handoff_ns[3], clock_ghz[3], share_pct[3];
+        double far_pct;     /* 0: not moved */
+        const char *varied; /* of a noisy row */
+    } rows[] = {
+        {{100, 101, 240}, {100, 105, 400}, {4, 4, 4}, {100, 99, 98}, 100.0 / 3, "distance"},
+        {{100, 100, 100}, {400, 105, 400}, {4, 4, 4}, {100, 99, 98}, 200.0 / 3, ""},
+        {{100, 101, 240}, {100, 149, 120}, {4, 4.1, 3.8}, {100, 99, 98}, 0, "clock"},
+        {{100, 101, 240}, {100, 149, 120}, {4, 4.1, 4}, {100, 99, 60}, 0, "share"},
+        {{100, 101, 240}, {100, 400, 120}, {4, 4.1, 3}, {100, 99, 60}, 100.0 / 3, "distance|clock|share"},
+        {{100, 101, 240}, {100, 149, 120}, {4, 4.1, 4}, {100, 99, 98}, 0, "none"},
+        {{100, 101, 240}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, 0, ""},   /* nothing is known */
+        {{100, 101, 240}, {0, 105, 0}, {0, 4, 0}, {0, 0, 0}, 0, ""}, /* one visit differs from none */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_visit visits[3];
+        for (size_t k = 0; k < 3; k++) {
+            visits[k] = ok_visit(rows[i].ns[k]);
+            visits[k].probe_gflops = 256;
+            visits[k].hardware = (struct pdnn_visit_hardware){
+                rows[i].clock_ghz[k], rows[i].handoff_ns[k], 0, rows[i].share_pct[k], k > 0, 5, 0, (double)k};
+        }
+        make_row(visits, 3);
+        assert_int_equal((pdnn_result_flags(&made.row) & PDNN_FLAG_MOVED) != 0, rows[i].far_pct > 0);
+        assert_near(isnan(NUMBER(FAR_PCT)) ? 0 : NUMBER(FAR_PCT), rows[i].far_pct);
+        assert_string_equal(TEXT(VARIED), rows[i].varied);
+        assert_true(COUNT(PAGE_FAULTS) == 10 && COUNT(CONTEXT_SWITCHES) == 0);
+        assert_near(NUMBER(STEAL_PCT), 1.5);
+        if (rows[i].clock_ghz[0] > 0)
+            assert_near(NUMBER(FLOP_PER_CYCLE), 256 / NUMBER(CLOCK_GHZ) / 2);
+    }
+    make_row(&(struct pdnn_visit){.median_ns = 100}, 1);
+    assert_true(COUNT(PAGE_FAULTS) == UINT64_MAX && isnan(NUMBER(STEAL_PCT)));
 }
 
 /* Each micro-step of a step sees one minibatch. */
@@ -639,6 +679,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_aggregate_stop_reason),
         cmocka_unit_test(test_aggregate_times),
+        cmocka_unit_test(test_aggregate_states),
         cmocka_unit_test(test_aggregate_two_visits),
         cmocka_unit_test(test_aggregate_micro_steps),
         cmocka_unit_test(test_aggregate_single_visit_has_no_interval),

@@ -82,7 +82,7 @@ static void test_results_columns_order(void **state) {
     pdnn_table_finish(&table);
     assert_string_equal(
         pdnn_str_text(&header),
-        "schema,id,model,settings,preset,family,layers,nodes,cell,run_mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,accumulate,checkpoint,layers_run,isa,data,loaders,pages,ranks,allreduce,bucket_mb,status,reason,params,flop_count,in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_bytes,plan_bytes,method,time_ns_median,time_ns_min,time_ns_mean,time_ns_p10,time_ns_p90,time_ns_mad,ci_low_ns,ci_high_ns,ci_half_pct,rounds,samples,warmups,stop_reason,speed_index,probe_gflops,probe_gbs,prepare_ns,examples_per_s,gflops,bw_gbs,intensity_flop_per_byte,attainable_gflops,pct_of_roof,pct_of_peak,bound,roof_level,residual_pct,infeed_pct,loader_examples_per_s,loader_bytes_per_s,page_cache,compute_ns,skew_ns,comm_ns,exposed_ns,hidden_pct,allreduce_bytes,bus_gbs,extrapolated,row_flags,host,started_utc\n");
+        "schema,id,model,settings,preset,family,layers,nodes,cell,run_mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,accumulate,checkpoint,layers_run,isa,data,loaders,pages,ranks,allreduce,bucket_mb,status,reason,params,flop_count,in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_bytes,plan_bytes,method,time_ns_median,time_ns_min,time_ns_mean,time_ns_p10,time_ns_p90,time_ns_mad,ci_low_ns,ci_high_ns,ci_half_pct,rounds,samples,warmups,stop_reason,speed_index,probe_gflops,probe_gbs,clock_ghz,flop_per_cycle,handoff_ns,far_pct,fork_ns,cpu_share_pct,page_faults,context_switches,steal_pct,varied,prepare_ns,examples_per_s,gflops,bw_gbs,intensity_flop_per_byte,attainable_gflops,pct_of_roof,pct_of_peak,bound,roof_level,residual_pct,infeed_pct,loader_examples_per_s,loader_bytes_per_s,page_cache,compute_ns,skew_ns,comm_ns,exposed_ns,hidden_pct,allreduce_bytes,bus_gbs,extrapolated,row_flags,host,started_utc\n");
     pdnn_str_finish(&header);
     pdnn_arena_finish(&arena);
 }
@@ -146,7 +146,7 @@ static void test_result_cells(void **state) {
     static const struct {
         const char *name, *text;
     } cells[] = {
-        {"schema", "3"},
+        {"schema", "4"},
         {"id", id},
         {"family", "fc"},
         {"model", "fc/layers=7"},

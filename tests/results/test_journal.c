@@ -1,7 +1,7 @@
 /* The journal: what is appended reads back, complete and in order. A last row cut anywhere is dropped, and so
  * are ops whose visit has no row, but nothing else. A failed write leaves what was there. Two writers exclude
- * each other. A file that is not a journal is never touched. A journal of an
- * older version is refused by name. */
+ * each other. A file that is not a journal is never touched. A journal of the schema before is converted, and
+ * one of an older version is refused by name. */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cmocka_all.h"
 
@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -21,7 +22,7 @@
 enum { PATH_ROOM = 256, LIMIT_BYTES = 1 << 24 };
 
 struct place {
-    char directory[PATH_ROOM - 32], journal[PATH_ROOM], ops[PATH_ROOM];
+    char directory[PATH_ROOM - 32], journal[PATH_ROOM], ops[PATH_ROOM], aside[PATH_ROOM];
     struct pdnn_folder folder;
 };
 
@@ -32,6 +33,7 @@ static int setup(void **state) {
         return -1;
     snprintf(place->journal, sizeof place->journal, "%s/journal.csv", place->directory);
     snprintf(place->ops, sizeof place->ops, "%s/journal-ops.csv", place->directory);
+    snprintf(place->aside, sizeof place->aside, "%s/journal-schema-3.csv", place->directory);
     *state = place;
     return 0;
 }
@@ -40,6 +42,7 @@ static int teardown(void **state) {
     struct place *place = *state;
     unlink(place->journal);
     unlink(place->ops);
+    unlink(place->aside);
     pdnn_folder_close(&place->folder);
     rmdir(place->directory);
     free(place);
@@ -70,6 +73,7 @@ static struct pdnn_visit make_visit(int number) {
         .probe_gbs = 17.25,
         .ranks = {700.5, 3, 200.25, 1 << 20},
         .infeed = {12.5, 340, 4096, "dropped"},
+        .hardware = {4.25, 105.5, 700, 99.5, true, 0, 17, 0},
         .stop = PDNN_STOP_MAX_TIME,
         .flags = PDNN_FLAG_NOISY | PDNN_FLAG_REF,
         .n_ops = 2,
@@ -100,6 +104,14 @@ static void assert_same_visit(const struct pdnn_instance_visits *of, size_t at, 
     assert_true(a->infeed.wait_ns == b->infeed.wait_ns && a->infeed.loader_ns == b->infeed.loader_ns);
     assert_int_equal(a->infeed.loader_bytes, b->infeed.loader_bytes);
     assert_string_equal(a->infeed.page_cache, b->infeed.page_cache);
+    assert_true(
+        a->hardware.clock_ghz == b->hardware.clock_ghz && a->hardware.handoff_ns == b->hardware.handoff_ns &&
+        a->hardware.fork_ns == b->hardware.fork_ns && a->hardware.cpu_share_pct == b->hardware.cpu_share_pct);
+    assert_int_equal(a->hardware.has_usage, b->hardware.has_usage);
+    assert_true(a->hardware.page_faults == b->hardware.page_faults &&
+                a->hardware.context_switches == b->hardware.context_switches);
+    assert_true(a->hardware.has_usage ? a->hardware.steal_pct == b->hardware.steal_pct
+                                      : isnan(a->hardware.steal_pct));
     assert_int_equal(a->stop, b->stop);
     assert_int_equal(a->flags, b->flags);
     assert_int_equal(ops->count, b->n_ops);
@@ -324,10 +336,61 @@ static void test_journal_open_names_the_line_of_an_op_too_many(void **state) {
     free(ops.bytes);
 }
 
+/* Takes from the text what schema 4 has brought: seven columns, empty in these rows. */
+static void make_older(const struct text *new, struct pdnn_str *old) {
+    static const char columns[] =
+        "clock_ghz,handoff_ns,fork_ns,cpu_share_pct,page_faults,context_switches,steal_pct,";
+    const char *at = strstr(new->bytes, columns);
+    pdnn_str_printf(old, "%.*s%s", (int)(at - new->bytes), new->bytes, at + strlen(columns));
+    for (char *row = old->text; (row = strstr(row, "\n4,")) != NULL;)
+        row[1] = '3';
+    for (char *row = old->text; (row = strstr(row, "Z,,")) != NULL; old->length -= 7, row++)
+        memmove(row + 1, row + 8, strlen(row + 8) + 1);
+}
+
+/* A journal of schema 3 is read as it is, and converted where it is to be continued; the old one stays beside
+ * it. A last line without its end is dropped as ever. */
+static void test_journal_open_converts_the_schema_before(void **state) {
+    const struct place *place = *state;
+    struct pdnn_err err = {0};
+    struct pdnn_journal *journal;
+    struct pdnn_visits known = {0};
+    struct pdnn_str old = {0};
+    struct pdnn_visit crash = make_crash();
+    assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
+    assert_int_equal(pdnn_journal_append(journal, "fc/a=2", &crash, &err), PDNN_OK);
+    assert_int_equal(pdnn_journal_append(journal, "fc/a=\"3", &crash, &err), PDNN_OK);
+    pdnn_journal_close(journal);
+    struct text new = read_text(place->journal);
+    make_older(&new, &old);
+    assert_non_null(strstr(old.text, "probe_gbs"));
+    assert_null(strstr(old.text, "clock_ghz"));
+    for (int is_torn = 0; is_torn < 2; is_torn++) {
+        if (is_torn)
+            pdnn_str_printf(&old, "3,fc/a=4,1,o");
+        const struct text older = {old.text, old.length};
+        write_file(place->journal, older.bytes, older.length);
+        memset(&known, 0, sizeof known);
+        assert_int_equal(pdnn_journal_read(place->directory, NULL, NULL, &known, &err), PDNN_OK);
+        assert_int_equal(known.ids.count, 2);
+        pdnn_visits_finish(&known);
+        assert_file_is(place->journal, &older);
+        assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
+        assert_int_equal(journal->known.ids.count, 2);
+        assert_int_equal(pdnn_visits_of(&journal->known, "fc/a=2").visit[0].outcome, PDNN_OUTCOME_CRASH);
+        assert_false(pdnn_visits_of(&journal->known, "fc/a=2").visit[0].hardware.has_usage);
+        pdnn_journal_close(journal);
+        assert_file_is(place->journal, &new);
+        assert_file_is(place->aside, &older);
+    }
+    free(new.bytes);
+    pdnn_str_finish(&old);
+}
+
 /* A journal of schema 2, whose columns had other names: refused by both readers, and left as it is. */
 static void test_journal_open_refuses_older(void **state) {
     const struct place *place = *state;
-    static const char message[] = "journal.csv: written by an older version of paradnn (schema 2, now 3)";
+    static const char message[] = "journal.csv: written by an older version of paradnn (schema 2, now 4)";
     struct pdnn_err err = {0};
     struct pdnn_journal *journal;
     struct pdnn_journal_scan scan;
@@ -374,21 +437,21 @@ static void test_journal_open_refuses_others(void **state) {
         bool with_header;
         const char *text, *message;
     } rows[] = {
-        {false, "schema,id\n4,fc/a=1\n", "journal.csv:1: not a journal.csv of this version"},
+        {false, "schema,id\n5,fc/a=1\n", "journal.csv:1: not a journal.csv of this version"},
         {false, "something else", "journal.csv:1: not a journal.csv of this version"},
-        {true, "4,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,\n",
-         "journal.csv:2: schema 4, this program reads 3"},
-        {true, "2,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,\n",
-         "journal.csv:2: schema 2, this program reads 3"},
-        {true, "3,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,x\n",
+        {true, "5,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,\n",
+         "journal.csv:2: schema 5, this program reads 4"},
+        {true, "2,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,\n",
+         "journal.csv:2: schema 2, this program reads 4"},
+        {true, "4,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,x\n",
          "journal.csv:2: ops: 'x' is not a count"},
-        {true, "3,fc/a,1,fine,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,0\n",
+        {true, "4,fc/a,1,fine,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,0\n",
          "journal.csv:2: 'fine' is not a value for column 'status'"},
-        {true, "3,fc/a,1,ok,,1970-02-30T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,0\n",
+        {true, "4,fc/a,1,ok,,1970-02-30T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,0\n",
          "column 'started_utc'"},
-        {true, "3,fc/a,-1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,0\n",
+        {true, "4,fc/a,-1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,0\n",
          "visit: '-1' is not a count"},
-        {true, "3,fc/a\n3,fc/a\n", "journal.csv:2: 2 fields, the header has 31"},
+        {true, "4,fc/a\n4,fc/a\n", "journal.csv:2: 2 fields, the header has 38"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_err err = {0};
@@ -422,7 +485,7 @@ static void test_journal_append_leaves_out_what_was_not_measured(void **state) {
     append_three(journal);
     pdnn_journal_close(journal);
     assert_int_equal(pdnn_file_read(place->journal, LIMIT_BYTES, &text, NULL, &err), PDNN_OK);
-    assert_non_null(strstr(text, "\" 9\",1970-01-01T00:00:00.001Z,,,,,,,,,,,,,,,,,,,,,,,,,0\n"));
+    assert_non_null(strstr(text, "\" 9\",1970-01-01T00:00:00.001Z,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,0\n"));
     assert_non_null(strstr(text, ",2,3,0,"));
     free(text);
 }
@@ -547,6 +610,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_journal_open_torn_at_every_byte, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_misses_ops, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_names_the_line_of_an_op_too_many, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_journal_open_converts_the_schema_before, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_refuses_older, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_torn_header, setup, teardown),
         cmocka_unit_test_setup_teardown(test_journal_open_refuses_others, setup, teardown),

@@ -38,7 +38,7 @@ def expect(directory, rc, **items):
 
 
 def record(number, event, host="node1", **values):
-    lines = {"schema": 1, "event": event, **({"journal_schema": 3} if event == "plan" else {}), "part": f"{host}-1-x", "boot": '"a"',
+    lines = {"schema": 1, "event": event, **({"journal_schema": 4} if event == "plan" else {}), "part": f"{host}-1-x", "boot": '"a"',
              "pid_space": 1, "pid": 1, "started": 1, **values, "record": number}
     with open(f"joined/leases/{number:08}", "w", encoding="utf-8") as file:
         file.write("# One record of a joined sweep: who measures which of its instances.\n")
