@@ -35,6 +35,28 @@ bool pdnn_parse_i64(const char *text, int64_t *value) {
     return true;
 }
 
+/* The digits and point of a number times 10^power, without passing through floating point. */
+static enum pdnn_number_kind parse_decimal(const char *text, size_t length, long power, int64_t *value) {
+    const char *point = memchr(text, '.', length), *at = text + (*text == '-' || *text == '+');
+    int64_t made = 0;
+    while (point && text[length - 1] == '0')
+        length--;
+    for (; at < text + length; at++)
+        if (*at != '.' && (__builtin_mul_overflow(made, 10, &made) ||
+                           __builtin_add_overflow(made, *text == '-' ? '0' - *at : *at - '0', &made)))
+            return PDNN_NUMBER_TOO_LARGE;
+    power -= point ? (long)(text + length - 1 - point) : 0;
+    for (; made && power < 0 && made % 10 == 0; power++)
+        made /= 10;
+    if (made && power < 0)
+        return PDNN_NUMBER_OTHER;
+    for (; made && power > 0; power--)
+        if (__builtin_mul_overflow(made, 10, &made))
+            return PDNN_NUMBER_TOO_LARGE;
+    *value = made;
+    return PDNN_NUMBER_WHOLE;
+}
+
 enum pdnn_number_kind pdnn_parse_whole(const char *text, int64_t *value) {
     static const struct {
         const char *unit;
@@ -42,26 +64,29 @@ enum pdnn_number_kind pdnn_parse_whole(const char *text, int64_t *value) {
     } units[] = {{"", 1},           {"k", 1000},     {"K", 1000},     {"M", 1000000},
                  {"G", 1000000000}, {"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}};
     const char *digits = text + (*text == '-' || *text == '+'), *rest = digits + strspn(digits, "0123456789");
-    char number[24], *end;
     int64_t factor = 0, made;
+    long power = 0;
+    static const long most = 100000; /* a power beyond is too large, or of a zero */
     if (rest == digits)
         return PDNN_NUMBER_OTHER;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        factor = strcmp(rest, units[i].unit) == 0 ? units[i].factor : factor;
-    if ((*rest == 'e' || *rest == 'E') && rest[1] >= '0' && rest[1] <= '9') {
-        long power = strtol(rest + 1, &end, 10);
-        for (factor = !*end; factor && power > 0; power--)
-            if (__builtin_mul_overflow(factor, 10, &factor))
-                return PDNN_NUMBER_TOO_LARGE;
+    rest += *rest == '.' ? 1 + strspn(rest + 1, "0123456789") : 0;
+    const size_t length = (size_t)(rest - text);
+    if (*rest == 'e' || *rest == 'E') {
+        const char *sign = rest + 1, *exponent = sign + (*sign == '-' || *sign == '+');
+        rest = exponent + strspn(exponent, "0123456789");
+        power = strtol(sign, NULL, 10);
+        power = power > most ? most : power < -most ? -most : power;
+        factor = rest > exponent && !*rest;
+    } else {
+        for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+            factor = strcmp(rest, units[i].unit) == 0 ? units[i].factor : factor;
     }
-    if (!factor)
-        return PDNN_NUMBER_OTHER;
-    snprintf(number, sizeof number, "%.*s", (int)(rest - text), text);
-    if ((size_t)(rest - text) >= sizeof number || !pdnn_parse_i64(number, &made) ||
-        __builtin_mul_overflow(made, factor, &made))
+    const enum pdnn_number_kind kind = factor ? parse_decimal(text, length, power, &made) : PDNN_NUMBER_OTHER;
+    if (kind == PDNN_NUMBER_WHOLE && __builtin_mul_overflow(made, factor, &made))
         return PDNN_NUMBER_TOO_LARGE;
-    *value = made;
-    return PDNN_NUMBER_WHOLE;
+    if (kind == PDNN_NUMBER_WHOLE)
+        *value = made;
+    return kind;
 }
 
 /* strtod with '.' as the decimal point, whatever the process's locale says. */

@@ -11,7 +11,8 @@ bool pdnn_parse_i64(const char *text, int64_t *value);
 /* What a text is, that should be a whole number. */
 enum pdnn_number_kind { PDNN_NUMBER_WHOLE, PDNN_NUMBER_TOO_LARGE, PDNN_NUMBER_OTHER };
 
-/* A whole number as people write it: "1e3", "4k" (4000), "4Ki" (4096), with k, M, G and Ki, Mi, Gi. */
+/* A whole number as people write it: "1e3", "4k" (4000), "4Ki" (4096), with k, M, G and Ki, Mi, Gi; or as
+ * other programs do: "64.0", "1E+07". Exact: "1.5e3" is whole, "1.5" is not. */
 enum pdnn_number_kind pdnn_parse_whole(const char *text, int64_t *value);
 
 /* A finite decimal number ('.' whatever the locale); false for anything else or trailing text. */

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 bool pdnn_value_equal(struct pdnn_value a, struct pdnn_value b) {
     return memcmp(&a, &b, sizeof a) == 0;
@@ -58,11 +59,11 @@ static size_t count_choices(const struct pdnn_param_def *def) {
     return count;
 }
 
-/* YAML's other words for yes and no. */
+/* YAML's other words for yes and no, in Python's and R's case too. */
 static bool is_switch(const struct pdnn_param_def *def, const char *text, struct pdnn_value *value) {
     static const char *const words[][2] = {{"true", "yes"}, {"on", "yes"}, {"false", "no"}, {"off", "no"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        for (size_t k = 0; strcmp(text, words[i][0]) == 0 && def->choices[k]; k++)
+        for (size_t k = 0; strcasecmp(text, words[i][0]) == 0 && def->choices[k]; k++)
             if (strcmp(def->choices[k], words[i][1]) == 0) {
                 *value = pdnn_value_of((int64_t)k);
                 return true;

@@ -64,6 +64,9 @@ static const char *parse_plain(struct scan *p, const char **field) {
     while (!ends_plain(*at) || (*at == '\r' && at[1] != '\n'))
         at++;
     p->at = at;
+    /* R's word for an empty cell, unless it is quoted. */
+    if (at - *field == 2 && memcmp(*field, "NA", 2) == 0 && p->row_line > 1)
+        *field = "";
     return end_field(p) ? NULL : "a quote inside an unquoted field";
 }
 

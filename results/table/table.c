@@ -151,15 +151,28 @@ void pdnn_table_set_number(struct pdnn_table *table, size_t row, size_t column, 
     cells_of(table, row, column, PDNN_KIND_NUMBER)->number[row] = value;
 }
 
-/* Also "1e6" or "25557032.0", what other programs make of a count. */
+/* Also "1E+07" or "25557032.0", what other programs make of a whole number. Beyond 2^53 they may have rounded
+ * it on the way. */
+static bool parse_whole(const char *text, int64_t *whole) {
+    const bool is_decimal = text[strspn(text, "+-0123456789")],
+               has_unit = text[strspn(text, "+-.0123456789eE")];
+    return !has_unit && pdnn_parse_whole(text, whole) == PDNN_NUMBER_WHOLE && *whole != INT64_MIN &&
+           (!is_decimal || (*whole <= INT64_C(1) << 53 && *whole >= -(INT64_C(1) << 53)));
+}
+
 static bool parse_count(const char *text, uint64_t *count) {
-    double number;
+    int64_t whole;
     if (pdnn_count_parse(text, count))
         return *count != UINT64_MAX;
-    if (!pdnn_parse_double(text, &number) || !(number >= 0 && number < 0x1p63) || number != floor(number))
+    if (!parse_whole(text, &whole) || whole < 0)
         return false;
-    *count = (uint64_t)number;
+    *count = (uint64_t)whole;
     return true;
+}
+
+/* What R and pandas write for a number that is not available. */
+static bool is_absent(const char *text) {
+    return !*text || strcmp(text, "NA") == 0 || strcmp(text, "NaN") == 0 || strcmp(text, "nan") == 0;
 }
 
 bool pdnn_table_parse(struct pdnn_table *table, size_t row, size_t column, const char *text) {
@@ -168,13 +181,13 @@ bool pdnn_table_parse(struct pdnn_table *table, size_t row, size_t column, const
     int64_t whole;
     if (cells->def.kind == PDNN_KIND_TEXT) {
         pdnn_table_set_text(table, row, column, text);
-    } else if (!*text) {
+    } else if (is_absent(text)) {
         pdnn_table_set_empty(table, row, column);
     } else if (cells->def.kind == PDNN_KIND_NUMBER) {
         return pdnn_number_parse(text, &cells->number[row]);
     } else if (cells->def.kind == PDNN_KIND_COUNT && parse_count(text, &count)) {
         cells->count[row] = count;
-    } else if (cells->def.kind == PDNN_KIND_WHOLE && pdnn_parse_i64(text, &whole) && whole != INT64_MIN) {
+    } else if (cells->def.kind == PDNN_KIND_WHOLE && parse_whole(text, &whole)) {
         cells->whole[row] = whole;
     } else {
         return false;

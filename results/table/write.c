@@ -64,7 +64,7 @@ static void put(struct pdnn_table_writer *writer, const char *text) {
 }
 
 void pdnn_csv_append(struct pdnn_str *out, const char *text) {
-    if (!text[strcspn(text, ",\"\r\n")]) {
+    if (!text[strcspn(text, ",\"\r\n")] && strcmp(text, "NA") != 0) {
         pdnn_str_append(out, text, strlen(text));
         return;
     }

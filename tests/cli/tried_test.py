@@ -35,6 +35,8 @@ FILES = {
     "shapes/wrong.yaml": "models: [{fc: {layers: 1}, rows: {file: some.csv, columns: [btch]}}]\n",
     "shapes/cell.yaml": "models: [{fc: {}, rows: {file: cell.csv}}]\n",
     "shapes/some.csv": "\ufeffnodes, batch,mode\r\n64,16,\"infer\"\r\n\r\n64,32,train\r\n",
+    "shapes/floats.yaml": "run: {threads: 1}\nmodels: [{bert-base: {}, rows: {file: floats.csv, columns: [layers, batch, pooler]}}]\n",
+    "shapes/floats.csv": "\"\",\"layers\",\"batch\",\"pooler\"\n\"1\",2.0,1E+01,TRUE\n\"2\",3,4.0,False\n",
     "shapes/cell.csv": "nodes,batch\n64,16\n64,x\n",
     "merge.yaml": "run: {threads: 1}\nmodels:\n  - fc: &a {layers: 1, nodes: 8}\n  - fc: &b {<<: *a, nodes: 16, batch: 2}\n"
                   "  - fc: {batch: 4, <<: [*b, {nodes: 32, input: 7}]}\n",
@@ -75,6 +77,7 @@ WORKS = [
      r"[^\n]*\n[^\n]*layers=2,[^\n]*batch=32,[^\n]*\n\Z"),
     ("list shapes/spec.yaml", "", r"status  id\n[^\n]*batch=16,[^\n]*mode=infer,[^\n]*\n[^\n]*batch=32,activation=relu,threads=1\n\Z"),
     ("list shapes/fewer.yaml", "", r"filtered  fc/layers=1,[^\n]*batch=16,[^\n]*\n[^\n]*batch=32,activation=relu,threads=1\n\Z"),
+    ("list shapes/floats.yaml", "", r"layers=2,[^\n]*batch=10,[^\n]*pooler=yes,[^\n]*\n[^\n]*layers=3,[^\n]*batch=4,[^\n]*pooler=no,"),
     ("list merge.yaml", "", r"layers=1,nodes=8,input=2000,[^\n]*\n[^\n]*layers=1,nodes=16,input=2000,[^\n]*batch=2,[^\n]*\n"
      r"[^\n]*layers=1,nodes=16,input=7,[^\n]*batch=4,[^\n]*\n\Z"),
     ("list mark.yaml", "", r"fc/layers=3,[^\n]*\n\Z"),

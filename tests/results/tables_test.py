@@ -73,6 +73,22 @@ class Tables(unittest.TestCase):
                 file.write(text)
         self.assertEqual([self.said(*arguments) for arguments in self.SHOWN], before)
 
+    def test_of_other_programs(self):
+        """As pandas and R write them: an index in front, floats, TRUE, NA for what is empty, texts in quotes."""
+        before = [self.said(*arguments) for arguments in self.SHOWN]
+        types = self.types()
+        for name in ("results.csv", "ops.csv", "ceilings.csv"):
+            path = os.path.join(self.place, "fc.results", name)
+            with open(path, newline="", encoding="utf-8") as file:
+                header, *rows = csv.reader(file)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(",".join(f'"{column}"' for column in ["", *header]) + "\n")
+                for at, row in enumerate(rows):
+                    cells = ["NA" if cell == "" else f"{float(cell):.15G}" if column in ("nodes", "params") else cell + ".0" if cell.isdigit() and types.get(column) != "text"
+                             else cell if re.fullmatch("[-0-9.e]+", cell) else f'"{cell}"' for column, cell in zip(header, row)]
+                    file.write(",".join([f'"{at + 1}"', *cells]) + "\n")
+        self.assertEqual([self.said(*arguments) for arguments in self.SHOWN], before)
+
     def run_with(self, language, text):
         name, find, arguments = TOOLS[language]
         program = find()

@@ -205,13 +205,13 @@ static void test_number_format_ignores_locale(void **state) {
 
 static void test_csv_append_quotes_what_needs_it(void **state) {
     (void)state;
-    static const char *const fields[] = {"plain", "a,b", "say \"no\"", "", "a\nb"};
+    static const char *const fields[] = {"plain", "a,b", "say \"no\"", "", "a\nb", "NA", "NAN"};
     struct pdnn_str str = {0};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         pdnn_csv_append(&str, fields[i]);
         pdnn_str_append(&str, ";", 1);
     }
-    assert_string_equal(pdnn_str_text(&str), "plain;\"a,b\";\"say \"\"no\"\"\";;\"a\nb\";");
+    assert_string_equal(pdnn_str_text(&str), "plain;\"a,b\";\"say \"\"no\"\"\";;\"a\nb\";\"NA\";NAN;");
     pdnn_str_finish(&str);
 }
 
@@ -222,6 +222,7 @@ static void test_csv_parse_reads_back_nasty_fields(void **state) {
         "\n",      "\r\n",  "\r",  "a\nb,c\"d\"", " lead and trail ",
         "\"start", "end\"", "1,5", ";|%;",        "\xc3\xa9 utf-8",
         "'",       "\\",    "\t",  "=1+1",        "a\r",
+        "NA",
     };
     enum { N = sizeof fields / sizeof *fields, COLUMNS = 3 };
     for (size_t shift = 0; shift < N; shift++) {
@@ -264,6 +265,9 @@ static void test_csv_parse_accepts(void **state) {
         {"a,b\n1,\"x\r\ny\"\n", 1, "x\r\ny"},
         {"a,b\n1,\"2\"", 1, "2"},
         {"a,b\n1,2\n3,\"\"\n", 2, ""},
+        {"a,b\n1,NA\n", 1, ""},
+        {"a,b\nNA,\"NA\"", 1, "NA"},
+        {"a,b\n1,NA.", 1, "NA."},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct whole_csv csv = {0};

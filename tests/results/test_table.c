@@ -142,6 +142,19 @@ static void test_table_read_is_typed(void **state) {
     pdnn_table_finish(&table);
 }
 
+/* As pandas and R write it back, with an index in front. */
+static void test_table_read_of_other_programs(void **state) {
+    (void)state;
+    struct pdnn_table table = table_of("\"\",name,flop,shift,time_ns,note\n"
+                                       "1,a,1E+07,-64.0,1E+07,NA\n"
+                                       "2,b,9007199254740992.0,1e3,NaN,\"NA\"\n"
+                                       "3,NA,NA,nan,2.50,\n");
+    expect(&table, NULL, PDNN_FORMAT_CSV, 0,
+           "name,flop,shift,time_ns,note,\na,10000000,-64,10000000,,1\nb,9007199254740992,1000,,\"NA\",2\n"
+           ",,,2.5,,3\n");
+    pdnn_table_finish(&table);
+}
+
 static void test_table_read_keeps_unknown_columns(void **state) {
     (void)state;
     struct pdnn_table table = table_of("more,shift,flop,time_ns,name\nm,1,2,3e2,n\n");
@@ -161,6 +174,11 @@ static void test_table_read_names_file_line_and_column(void **state) {
         {"name,flop,shift,time_ns\na,18446744073709551615,,\n",
          "made.csv:2: flop: '18446744073709551615' is not a count"},
         {"name,flop,shift,time_ns\na,1.5,,\n", "made.csv:2: flop: '1.5' is not a count"},
+        {"name,flop,shift,time_ns\na,9007199254740994.0,,\n",
+         "made.csv:2: flop: '9007199254740994.0' is not a count"},
+        {"name,flop,shift,time_ns\na,4k,,\n", "made.csv:2: flop: '4k' is not a count"},
+        {"name,flop,shift,time_ns\na,-64.0,,\n", "made.csv:2: flop: '-64.0' is not a count"},
+        {"name,flop,shift,time_ns\na,,64.5,\n", "made.csv:2: shift: '64.5' is not an integer"},
         {"name,flop,shift,time_ns\n,,,\na,,-9223372036854775808,\n",
          "made.csv:3: shift: '-9223372036854775808' is not an integer"},
         {"name,flop,shift,time_ns\na,,,inf\n", "made.csv:2: time_ns: 'inf' is not a number"},
@@ -534,6 +552,7 @@ int main(void) {
         cmocka_unit_test(test_table_add_column_at_run_time),
         cmocka_unit_test(test_column_of_param_kinds),
         cmocka_unit_test(test_table_read_is_typed),
+        cmocka_unit_test(test_table_read_of_other_programs),
         cmocka_unit_test(test_table_read_keeps_unknown_columns),
         cmocka_unit_test(test_table_read_names_file_line_and_column),
         cmocka_unit_test(test_rows_keep_selects),
