@@ -16,17 +16,6 @@ enum pdnn_status pdnn_key_check_map(const struct pdnn_yaml *node, const char *wh
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_key_check_once(const struct pdnn_yaml *map, const struct pdnn_yaml *child,
-                                     struct pdnn_err *err) {
-    const struct pdnn_yaml *first = pdnn_yaml_find(map, child->key->text);
-    if (first == child)
-        return PDNN_OK;
-    if (!first->key->line)
-        return pdnn_yaml_fail(child->key, err, "%.60s is given twice", child->key->text);
-    return pdnn_yaml_fail(child->key, err, "%.60s is given twice, first in line %d", child->key->text,
-                          first->key->line);
-}
-
 enum pdnn_status pdnn_key_check_scalar(const struct pdnn_yaml *value, const char *name,
                                        struct pdnn_err *err) {
     if (value->kind != PDNN_YAML_SCALAR)
@@ -91,9 +80,7 @@ enum pdnn_status pdnn_keys_read(const struct pdnn_yaml *node, const struct pdnn_
         const struct pdnn_key_def *key = pdnn_key_find(table, child->key->text);
         if (!key)
             return unknown_row(child->key, table, err);
-        status = pdnn_key_check_once(node, child, err);
-        if (status == PDNN_OK)
-            status = key->read(key, child, target, err);
+        status = key->read(key, child, target, err);
     }
     return status;
 }

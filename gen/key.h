@@ -56,10 +56,6 @@ void pdnn_key_values_format(struct pdnn_str *out, const struct pdnn_key_def *key
 /* PDNN_INVALID unless node is a map. */
 enum pdnn_status pdnn_key_check_map(const struct pdnn_yaml *node, const char *what, struct pdnn_err *err);
 
-/* PDNN_INVALID if an earlier key of the map has the same name as the child's. */
-enum pdnn_status pdnn_key_check_once(const struct pdnn_yaml *map, const struct pdnn_yaml *child,
-                                     struct pdnn_err *err);
-
 /* PDNN_INVALID unless value is a scalar that is present. */
 enum pdnn_status pdnn_key_check_scalar(const struct pdnn_yaml *value, const char *name, struct pdnn_err *err);
 

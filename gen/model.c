@@ -110,9 +110,7 @@ static enum pdnn_status read_entry(const struct pdnn_yaml *node, struct entry *e
         const struct pdnn_key_def *key = pdnn_key_find(&pdnn_entry_keys, name);
         if (!key && !pdnn_model_is_known(name, strlen(name)))
             return unknown_entry_key(child->key, err);
-        status = pdnn_key_check_once(node, child, err);
-        if (status == PDNN_OK)
-            status = key ? key->read(key, child, entry, err) : read_family(child, entry, err);
+        status = key ? key->read(key, child, entry, err) : read_family(child, entry, err);
     }
     if (status == PDNN_OK && !entry->family)
         return pdnn_yaml_fail(node, err, "a model needs a family, such as %s: {...}", pdnn_families[0]->name);
@@ -163,9 +161,6 @@ static enum pdnn_status read_hyper(const struct pdnn_yaml *map, const struct pdn
             return unknown_hyper(family, child->key, err);
         if (is_preset && preset)
             return pdnn_yaml_fail(child->key, err, "%s is a preset, and a model has one", preset->name);
-        status = pdnn_key_check_once(map, child, err);
-        if (status != PDNN_OK)
-            return status;
         if (is_preset) {
             status = read_preset(child, &model->base, err);
         } else {

@@ -166,10 +166,8 @@ static enum pdnn_status read_settings(const struct pdnn_yaml *run, const struct 
         int row = pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, child->key->text);
         if (row < 0 || row == PDNN_SETTING_CACHE)
             return unknown_setting(child->key, err);
-        status = pdnn_key_check_once(run, child, err);
         axes[count] = (struct pdnn_axis){.is_setting = true, .index = row};
-        if (status == PDNN_OK)
-            status = pdnn_axis_read(&pdnn_settings[row], child, arena, &axes[count++], err);
+        status = pdnn_axis_read(&pdnn_settings[row], child, arena, &axes[count++], err);
     }
     if (status == PDNN_OK && cache) {
         axes[count] = (struct pdnn_axis){.is_setting = true, .index = PDNN_SETTING_CACHE};

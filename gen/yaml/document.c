@@ -267,24 +267,48 @@ static bool is_merge(const struct pdnn_yaml *child) {
     return child->key->plain && strcmp(child->key->text, "<<") == 0;
 }
 
-/* Appends the keys that the map does not have. What is searched meanwhile counts like values. */
+/* The value that the map has of the child's key; what is searched for it counts like values. */
+static enum pdnn_status find_counted(struct builder *builder, const struct pdnn_yaml *map,
+                                     const struct pdnn_yaml *child, const struct pdnn_yaml **found,
+                                     struct pdnn_err *err) {
+    enum { SEARCHED_NODES = 64 };
+    builder->count->nodes += map->count / SEARCHED_NODES;
+    *found = pdnn_yaml_find(map, child->key->text);
+    return builder->count->nodes <= PDNN_YAML_NODES
+               ? PDNN_OK
+               : pdnn_yaml_fail(map, err, "more than %d values, keys of large maps count more than once",
+                                PDNN_YAML_NODES);
+}
+
+static enum pdnn_status check_once(struct builder *builder, const struct pdnn_yaml *map,
+                                   const struct pdnn_yaml *child, struct pdnn_err *err) {
+    const struct pdnn_yaml *first;
+    enum pdnn_status status = find_counted(builder, map, child, &first, err);
+    if (status != PDNN_OK || !first)
+        return status;
+    if (builder->whole_name)
+        return pdnn_yaml_fail(child->key, err, "%.60s is given twice", child->key->text);
+    return pdnn_yaml_fail(child->key, err, "%.60s is given twice, first in line %d", child->key->text,
+                          first->key->line);
+}
+
+/* Appends the keys that the map does not have. */
 static enum pdnn_status merge_map(struct builder *builder, struct pdnn_yaml *map, struct pdnn_yaml *from,
                                   struct pdnn_err *err) {
-    enum { SEARCHED_NODES = 64 };
+    enum pdnn_status status = PDNN_OK;
     if (from->kind != PDNN_YAML_MAP)
         return pdnn_yaml_fail(from, err, "<< takes a map, such as *anchor, or a list of maps, not %s",
                               pdnn_yaml_kind_name(from));
-    for (struct pdnn_yaml *child = from->first, *next; child; child = next) {
+    for (struct pdnn_yaml *child = from->first, *next; child && status == PDNN_OK; child = next) {
+        const struct pdnn_yaml *own;
         next = child->next;
-        builder->count->nodes += map->count / SEARCHED_NODES;
-        if (builder->count->nodes > PDNN_YAML_NODES)
-            return pdnn_yaml_fail(from, err, "more than %d values, merged ones among them", PDNN_YAML_NODES);
-        if (pdnn_yaml_find(map, child->key->text))
+        status = find_counted(builder, map, child, &own, err);
+        if (own)
             continue;
         child->next = NULL;
         pdnn_yaml_append(map, child);
     }
-    return PDNN_OK;
+    return status;
 }
 
 /* YAML's merge key: the map gets what those of `<<` have and it has not; of several, the first counts. */
@@ -327,6 +351,8 @@ static enum pdnn_status build_children(struct builder *builder, struct pdnn_yaml
         if (status != PDNN_OK)
             return status;
         child->key = key;
+        if (key && check_once(builder, parent, child, err) != PDNN_OK)
+            return err->status;
         pdnn_yaml_append(parent, child);
         merges = merges || (key && is_merge(child));
     }

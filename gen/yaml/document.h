@@ -51,8 +51,8 @@ struct pdnn_yaml {
 };
 
 /* Parses text into trees in the arena: *root is the first document, the others follow through `next`.
- * PDNN_INVALID with file:line:col for invalid YAML, NUL bytes, tabs as indentation, tags, cyclic anchors, an
- * empty document, and anything beyond the limits above. */
+ * PDNN_INVALID with file:line:col for invalid YAML, NUL bytes, tabs as indentation, tags, cyclic anchors,
+ * keys that a map has twice, an empty document, and anything beyond the limits above. */
 enum pdnn_status pdnn_yaml_parse(const struct pdnn_yaml_input *input, struct pdnn_arena *arena,
                                  struct pdnn_yaml **root, struct pdnn_err *err);
 
