@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 void pdnn_str_finish(struct pdnn_str *str) {
     free(str->text);
@@ -103,31 +102,53 @@ bool pdnn_parts_have(const char *parts, const char *separator, const char *part,
 
 enum { WORD_MAX = 64 };
 
-static int lower(char letter) {
-    return tolower((unsigned char)letter);
-}
-
 static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Edit distance, in which two letters that changed places count once; words longer than WORD_MAX count as far
- * away. Three rows of the table: this one and the two before it. */
-static size_t edit_distance(const char *a, const char *b) {
-    size_t rows[3][WORD_MAX + 1];
-    size_t a_length = strlen(a), b_length = strlen(b);
+/* The letters and digits of a word, in lower case; returns how many there are, WORD_MAX + 1 if there are more
+ * than the first WORD_MAX that are taken. */
+static size_t take_letters(char letters[WORD_MAX + 1], const char *word) {
+    size_t length = 0;
+    for (; *word && length <= WORD_MAX; word++)
+        if (isalnum((unsigned char)*word))
+            letters[length++] = (char)tolower((unsigned char)*word);
+    letters[least(length, WORD_MAX)] = 0;
+    return length;
+}
+
+bool pdnn_word_is_same(const char *a, const char *b) {
+    char of_a[WORD_MAX + 1], of_b[WORD_MAX + 1];
+    const size_t length = take_letters(of_a, a);
+    return length && length <= WORD_MAX && take_letters(of_b, b) == length && strcmp(of_a, of_b) == 0;
+}
+
+/* A digit is never a slip: resnet50 is not near resnet18. */
+static size_t cost_of(char letter) {
+    return isdigit((unsigned char)letter) ? WORD_MAX : 1;
+}
+
+/* Edit distance, in which two letters that changed places count once, and punctuation does not count; words
+ * of more than WORD_MAX letters count as far away. Three rows of the table: this one and the two before it.
+ */
+static size_t edit_distance(const char *one, const char *other) {
+    size_t rows[3][WORD_MAX + 1] = {{0}};
+    char a[WORD_MAX + 1], b[WORD_MAX + 1];
+    const size_t a_length = take_letters(a, one), b_length = take_letters(b, other);
     if (a_length > WORD_MAX || b_length > WORD_MAX)
         return WORD_MAX;
-    for (size_t j = 0; j <= b_length; j++)
-        rows[0][j] = j;
+    for (size_t j = 1; j <= b_length; j++)
+        rows[0][j] = rows[0][j - 1] + cost_of(b[j - 1]);
     for (size_t i = 1; i <= a_length; i++) {
         size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *second = rows[(i + 1) % 3];
-        row[0] = i;
+        const size_t cost = cost_of(a[i - 1]);
+        row[0] = above[0] + cost;
         for (size_t j = 1; j <= b_length; j++) {
-            bool differ = lower(a[i - 1]) != lower(b[j - 1]);
-            row[j] = least(above[j - 1] + differ, least(above[j], row[j - 1]) + 1);
-            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]))
-                row[j] = least(row[j], second[j - 2] + 1);
+            const size_t other_cost = cost_of(b[j - 1]), both = cost > other_cost ? cost : other_cost;
+            row[j] = least(above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : both),
+                           least(above[j] + cost, row[j - 1] + other_cost));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = least(row[j], second[j - 2] + both);
         }
     }
     return rows[a_length % 3][b_length];
@@ -155,14 +176,15 @@ static size_t list_related(char buffer[PDNN_SUGGESTION_TEXT], const char *word, 
                            size_t count) {
     enum { LETTERS_MIN = 3, LISTED_MAX = 5, MARKS = sizeof ", did you mean ''  or ?" };
     const char *listed[LISTED_MAX];
-    size_t n_listed = 0, length = strlen(word), room = PDNN_SUGGESTION_TEXT - MARKS;
+    char letters[WORD_MAX + 1], others[WORD_MAX + 1];
+    size_t n_listed = 0, length = take_letters(letters, word), room = PDNN_SUGGESTION_TEXT - MARKS;
     for (size_t i = 0; length >= LETTERS_MIN && i < count; i++) {
         size_t known = 0;
         while (known < n_listed && strcmp(listed[known], words[i]) != 0)
             known++;
-        size_t common = strlen(words[i]) < length ? strlen(words[i]) : length;
+        size_t common = least(take_letters(others, words[i]), length);
         bool is_new = known == n_listed && n_listed < LISTED_MAX && common >= LETTERS_MIN &&
-                      strncasecmp(words[i], word, common) == 0;
+                      memcmp(others, letters, common) == 0;
         if (!is_new || strlen(words[i]) + 4 > room)
             continue;
         room -= strlen(words[i]) + 4;
@@ -189,7 +211,6 @@ static const struct {
     {"layers", "num_hidden_layers"},
     {"layers", "depth"},
     {"length", "seq_len"},
-    {"length", "seqlen"},
     {"length", "seq_length"},
     {"length", "sequence_length"},
     {"length", "max_length"},
@@ -242,13 +263,11 @@ static const struct {
     {"activation", "hidden_act"},
     {"activation", "activation_function"},
     {"batch", "batch_size"},
-    {"batch", "batchsize"},
     {"batch", "minibatch"},
     {"batch", "bs"},
     {"dropout", "dropout_rate"},
     {"threads", "num_threads"},
     {"threads", "n_threads"},
-    {"threads", "nthreads"},
     {"threads", "cores"},
     {"dtype", "precision"},
     {"dtype", "datatype"},
@@ -276,23 +295,10 @@ static const struct {
     {"time", "timeout"},
 };
 
-static int plain(char letter) {
-    return letter == '-' ? '_' : tolower((unsigned char)letter);
-}
-
-static bool is_same(const char *a, const char *b) {
-    while (*a && plain(*a) == plain(*b)) {
-        a++;
-        b++;
-    }
-    return plain(*a) == plain(*b);
-}
-
-/* The one of the words that somebody calls `word`, as num_layers are `layers`; NULL if there is none. Case
- * and the difference between '-' and '_' do not count. */
+/* The one of the words that somebody calls `word`, as num_layers are `layers`; NULL if there is none. */
 static const char *find_synonym(const char *word, const char *const *words, size_t count) {
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
-        if (!is_same(word, synonyms[i].theirs))
+        if (!pdnn_word_is_same(word, synonyms[i].theirs))
             continue;
         for (size_t k = 0; k < count; k++)
             if (strcmp(words[k], synonyms[i].ours) == 0)

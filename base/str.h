@@ -33,9 +33,12 @@ const char *pdnn_str_text(const struct pdnn_str *str);
 const char *pdnn_part_next(const char **rest, const char *separator, size_t *length);
 bool pdnn_parts_have(const char *parts, const char *separator, const char *part, size_t length);
 
+/* Whether two words differ at most in case and punctuation: ResNet-50 is resnet50. */
+bool pdnn_word_is_same(const char *a, const char *b);
+
 /* The word in words[0..count) nearest to `word` by edit distance, or NULL if none is near: a third of the
- * letters may differ, or one. Two letters that changed places count once, upper and lower case do not differ.
- */
+ * letters may differ, or one, but no digit. Two letters that changed places count once, case and punctuation
+ * do not count. */
 const char *pdnn_nearest_word(const char *word, const char *const *words, size_t count);
 
 enum { PDNN_SUGGESTION_TEXT = 96 };

@@ -54,9 +54,9 @@ static const struct pdnn_key_def sample_keys[] = {
 const struct pdnn_key_table pdnn_sample_keys = {.name = "sample", PDNN_KEY_ROWS(sample_keys)};
 
 static enum pdnn_status unknown_entry_key(const struct pdnn_yaml *key, struct pdnn_err *err) {
-    enum { WORDS_MAX = 96 };
+    enum { WORDS_MAX = 32 };
     const char *words[WORDS_MAX];
-    char place[PDNN_PLACE_TEXT];
+    char place[PDNN_PLACE_TEXT], hint[PDNN_SUGGESTION_TEXT];
     struct pdnn_key_unknown unknown = {
         .what = "a model", .kind = "families", .place = pdnn_key_place(place, key->text), .words = words};
     for (size_t i = 0; pdnn_families[i]; i++)
@@ -64,9 +64,8 @@ static enum pdnn_status unknown_entry_key(const struct pdnn_yaml *key, struct pd
     unknown.n_listed = unknown.n_words;
     for (size_t i = 0; i < pdnn_entry_keys.n_keys; i++)
         words[unknown.n_words++] = entry_keys[i].name;
-    for (size_t i = 0; pdnn_families[i]; i++)
-        for (size_t k = 0; k < pdnn_families[i]->n_presets && unknown.n_words < WORDS_MAX; k++)
-            words[unknown.n_words++] = pdnn_families[i]->presets[k].name;
+    if (!*place && !*pdnn_suggest(hint, key->text, words, unknown.n_words))
+        unknown.place = pdnn_model_suggest(hint, key->text, true);
     return pdnn_key_unknown(key, &unknown, err);
 }
 

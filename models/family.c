@@ -1,12 +1,10 @@
 #include "models/family.h"
 
-#include "base/str.h"
 #include "lists.h"
 #include "models/graph.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 enum { PRESETS_MAX = 64 }; /* considered when looking for the nearest one */
 
@@ -56,10 +54,26 @@ bool pdnn_model_is_known(const char *name, size_t length) {
     return false;
 }
 
+/* ", did you mean 'rnn/cell=lstm'?", of a word that one hyper-parameter of one family may be. */
+static void suggest_choice(char buffer[PDNN_SUGGESTION_TEXT], const char *name, bool in_yaml) {
+    size_t count = 0;
+    for (size_t i = 0; pdnn_families[i]; i++)
+        for (size_t k = 0; k < pdnn_families[i]->n_params; k++) {
+            const struct pdnn_param_def *param = &pdnn_families[i]->params[k];
+            for (const char *const *word = param->choices; word && *word; word++)
+                if (pdnn_word_is_same(*word, name) && count++ == 0)
+                    snprintf(buffer, PDNN_SUGGESTION_TEXT, ", did you mean '%s%s%s%s%s%s'?",
+                             pdnn_families[i]->name, in_yaml ? ": {" : "/", param->name, in_yaml ? ": " : "=",
+                             *word, in_yaml ? "}" : "");
+        }
+    if (count > 1)
+        *buffer = 0;
+}
+
 /* Sizes of a network are numbers at the end of its name: resnet200 is near all that are called resnet. */
-static enum pdnn_status unknown_model(const char *name, struct pdnn_err *err) {
+const char *pdnn_model_suggest(char buffer[PDNN_SUGGESTION_TEXT], const char *name, bool in_yaml) {
     const char *words[PRESETS_MAX];
-    char buffer[PDNN_SUGGESTION_TEXT], stem[64];
+    char stem[64];
     size_t count = 0;
     snprintf(stem, sizeof stem, "%.*s", (int)strcspn(name, "0123456789"), name);
     for (size_t i = 0; pdnn_families[i] && count < PRESETS_MAX; i++)
@@ -68,11 +82,17 @@ static enum pdnn_status unknown_model(const char *name, struct pdnn_err *err) {
         for (size_t k = 0; k < pdnn_families[i]->n_presets && count < PRESETS_MAX; k++)
             words[count++] = pdnn_families[i]->presets[k].name;
     }
-    const char *nearest = pdnn_nearest_word(name, words, count);
-    bool is_same = nearest && strcasecmp(name, nearest) == 0;
-    const char *hint = pdnn_suggest(buffer, is_same || strlen(stem) < 3 ? name : stem, words, count);
+    if (!*pdnn_suggest(buffer, name, words, count))
+        suggest_choice(buffer, name, in_yaml);
+    if (!*buffer && strlen(stem) >= 3)
+        pdnn_suggest(buffer, stem, words, count);
+    return buffer;
+}
+
+static enum pdnn_status unknown_model(const char *name, bool in_yaml, struct pdnn_err *err) {
+    char buffer[PDNN_SUGGESTION_TEXT];
     return pdnn_fail(err, PDNN_INVALID, "unknown model '%.60s'%s", name,
-                     *hint ? hint : ", see 'paradnn families'");
+                     *pdnn_model_suggest(buffer, name, in_yaml) ? buffer : ", see 'paradnn families'");
 }
 
 /* "paper-min is a preset of fc and rnn, write fc:paper-min or rnn:paper-min" */
@@ -109,7 +129,7 @@ enum pdnn_status pdnn_model_find(const char *name, bool in_yaml, struct pdnn_mod
     if (count)
         found = (struct pdnn_model_name){owners[0], pdnn_preset_find(owners[0], name)};
     if (!found.family)
-        return unknown_model(name, err);
+        return unknown_model(name, in_yaml, err);
     *model = found;
     return PDNN_OK;
 }
@@ -123,10 +143,13 @@ enum pdnn_status pdnn_preset_unknown(const struct pdnn_family_def *family, const
         words[count] = family->presets[count].name;
     const char *hint = pdnn_suggest(buffer, name, words, count);
     snprintf(elsewhere, sizeof elsewhere, ", see 'paradnn families %.40s'", family->name);
-    for (size_t i = 0; pdnn_families[i]; i++) {
-        if (pdnn_preset_find(pdnn_families[i], name))
-            return pdnn_fail(err, PDNN_INVALID, "%s has no preset '%.60s', did you mean '%s:%s'?",
-                             family->name, name, pdnn_families[i]->name, name);
+    for (size_t i = 0; !*hint && pdnn_families[i]; i++) {
+        for (size_t k = 0; k < pdnn_families[i]->n_presets; k++) {
+            const char *preset = pdnn_families[i]->presets[k].name;
+            if (pdnn_word_is_same(preset, name))
+                return pdnn_fail(err, PDNN_INVALID, "%s has no preset '%.60s', did you mean '%s:%s'?",
+                                 family->name, name, pdnn_families[i]->name, preset);
+        }
     }
     return pdnn_fail(err, PDNN_INVALID, "%s has no preset '%.60s'%s", family->name, name,
                      *hint ? hint : elsewhere);

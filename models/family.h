@@ -3,6 +3,7 @@
 #ifndef MODELS_FAMILY_H
 #define MODELS_FAMILY_H
 
+#include "base/str.h"
 #include "models/param.h"
 
 #include <stdbool.h>
@@ -114,6 +115,10 @@ struct pdnn_model_name {
  * in_yaml, "write fc: {preset: paper-min} or ...". */
 enum pdnn_status pdnn_model_find(const char *name, bool in_yaml, struct pdnn_model_name *model,
                                  struct pdnn_err *err);
+
+/* ", did you mean 'resnet50'?", or 'rnn/cell=lstm' of a word that only one hyper-parameter has, which with
+ * in_yaml is 'rnn: {cell: lstm}'; "" if nothing is near. Returns buffer. */
+const char *pdnn_model_suggest(char buffer[PDNN_SUGGESTION_TEXT], const char *name, bool in_yaml);
 
 /* True if a family or the preset of some family has the name, which is `length` letters long. */
 bool pdnn_model_is_known(const char *name, size_t length);

@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Both what fits the room that there is and what does not, of lengths around it. */
@@ -30,13 +31,23 @@ static void test_suggest_rows(void **state) {
         {"Layers", ", did you mean 'layers'?"},
         {"noeds", ", did you mean 'nodes'?"},
         {"resnet-50", ", did you mean 'resnet50'?"},
+        {"ResNet_50", ", did you mean 'resnet50'?"},
+        {"res.net 101", ", did you mean 'resnet101'?"},
+        {"BERT_large", ", did you mean 'bert-large'?"},
+        {"layersrun", ", did you mean 'layers_run'?"},
+        {"resmet-50", ", did you mean 'resnet50'?"},
+        {"resnet-81", ""},
+        {"resnet-05", ""},
+        {"resnet", ", did you mean 'resnet101', 'resnet18' or 'resnet50'?"},
+        {"res-net", ", did you mean 'resnet101', 'resnet18' or 'resnet50'?"},
+        {"f61", ""},
         {"ResNet50", ", did you mean 'resnet50'?"},
         {"bert", ", did you mean 'bert-base' or 'bert-large'?"},
         {"BERT", ", did you mean 'bert-base' or 'bert-large'?"},
-        {"resnet", ", did you mean 'resnet101', 'resnet18' or 'resnet50'?"},
         {"num_layers", ", did you mean 'layers'?"},
         {"Seq-Len", ", did you mean 'length'?"},
         {"hidden_size", ", did you mean 'hidden'?"},
+        {"HiddenSize", ", did you mean 'hidden'?"},
         {"units", ", did you mean 'nodes'?"},
         {"float16", ", did you mean 'f16'?"},
         {"bfloat16", ""},
@@ -50,6 +61,24 @@ static void test_suggest_rows(void **state) {
         assert_string_equal(pdnn_suggest(buffer, rows[i][0], words, sizeof words / sizeof *words),
                             rows[i][1]);
     }
+}
+
+/* No word is the same as one of punctuation alone, and of long ones nothing is known beyond the first
+ * letters. */
+static void test_word_is_same(void **state) {
+    (void)state;
+    static const char sixty[] = "0123456789-0123456789-0123456789-0123456789-0123456789-0123456789";
+    char a[sizeof sixty + 8], b[sizeof sixty + 8];
+    assert_true(pdnn_word_is_same("GPT-2 XL", "gpt2_xl"));
+    assert_true(pdnn_word_is_same(sixty, sixty));
+    assert_false(pdnn_word_is_same("gpt2", "gpt2-xl"));
+    assert_false(pdnn_word_is_same("gpt2-xl", "gpt2"));
+    assert_false(pdnn_word_is_same("--", "__"));
+    assert_false(pdnn_word_is_same("", ""));
+    snprintf(a, sizeof a, "%sabcde", sixty);
+    snprintf(b, sizeof b, "%sabcdx", sixty);
+    assert_false(pdnn_word_is_same(a, b));
+    assert_null(pdnn_nearest_word(a, (const char *const[]){b}, 1));
 }
 
 /* Words of any length, as many as there are, never overrun the text. */
@@ -68,6 +97,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_printf_appends),
         cmocka_unit_test(test_suggest_rows),
+        cmocka_unit_test(test_word_is_same),
         cmocka_unit_test(test_suggest_long_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

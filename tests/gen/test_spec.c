@@ -94,6 +94,10 @@ static void test_load_overrides(void **state) {
         {"models.0.zipp=2", "--set models.0.zipp=2: unknown key 'zipp' in a model, did you mean 'zip'?"},
         {"models.0.fc.batch.9=3",
          "--set models.0.fc.batch.9=3: nothing can be set below 'batch', it is a single value"},
+        {"models.0.ResNet-50.batch=3",
+         "--set models.0.ResNet-50.batch=3: unknown key 'ResNet-50' in a model, did you mean 'resnet50'?"},
+        {"models.0.lstm.batch=3",
+         "--set models.0.lstm.batch=3: unknown key 'lstm' in a model, did you mean 'rnn: {cell: lstm}'?"},
         {"models.0.fc.bath=3", "--set models.0.fc.bath=3: unknown key 'bath' in fc, did you mean 'batch'?"},
         {"run.mode=[infer",
          "--set run.mode=[infer: not YAML: while parsing a flow sequence, did not find expected ',' or ']'"},
@@ -190,6 +194,7 @@ static void test_load_ids(void **state) {
         {"resnet200", "unknown model 'resnet200', did you mean 'resnet18', 'resnet34', 'resnet50', "
                       "'resnet101' or 'resnet152'?"},
         {"vgg61", "unknown model 'vgg61', did you mean 'vgg11', 'vgg13', 'vgg16' or 'vgg19'?"},
+        {"ResNet-50", "unknown model 'ResNet-50', did you mean 'resnet50'?"},
         {"unet", "unknown model 'unet', see 'paradnn families'"},
         {"table.csv", "table.csv: is a table, expected a spec or an ID"},
         {"fc/bath=3", "'fc/bath=3': unknown key 'bath' for fc, did you mean 'batch'?"},

@@ -341,6 +341,15 @@ static void test_instance_parse_errors(void **state) {
         {"bert", "unknown model 'bert', did you mean 'bert-base' or 'bert-large'?"},
         {"paper-max,batch=2", "paper-max is a preset of fc and rnn, write fc:paper-max or rnn:paper-max"},
         {"resnet50:vgg16", "resnet50 is a preset, key=value follows it after a comma"},
+        {"VGG_16", "unknown model 'VGG_16', did you mean 'vgg16'?"},
+        {"gpt2_xl", "unknown model 'gpt2_xl', did you mean 'gpt2-xl'?"},
+        {"ResNet-200", "unknown model 'ResNet-200', did you mean 'resnet18', 'resnet34', 'resnet50', "
+                       "'resnet101' or 'resnet152'?"},
+        {"lstm", "unknown model 'lstm', did you mean 'rnn/cell=lstm'?"},
+        {"GRU/layers=2", "unknown model 'GRU', did you mean 'rnn/cell=gru'?"},
+        {"relu", "unknown model 'relu', see 'paradnn families'"}, /* of several families */
+        {"fc:ResNet-50", "fc has no preset 'ResNet-50', did you mean 'cnn:resnet50'?"},
+        {"cnn:ResNet-50", "cnn has no preset 'ResNet-50', did you mean 'resnet50'?"},
         {"fc:vgg16", "fc has no preset 'vgg16', did you mean 'cnn:vgg16'?"},
         {"resnet50,", "expected key=value"},
         {"fcc", "did you mean 'fc'"},
