@@ -223,7 +223,7 @@ static void append_overview(struct pdnn_str *out, struct compared *c) {
     if (pdnn_comparison_doubt(&c->comparison, &doubt))
         append_sentence(out, &doubt);
     append_sentence(out, &c->others);
-    pdnn_compare_say(&c->groups, (const char *const[PDNN_SIDES]){"A", "B"}, &line);
+    pdnn_compare_say(&c->comparison, &c->groups, (const char *const[PDNN_SIDES]){"A", "B"}, &line);
     append_sentence(out, &line);
     append_sentence(out, &doubt);
     append_key(out, &c->groups, "", "family");

@@ -436,17 +436,19 @@ static enum pdnn_status join_sides(struct pdnn_comparison *comparison, struct pd
                            comparison->label[0], comparison->label[1], comparison->unpaired.n_rows);
 }
 
-static bool has_state(const struct pdnn_comparison *comparison) {
-    static const char *const columns[] = {"host", "threads", "isa"};
+/* Whether each pair's rows are alike in the column. */
+static bool are_alike(const struct pdnn_comparison *comparison, const char *name) {
     const struct pdnn_selection *rows = &comparison->selection;
-    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
-        const int column = pdnn_results_named(&rows->results, columns[k]);
-        for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
-            if (strcmp(pdnn_selection_get(rows, comparison->at[pair][PDNN_SIDE_A], column),
-                       pdnn_selection_get(rows, comparison->at[pair][PDNN_SIDE_B], column)) != 0)
-                return false;
-    }
+    const int column = pdnn_results_named(&rows->results, name);
+    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
+        if (strcmp(pdnn_selection_get(rows, comparison->at[pair][PDNN_SIDE_A], column),
+                   pdnn_selection_get(rows, comparison->at[pair][PDNN_SIDE_B], column)) != 0)
+            return false;
     return true;
+}
+
+bool pdnn_comparison_are_apart(const struct pdnn_comparison *comparison) {
+    return comparison->selection.results.n_directories > 1 || !are_alike(comparison, "host");
 }
 
 static bool is_unusable(const struct pdnn_comparison *comparison, size_t pair) {
@@ -459,12 +461,12 @@ static bool is_unusable(const struct pdnn_comparison *comparison, size_t pair) {
 
 bool pdnn_comparison_doubt(const struct pdnn_comparison *comparison, struct pdnn_str *out) {
     const struct pdnn_table *pairs = &comparison->pairs;
-    const bool has_probes = has_state(comparison);
-    size_t moved = 0, without = 0, unusable = 0;
+    const bool has_probes =
+        are_alike(comparison, "host") && are_alike(comparison, "threads") && are_alike(comparison, "isa");
+    size_t moved = 0, unusable = 0;
     for (size_t pair = 0; pair < pairs->n_rows; pair++) {
         double ratio = pdnn_table_number(pairs, pair, PDNN_PAIR_PROBE_RATIO);
         moved += has_probes && (ratio > PDNN_SAME_STATE || ratio < 1 / PDNN_SAME_STATE);
-        without += pdnn_table_is_empty(pairs, pair, PDNN_PAIR_LOW);
         unusable += is_unusable(comparison, pair);
     }
     const bool is_doubtful = 2 * moved > pairs->n_rows;
@@ -478,9 +480,6 @@ bool pdnn_comparison_doubt(const struct pdnn_comparison *comparison, struct pdnn
             "by more than 15 %%)%s.",
             is_doubtful ? "Which side is faster cannot be told: " : "", moved, pairs->n_rows,
             is_doubtful ? "" : ", so that their intervals are too narrow");
-    else if (without == pairs->n_rows && !unusable)
-        pdnn_str_printf(out, "No ratio has an interval, because the times of a side have none, so that no "
-                             "difference is clear.");
     return is_doubtful || unusable;
 }
 

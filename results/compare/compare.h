@@ -87,7 +87,10 @@ enum pdnn_status pdnn_comparison_open(struct pdnn_comparison *comparison,
                                       const struct pdnn_compare_request *request, struct pdnn_err *err);
 void pdnn_comparison_close(struct pdnn_comparison *comparison);
 
-/* Appends what speaks against the ratios: unusable times, no interval, or another state of the machine
+/* Whether the sides are of several directories or hosts, so that whatever shifts a whole run is in ratios. */
+bool pdnn_comparison_are_apart(const struct pdnn_comparison *comparison);
+
+/* Appends what speaks against the ratios: unusable times, or another state of the machine
  * (probes tell where both sides have one host, threads and isa). True if it is to be said before any ratio:
  * with unusable times, and where most pairs found another state. */
 bool pdnn_comparison_doubt(const struct pdnn_comparison *comparison, struct pdnn_str *out);

@@ -27,11 +27,13 @@ static const struct pdnn_column_def group_columns[PDNN_GROUP_COLUMNS] = {
     {"geo_mean_high", NULL, NULL, AS(NUMBER, NEVER), .help = "upper end of that interval"},
     {"least", NULL, NULL, AS(NUMBER, FACTOR), .rank = 2, .help = "least ratio"},
     {"greatest", NULL, NULL, AS(NUMBER, FACTOR), .rank = 3, .help = "greatest ratio"},
-    {"faster", NULL, "instances", AS(COUNT, PLAIN), .help = "pairs in which B is clearly faster"},
-    {"slower", NULL, "instances", AS(COUNT, PLAIN), .help = "pairs in which B is clearly slower"},
+    {"faster", NULL, "instances", AS(COUNT, PLAIN),
+     .help = "pairs in which B is clearly faster; empty: no pair has an interval"},
+    {"slower", NULL, "instances", AS(COUNT, PLAIN), .help = "pairs in which B is clearly slower, likewise"},
     {"undecided", NULL, "instances", AS(COUNT, PLAIN), .rank = 4,
      .help = "pairs whose interval has 1 in it, or that have none"},
-    {"above_1", NULL, "instances", AS(COUNT, NEVER), .help = "pairs with a ratio above 1, clear or not"},
+    {"above_1", "above 1", "instances", AS(COUNT, PLAIN), .rank = 5,
+     .help = "pairs with a ratio above 1, clear or not"},
 };
 const struct pdnn_table_def pdnn_groups_def = {"compare-groups", "what ratios amount to", group_columns,
                                                PDNN_GROUP_COLUMNS};
@@ -63,26 +65,29 @@ struct work {
 /* Adds a row for these pairs, which have the value of the key; returns the mean of their logarithms. */
 static struct pdnn_mean add_group(struct work *work, const char *family, const char *key, const char *value,
                                   const struct pdnn_row_list *rows) {
+    const struct pdnn_table *pairs = &work->comparison->pairs;
     struct pdnn_table *groups = work->groups;
     struct pdnn_mean logs = {.n = 0};
+    bool has_interval = false;
     double least = INFINITY, greatest = 0;
     uint64_t counts[4] = {0}; /* faster, slower, undecided; above 1 */
     const size_t row = pdnn_table_add_texts(groups, 3, (const char *[]){family, key, value});
     for (size_t i = 0; i < rows->count; i++) {
         double ratio = pdnn_pair_ratio(work->comparison, rows->at[i]);
-        const bool is_clear = pdnn_table_number(&work->comparison->pairs, rows->at[i], PDNN_PAIR_CLEAR) > 0;
+        const bool is_clear = pdnn_table_number(pairs, rows->at[i], PDNN_PAIR_CLEAR) > 0;
         pdnn_mean_add(&logs, log(ratio), pdnn_pair_half(work->comparison, rows->at[i]));
         least = fmin(least, ratio);
         greatest = fmax(greatest, ratio);
         counts[!is_clear ? 2 : ratio < 1]++;
         counts[3] += ratio > 1;
+        has_interval = has_interval || !pdnn_table_is_empty(pairs, rows->at[i], PDNN_PAIR_CLEAR);
     }
     double mean = pdnn_mean_geometric(&logs), half = pdnn_mean_half(&logs);
     const double numbers[] = {mean, mean * exp(-half), mean * exp(half), least, greatest};
     pdnn_table_set_count(groups, row, PDNN_GROUP_INSTANCES, rows->count);
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
         pdnn_table_set_number(groups, row, PDNN_GROUP_MEAN + k, numbers[k]);
-    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+    for (size_t k = has_interval ? 0 : 2; k < sizeof counts / sizeof *counts; k++)
         pdnn_table_set_count(groups, row, PDNN_GROUP_FASTER + k, counts[k]);
     return logs;
 }
@@ -176,31 +181,63 @@ void pdnn_compare_sums(const struct pdnn_comparison *comparison, struct pdnn_tab
     pdnn_rows_finish(&all);
 }
 
-void pdnn_compare_say(const struct pdnn_table *groups, const char *const name[PDNN_SIDES],
-                      struct pdnn_str *out) {
+/* Where the sides ran apart, no interval has all of what they differ by, and which is faster is not said. */
+static void say_mean(const struct pdnn_table *groups, const char *const name[PDNN_SIDES], bool are_apart,
+                     struct pdnn_str *out) {
     const double mean = pdnn_table_number(groups, 0, PDNN_GROUP_MEAN),
                  low = pdnn_table_number(groups, 0, PDNN_GROUP_LOW),
                  high = pdnn_table_number(groups, 0, PDNN_GROUP_HIGH),
-                 count = pdnn_table_number(groups, 0, PDNN_GROUP_INSTANCES),
-                 faster = pdnn_table_number(groups, 0, PDNN_GROUP_FASTER),
-                 slower = pdnn_table_number(groups, 0, PDNN_GROUP_SLOWER);
-    const bool is_faster = mean >= 1;
-    pdnn_str_printf(out, "%s %s ", name[PDNN_SIDE_B], is_faster ? "is" : "takes");
-    pdnn_factor_append(out, is_faster ? mean : 1 / mean);
-    pdnn_str_printf(out, " times as %s as %s", is_faster ? "fast" : "long", name[PDNN_SIDE_A]);
+                 count = pdnn_table_number(groups, 0, PDNN_GROUP_INSTANCES);
+    const bool is_inverse = !are_apart && mean < 1;
+    const char *a = name[PDNN_SIDE_A], *b = name[PDNN_SIDE_B];
+    if (are_apart)
+        pdnn_str_printf(out, "The time of %s over that of %s is ", a, b);
+    else
+        pdnn_str_printf(out, "%s %s ", b, is_inverse ? "takes" : "is");
+    pdnn_factor_append(out, is_inverse ? 1 / mean : mean);
+    if (!are_apart)
+        pdnn_str_printf(out, " times as %s as %s", is_inverse ? "long" : "fast", a);
     if (!isnan(low)) {
         pdnn_str_printf(out, " (");
-        pdnn_factor_append(out, is_faster ? low : 1 / high);
+        pdnn_factor_append(out, is_inverse ? 1 / high : low);
         pdnn_str_printf(out, " to ");
-        pdnn_factor_append(out, is_faster ? high : 1 / low);
-        pdnn_str_printf(out, ")");
+        pdnn_factor_append(out, is_inverse ? 1 / low : high);
+        pdnn_str_printf(out, are_apart ? ", without what shifts a whole run)" : ")");
     }
-    pdnn_str_printf(out,
-                    ", the geometric mean over %.0f instance%s%s. %s is clearly faster in %.0f (%.0f %%), "
-                    "clearly slower in %.0f (%.0f %%); %.0f undecided.",
-                    count, count == 1 ? "" : "s", low < 1 && high > 1 ? ", which may as well be 1" : "",
-                    name[PDNN_SIDE_B], faster, 100 * faster / count, slower, 100 * slower / count,
-                    pdnn_table_number(groups, 0, PDNN_GROUP_UNDECIDED));
+    pdnn_str_printf(out, ", the geometric mean over %.0f instance%s%s.", count, count == 1 ? "" : "s",
+                    !are_apart && low < 1 && high > 1 ? ", which may as well be 1" : "");
+}
+
+void pdnn_compare_say(const struct pdnn_comparison *comparison, const struct pdnn_table *groups,
+                      const char *const name[PDNN_SIDES], struct pdnn_str *out) {
+    const struct pdnn_table *pairs = &comparison->pairs;
+    const bool are_apart = pdnn_comparison_are_apart(comparison);
+    const double count = (double)pairs->n_rows, above = pdnn_table_number(groups, 0, PDNN_GROUP_ABOVE_1),
+                 faster = pdnn_table_number(groups, 0, PDNN_GROUP_FASTER),
+                 slower = pdnn_table_number(groups, 0, PDNN_GROUP_SLOWER);
+    double without = 0, below = 0;
+    for (size_t pair = 0; pair < pairs->n_rows; pair++) {
+        without += pdnn_table_is_empty(pairs, pair, PDNN_PAIR_LOW);
+        below += pdnn_pair_ratio(comparison, pair) < 1;
+    }
+    say_mean(groups, name, are_apart, out);
+    if (without == count) {
+        pdnn_str_printf(out,
+                        " %s took less time in %.0f (%.0f %%), more in %.0f (%.0f %%); no ratio has an "
+                        "interval, so that no difference is clear.",
+                        name[PDNN_SIDE_B], above, 100 * above / count, below, 100 * below / count);
+        return;
+    }
+    if (are_apart)
+        pdnn_str_printf(out, " The interval is above 1 in %.0f (%.0f %%), below 1 in %.0f (%.0f %%)", faster,
+                        100 * faster / count, slower, 100 * slower / count);
+    else
+        pdnn_str_printf(out, " %s is clearly faster in %.0f (%.0f %%), clearly slower in %.0f (%.0f %%)",
+                        name[PDNN_SIDE_B], faster, 100 * faster / count, slower, 100 * slower / count);
+    pdnn_str_printf(out, "; %.0f undecided", pdnn_table_number(groups, 0, PDNN_GROUP_UNDECIDED));
+    if (without > 0)
+        pdnn_str_printf(out, ", %.0f of them without an interval", without);
+    pdnn_str_append(out, ".", 1);
 }
 
 bool pdnn_compare_axis_explains(const struct pdnn_table *axes, size_t axis) {

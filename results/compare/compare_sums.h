@@ -48,9 +48,9 @@ void pdnn_compare_sums(const struct pdnn_comparison *comparison, struct pdnn_tab
                        struct pdnn_table *axes);
 
 /* Appends what the groups say of all pairs, with these names of the sides: "B is 1.32 times as fast as A
- * (1.25 to 1.39), ..." */
-void pdnn_compare_say(const struct pdnn_table *groups, const char *const name[PDNN_SIDES],
-                      struct pdnn_str *out);
+ * (1.25 to 1.39), ..."; no verdict where the sides ran apart. */
+void pdnn_compare_say(const struct pdnn_comparison *comparison, const struct pdnn_table *groups,
+                      const char *const name[PDNN_SIDES], struct pdnn_str *out);
 
 /* Whether every pair of the axis' scope has the key and it explains more than chance would: its p value times
  * the number of the scope's keys is below 0.05. */

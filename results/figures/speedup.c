@@ -72,8 +72,11 @@ static void describe(struct picture *p) {
     chart->titles[0] = pdnn_plot_compare_titles(&p->in->arena, "Speed-up", c);
     chart->x_title = pdnn_plot_axis(&p->in->arena, &c->selection.results, p->x);
     chart->y_title = pdnn_plot_ratio_axis(&p->in->arena, "step time", c);
-    chart->caption = "Each point is one model that both ran. Above the line the second platform is faster. "
-                     "Intervals: 95 %.";
+    chart->caption =
+        pdnn_arena_printf(&p->in->arena,
+                          "Each point is one model that both ran. Above the line the second "
+                          "platform is faster. Intervals: 95 %%%s.",
+                          pdnn_comparison_are_apart(c) ? ", without what shifts a whole run" : "");
     chart->no_dot = no_dot[clear][p->without > 0];
     chart->dot = chart->no_dot ? "the interval contains 1" : "every interval contains 1";
     if (p->without == chart->n_points)
@@ -84,7 +87,8 @@ static void describe(struct picture *p) {
         pdnn_chart_note(chart, "   95 %%: %s to %s", number[1], number[2]);
     pdnn_chart_note(chart, "%.0f %% of %.0f above 1",
                     100 * pdnn_table_number(groups, 0, PDNN_GROUP_ABOVE_1) / count, count);
-    pdnn_chart_note(chart, "clearly: %.0f faster, %.0f slower", p->faster, p->slower);
+    if (p->without < chart->n_points)
+        pdnn_chart_note(chart, "clearly: %.0f faster, %.0f slower", p->faster, p->slower);
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {

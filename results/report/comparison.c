@@ -23,7 +23,7 @@ static void put_headline(struct pdnn_str *out, const struct comparison *c) {
     if (c->others.length)
         pdnn_str_printf(&text, "%s A is %s, B is %s. ", c->others.text, c->data->name[PDNN_SIDE_A],
                         c->data->name[PDNN_SIDE_B]);
-    pdnn_compare_say(&c->groups, c->data->name, &text);
+    pdnn_compare_say(c->data->pairs, &c->groups, c->data->name, &text);
     if (axis != SIZE_MAX)
         pdnn_str_printf(&text,
                         " The key that explains most of the differences is %s, %.0f %% of their variance.",
@@ -147,9 +147,9 @@ enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, stru
 
 /* Directories that cannot be compared can still share a page, which says why. */
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    static const size_t columns[] = {PDNN_GROUP_FAMILY,    PDNN_GROUP_KEY,    PDNN_GROUP_VALUE,
-                                     PDNN_GROUP_INSTANCES, PDNN_GROUP_MEAN,   PDNN_GROUP_LOW,
-                                     PDNN_GROUP_FASTER,    PDNN_GROUP_SLOWER, PDNN_GROUP_UNDECIDED};
+    static const size_t columns[] = {
+        PDNN_GROUP_FAMILY, PDNN_GROUP_KEY,    PDNN_GROUP_VALUE,  PDNN_GROUP_INSTANCES, PDNN_GROUP_MEAN,
+        PDNN_GROUP_LOW,    PDNN_GROUP_FASTER, PDNN_GROUP_SLOWER, PDNN_GROUP_UNDECIDED, PDNN_GROUP_ABOVE_1};
     struct pdnn_plot_request request = pdnn_report_plot(page, PDNN_REPORT_ALL);
     struct comparison c = {.data = &page->data};
     const struct pdnn_comparison *pairs = page->data.pairs;

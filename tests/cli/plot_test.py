@@ -669,6 +669,7 @@ class Data(Case):
         self.tables("without", re.sub(r",900,1100\n", ",,\n", within))
         picture = self.picture("speedup", "without")
         self.assertIn(">no ratio has an interval<", picture)
+        self.assertNotIn("clearly:", picture)
         self.assertNotIn("contains 1", picture)
         self.tables("some", "\n".join(re.sub(r",\d+,\d+$", ",,", line) if "layers=2" in line else line for line in rows) + "\n")
         picture = self.picture("speedup", "some")

@@ -91,7 +91,7 @@ class Compare(Tables):
         self.assertEqual([(row["id"], row["a_status"], row["b_status"]) for row in self.rows(a, b, "--table", "unpaired")],
                          [("net/3", "ok", ""), ("net/4", "unsupported", "ok"), ("net/5", "", "ok")])
         text = self.compare(a, b)
-        self.assertIn("B is 2.00 times as fast as A", text)
+        self.assertIn("The time of A over that of B is 2.00 (", text)
         self.assertIn("Not compared, because they did not end ok on both sides: 3\n", text)
         self.assertIn("ops.csv does not say", text)
 
@@ -103,7 +103,7 @@ class Compare(Tables):
             text = self.compare(a, b)
             self.assertEqual("2 of 3 found the machine in another state" in text, said)
             # What cannot be told comes before what it would be.
-            self.assertEqual("cannot be told: 2 of 3" in text and text.index("cannot be told") < text.index("times as"), said)
+            self.assertEqual("cannot be told: 2 of 3" in text and text.index("cannot be told") < text.index("The time of A"), said)
             self.assertEqual([row["probe_ratio"] for row in self.rows(a, b)], ["1.11111", "1.17647", "0.833333"])
 
     def test_unusable_times_are_said_first(self):
@@ -114,7 +114,7 @@ class Compare(Tables):
             text = self.compare(a, b)
             self.assertEqual("Unusable, the machine was busy: 1 of 2." in text, said)
             if said:
-                self.assertLess(text.index("Unusable"), text.index("times as"))
+                self.assertLess(text.index("Unusable"), text.index("The time of A"))
 
     def test_few_in_another_state(self):
         header = HEADER + ["threads", "host", "probe_gbs"]
@@ -125,11 +125,33 @@ class Compare(Tables):
         self.assertNotIn("cannot be told", text)
 
     def test_times_without_an_interval(self):
-        """As in an import. One ratio with an interval is enough to say which are clear."""
-        a = self.results("a", [[f"net/{i}", "net", "infer", "ok", 100, 99, 101] for i in range(2)])
-        for i, ends in enumerate((("", ""), (49, 51))):
-            b = self.results(f"b{i}", [["net/0", "net", "infer", "ok", 50, *ends], ["net/1", "net", "infer", "ok", 50, "", ""]])
-            self.assertEqual("No ratio has an interval, because the times of a side have none" in self.compare(a, b), not i)
+        """As in an import. One ratio with an interval is enough to say which are clear; without any, the ratios themselves are counted."""
+        a = self.results("a", [[f"net/{i}", "net", "infer", "ok", 100, 99, 101] for i in range(5)])
+        for ends, groups, said in (
+                (("", ""), ("", "", "5", "3"), "B took less time in 3 (60 %), more in 1 (20 %); no ratio has an interval, so that no difference is clear."),
+                ((49, 51), ("1", "0", "4", "3"), "The interval is above 1 in 1 (20 %), below 1 in 0 (0 %); 4 undecided, 4 of them without an interval.")):
+            b = self.results("b", [["net/0", "net", "infer", "ok", 50, *ends],
+                                   *([f"net/{i}", "net", "infer", "ok", ns, "", ""] for i, ns in ((1, 50), (2, 99), (3, 100), (4, 101)))])
+            text = " ".join(self.compare(a, b).split())
+            for other in ("no ratio has an interval", "undecided,", "clearly faster in", said):
+                self.assertEqual(other in text, other in said, text)
+            row = self.rows(a, b, "--table", "groups")[0]
+            self.assertEqual((row["faster"], row["slower"], row["undecided"], row["above_1"]), groups)
+
+    def test_runs_apart_have_no_verdict(self):
+        """Two directories, or the rows of two hosts in one: the mean's interval lacks what shifts a whole run. Two settings of one run have one."""
+        rows = [[f"net/nodes={i}{setting}", "net", backend, "ok", ns, ns - 1, ns + 1, host]
+                for setting, backend, ns, host in (("", "onednn", 103, "one"), (",backend=openblas", "openblas", 100, "%s")) for i in range(4)]
+        header = [{"mode": "backend"}.get(name, name) for name in HEADER] + ["host"]
+        for host, apart in (("one", False), ("other", True)):
+            both = [[cell % host if cell == "%s" else cell for cell in row] for row in rows]
+            one = self.results("one", both, header)
+            a, b = self.results("a", both[:4], header), self.results("b", both[4:], header)
+            for sides, is_apart in (((one,), apart), ((a, b), True)):
+                text = " ".join(self.compare(*sides).split())
+                self.assertEqual("is 1.03 (1.02 to 1.04, without what shifts a whole run), the geometric mean over 4 instances." in text, is_apart, text)
+                for verdict in ("times as fast", "clearly faster in 4"):
+                    self.assertEqual(verdict in text, not is_apart, text)
 
     def test_no_shares_of_nearly_nothing(self):
         """Runs that are equal within 2 % of A have no shares of what B saves; those that differ by 2 % do."""
@@ -337,8 +359,7 @@ class Recomputed(Tables):
     def test_text(self):
         text = self.compare(*self.directories)
         groups = self.rows(*self.directories, "--table", "groups")
-        takes = 1 / float(groups[0]["geo_mean"])
-        self.assertIn(f"B takes {takes:#.3g} times as long as A", text)
+        self.assertIn(f"The time of A over that of B is {float(groups[0]['geo_mean']):#.3g} (", text)
         self.assertIn("wide: batch explains the ratios best", text)
         for table in ("pairs", "groups", "axes", "ops", "unpaired"):
             lines = self.compare(*self.directories, "--table", table).splitlines()
