@@ -112,11 +112,17 @@ void pdnn_report_most(struct pdnn_str *out, const struct pdnn_share *share) {
     const struct pdnn_op_record *op = &share->most;
     const bool by_memory = op->place.bound == PDNN_BOUND_MEMORY;
     const char *bound = pdnn_bound_name(op->place.bound);
+    const uint64_t extra = op->extra.read_bytes + op->extra.written_bytes;
+    char moved[PDNN_UNIT_TEXT], compulsory[PDNN_UNIT_TEXT];
     pdnn_report_op(out, op);
     pdnn_str_printf(out, " would save %.1f %% of the step at its roof; it runs at %.0f %% of it",
                     share->most_lost_pct, op->place.pct_of_roof);
     if (*bound)
         pdnn_str_printf(out, " (%s%s%s)", bound, by_memory ? " " : "", by_memory ? op->place.roof_level : "");
+    if (extra && op->byte_count != PDNN_ABSENT)
+        pdnn_str_printf(out, ", moving %s of which %s are compulsory",
+                        pdnn_format_si(moved, (double)(op->byte_count + extra), "B"),
+                        pdnn_format_si(compulsory, (double)op->byte_count, "B"));
     if (*op->implementation)
         pdnn_str_printf(out, ": %s", op->implementation);
 }

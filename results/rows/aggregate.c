@@ -85,8 +85,9 @@ void pdnn_aggregate_pool(const struct pdnn_visits *visits, struct pdnn_scatter *
 struct op_row {
     const char *key;   /* "dense/forward/64x2000:2000x1024:64x1024"; in the arena or borrowed from a visit */
     const char *layer; /* the stem of its layers if rows are kept apart by layer, else "" */
-    const struct pdnn_group *group; /* NULL: measured but not in the graph, so a reorder */
-    uint64_t count, bytes;          /* as in the last visit with this op; bytes: only if not in the graph */
+    const struct pdnn_group *group;  /* NULL: measured but not in the graph, so a reorder */
+    uint64_t count, bytes;           /* as in the last visit with this op; bytes: only if not in the graph */
+    struct pdnn_extra_traffic extra; /* likewise */
     bool extrapolated;
     double time_ns;             /* 0: no visit has it */
     const char *implementation; /* several: joined by " | " */
@@ -390,6 +391,9 @@ static void add_visit(struct analysis *a, const struct pdnn_measured_ops *ops, s
         bool again = row->filled_by == visit + 1;
         row->count = again ? row->count + op->count : op->count;
         row->bytes = again ? row->bytes + op->bytes : op->bytes;
+        if (!again)
+            row->extra = (struct pdnn_extra_traffic){0};
+        pdnn_extra_traffic_add(&row->extra, &op->extra);
         row->times[visit] += op->time_ns;
         row->filled_by = visit + 1;
         if (!pdnn_parts_have(row->implementation, " | ", op->implementation, strlen(op->implementation)))
@@ -430,6 +434,10 @@ static double factor_of(const struct analysis *a, const struct op_row *row, doub
     return repetitions;
 }
 
+static uint64_t scaled(uint64_t count, double factor) {
+    return (uint64_t)((double)count * factor + 0.5);
+}
+
 /* If fewer layers ran than the model has, scales the time of their ops up, and the step's in proportion. */
 static void extrapolate(struct analysis *a) {
     double repetitions = pdnn_instance_repetitions(&a->instance), measured_ns = 0, whole_ns = 0;
@@ -442,9 +450,11 @@ static void extrapolate(struct analysis *a) {
         row->time_ns *= factor;
         row->extrapolated = factor != 1;
         whole_ns += row->time_ns;
+        row->extra.read_bytes = scaled(row->extra.read_bytes, factor);
+        row->extra.written_bytes = scaled(row->extra.written_bytes, factor);
         if (!row->group) {
-            row->count = (uint64_t)((double)row->count * factor + 0.5);
-            row->bytes = (uint64_t)((double)row->bytes * factor + 0.5);
+            row->count = scaled(row->count, factor);
+            row->bytes = scaled(row->bytes, factor);
         }
     }
     for (size_t time = PDNN_RESULT_TIME_NS_MEDIAN; measured_ns > 0 && time <= PDNN_RESULT_CI_HIGH_NS; time++)
@@ -545,7 +555,9 @@ static void set_from_group(const struct analysis *a, const struct op_row *row, s
     op->flop_count = group->cost.flop_count;
     op->in_bounds_flop_count = group->cost.in_bounds_flop_count;
     op->byte_count = group->cost.byte_count;
+    op->extra = row->extra;
     *place = a->of_group[group - a->groups];
+    pdnn_traffic_add_extra(&place->traffic, &a->roofs, &row->extra);
 }
 
 /* The op is not in the graph; all that is known of it is its key, "op/pass/shape". */
@@ -637,6 +649,7 @@ static enum pdnn_status add_graph(struct analysis *a, struct pdnn_table *ops, st
     }
     for (size_t i = 0; i < a->n_rows; i++) {
         a->whole.calls += a->rows[i].group ? 0 : a->rows[i].count;
+        pdnn_traffic_add_extra(&a->whole.traffic, &a->roofs, &a->rows[i].extra);
         a->ops_ns += a->rows[i].time_ns;
     }
     place_row(a, compute, memory);

@@ -260,6 +260,7 @@ void pdnn_place_input_add(struct pdnn_place_input *sum, const struct pdnn_place_
         sum->traffic.written_bytes[i] += input->traffic.written_bytes[i];
         sum->traffic.updated_bytes[i] += input->traffic.updated_bytes[i];
     }
+    sum->traffic.extra_bytes += input->traffic.extra_bytes;
     for (size_t d = 0; d < PDNN_DTYPE_COUNT; d++)
         sum->flop_count[d] += input->flop_count[d];
     sum->calls += input->calls;
@@ -271,6 +272,14 @@ void pdnn_traffic_from(struct pdnn_traffic *traffic, const struct pdnn_roofs *ro
     *traffic = (struct pdnn_traffic){.read_bytes = {0}};
     traffic->read_bytes[rung] = bytes / 2;
     traffic->written_bytes[rung] = bytes - bytes / 2;
+}
+
+void pdnn_traffic_add_extra(struct pdnn_traffic *traffic, const struct pdnn_roofs *roofs,
+                            const struct pdnn_extra_traffic *extra) {
+    size_t rung = rung_at(roofs, extra->set_bytes);
+    traffic->read_bytes[rung] += extra->read_bytes;
+    traffic->written_bytes[rung] += extra->written_bytes;
+    traffic->extra_bytes += extra->read_bytes + extra->written_bytes;
 }
 
 double pdnn_place_speed(const struct pdnn_placement *place, const struct pdnn_roofs *roofs,
@@ -321,6 +330,7 @@ bool pdnn_roof_times(const struct pdnn_roofs *roofs, const struct pdnn_place_inp
     *times = (struct pdnn_roof_times){.calls_ns = (double)input->calls * roofs->overhead_ns};
     for (size_t i = 0; i < PDNN_ROOF_RUNGS; i++)
         times->bytes += (double)(of->read_bytes[i] + of->written_bytes[i] + of->updated_bytes[i]);
+    times->bytes -= (double)of->extra_bytes;
     for (size_t d = 0; d < PDNN_DTYPE_COUNT; d++) {
         times->flop += (double)input->flop_count[d];
         if (input->flop_count[d])

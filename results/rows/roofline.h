@@ -20,12 +20,17 @@
  * update = 2 / m + 1 / u. u is a difference of two measured times, and noise can be all that is left of it:
  * it is neither below m nor above 16 m, for which m is raised where necessary.
  *
+ * An implementation that moves more than the compulsory bytes (struct pdnn_extra_traffic) moves the rest at
+ * the rates of the working set that it names. These bytes count in the times below, and so in the roof and in
+ * what bounds a row; intensity and bandwidth are those of the compulsory bytes alone.
+ *
  * With F_d the FLOP in bounds (models/cost/cost.h) in dtype d (pdnn_node_dtype), F their sum, and R_l, W_l
  * and U_l the bytes read, written and updated in place at the rates of working set l, compute time is sum(F_d
  * / peak_d), memory time is max(sum(R_l / r_l), sum((R_l + W_l) / m_l + U_l / u_l)), and roof_level is the
  * level with the largest share of the latter. The roof is the larger of the two times (Williams, Waterman,
- * Patterson, 2009): attainable = F / that, which in one dtype equals min(peak, intensity * effective
- * bandwidth). A model in int8 also has ops in f32, each under the roof of its own dtype.
+ * Patterson, 2009): attainable = F / that, which in one dtype, and where nothing but compulsory bytes is
+ * moved, equals min(peak, intensity * effective bandwidth). A model in int8 also has ops in f32, each under
+ * the roof of its own dtype.
  *
  * A speed index (results/rows/aggregate.h) scales the roof to the machine's speed at the moment of the
  * measurement. A scaled roof is never above the measured one, and never below what the row reached as long as
@@ -83,6 +88,7 @@ void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceili
 struct pdnn_traffic {
     uint64_t read_bytes[PDNN_ROOF_RUNGS], written_bytes[PDNN_ROOF_RUNGS];
     uint64_t updated_bytes[PDNN_ROOF_RUNGS]; /* written in place */
+    uint64_t extra_bytes;                    /* of all of these: not compulsory */
 };
 
 /* How fast the machine was, relative to its speed when the roofs were measured; 1 if unknown. */
@@ -113,9 +119,13 @@ void pdnn_place_input_add(struct pdnn_place_input *sum, const struct pdnn_place_
 void pdnn_traffic_from(struct pdnn_traffic *traffic, const struct pdnn_roofs *roofs, uint64_t bytes,
                        uint64_t distance);
 
+/* Adds what an implementation moves besides the compulsory bytes. */
+void pdnn_traffic_add_extra(struct pdnn_traffic *traffic, const struct pdnn_roofs *roofs,
+                            const struct pdnn_extra_traffic *extra);
+
 /* What a roof is made of, at the speed that the roofs were measured at. */
 struct pdnn_roof_times {
-    double flop, bytes;
+    double flop, bytes; /* bytes: compulsory ones */
     double compute_ns, memory_ns;
     double calls_ns;                  /* of the calls alone; 0: not measured, or more than the time */
     enum pdnn_bound bound;            /* the longest of them */

@@ -238,6 +238,7 @@ void pdnn_visits_add(struct pdnn_visits *visits, const char *id, const struct pd
                                            intern(visits, op->layer),
                                            intern(visits, op->implementation),
                                            op->bytes,
+                                           op->extra,
                                            op->time_ns,
                                            op->count};
     }

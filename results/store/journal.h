@@ -75,6 +75,7 @@ void pdnn_journal_scan_close(struct pdnn_journal_scan *scan);
 struct pdnn_measured_op {
     const char *key, *layer, *implementation;
     uint64_t bytes;
+    struct pdnn_extra_traffic extra;
     double time_ns;
     uint32_t count;
 };

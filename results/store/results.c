@@ -231,6 +231,10 @@ struct pdnn_op_record pdnn_ops_row(const struct pdnn_table *ops, size_t row) {
     struct pdnn_op_record op = {.id = ""};
     pdnn_placement_init(&op.place);
     pdnn_record_take(ops, row, true, &op);
+    /* A table from before these columns knows of none. */
+    if (op.extra.read_bytes == PDNN_ABSENT || op.extra.written_bytes == PDNN_ABSENT ||
+        op.extra.set_bytes == PDNN_ABSENT)
+        op.extra = (struct pdnn_extra_traffic){0};
     return op;
 }
 

@@ -119,6 +119,7 @@ struct pdnn_op_record {
     uint64_t op_index;
     const char *layer, *op, *category, *pass, *dtype, *shape;
     uint64_t count, flop_count, in_bounds_flop_count, byte_count;
+    struct pdnn_extra_traffic extra;
     uint64_t extrapolated; /* 1: some of its ops did not run */
     double time_ns_median, share_pct;
     struct pdnn_placement place;

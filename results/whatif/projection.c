@@ -201,6 +201,7 @@ static struct pdnn_place_input input_of(const struct work *w, int side, const st
     else if (op->byte_count != PDNN_ABSENT)
         pdnn_traffic_from(&input.traffic, &w->roofs[side], op->byte_count,
                           op->count ? op->byte_count / op->count : op->byte_count);
+    pdnn_traffic_add_extra(&input.traffic, &w->roofs[side], &op->extra);
     input.calls = op->count;
     input.time_ns = op->time_ns_median;
     return input;

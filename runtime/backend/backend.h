@@ -52,6 +52,7 @@ struct pdnn_call {
     bool is_reference;              /* a library runs its reference code: slow, and nobody asked for it */
     bool is_slow;                   /* runs only because the options allow slow calls */
     bool sums_in_place;             /* output 0 may overwrite the tensor that a post of the node adds to it */
+    struct pdnn_extra_traffic extra;
     struct pdnn_work work;
 };
 

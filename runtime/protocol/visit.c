@@ -169,6 +169,12 @@ unsigned pdnn_flags_parse(const char *text) {
     return flags;
 }
 
+void pdnn_extra_traffic_add(struct pdnn_extra_traffic *sum, const struct pdnn_extra_traffic *more) {
+    sum->read_bytes += more->read_bytes;
+    sum->written_bytes += more->written_bytes;
+    sum->set_bytes = more->set_bytes > sum->set_bytes ? more->set_bytes : sum->set_bytes;
+}
+
 void pdnn_visit_finish(struct pdnn_visit *visit) {
     if (!visit)
         return;

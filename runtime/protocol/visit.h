@@ -94,6 +94,19 @@ enum {
     PDNN_REASON_TEXT = 256
 };
 
+/* What an implementation moves besides the compulsory bytes of its op (models/cost/cost.h): operands that it
+ * reads again, copies that it makes. {0}: nothing. What is blocked for the caches nearest to the core, as in
+ * any product, does not count. */
+struct pdnn_extra_traffic {
+    uint64_t read_bytes, written_bytes;
+    /* The different bytes, of all threads together, touched from one use of a byte to the next: the level
+     * that holds so many serves them. */
+    uint64_t set_bytes;
+};
+
+/* *sum += more, which is served like the larger set of the two. */
+void pdnn_extra_traffic_add(struct pdnn_extra_traffic *sum, const struct pdnn_extra_traffic *more);
+
 /* One measured row of ops.csv: a group of equal nodes, or of equal reorders. */
 struct pdnn_visit_op {
     /* "dense/forward/64x2000:2000x1024:64x1024": op, pass and shape as models/cost/group.h prints them */
@@ -102,7 +115,8 @@ struct pdnn_visit_op {
     char implementation[PDNN_IMPLEMENTATION_TEXT];
     uint32_t count; /* executions in one step */
     uint64_t bytes; /* reorders only: bytes moved by all of them; for nodes the graph gives the bytes */
-    double time_ns; /* of all of them together, median over the stamped steps */
+    struct pdnn_extra_traffic extra; /* of all of them */
+    double time_ns;                  /* of all of them together, median over the stamped steps */
 };
 
 /* The worker's plan set (runtime/plan/plan_set.h) after a visit to one of its members. */

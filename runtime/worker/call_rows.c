@@ -67,6 +67,7 @@ struct pdnn_call_rows pdnn_call_rows_of(const struct pdnn_program *program) {
         uint32_t row = find_row(&made, program, i);
         made.row_of[i] = row;
         made.ops[row].bytes += call->reorder_bytes;
+        pdnn_extra_traffic_add(&made.ops[row].extra, &call->extra);
         bool same_node = i && call->node != PDNN_NONE && program->calls[i - 1].node == call->node;
         if (!same_node || made.row_of[i - 1] != row)
             made.ops[row].count++;

@@ -24,6 +24,7 @@ static void copy_ops(const struct pdnn_measured_ops *ops, struct pdnn_visit *vis
         snprintf(to->implementation, sizeof to->implementation, "%s", from->implementation);
         to->count = from->count;
         to->bytes = from->bytes;
+        to->extra = from->extra;
         to->time_ns = from->time_ns;
     }
 }

@@ -3,6 +3,8 @@
 
 Usage: results_test.py PARADNN [TEST...]"""
 
+import re
+
 from program import Swept, main, table
 
 
@@ -22,6 +24,18 @@ class Results(Swept):
         for_people = self.paradnn("breakdown", "small.results", expect=0).stdout
         self.assertEqual(for_people.count("residual"), len(steps))
         self.assertEqual(for_people.count(" of the step at its roof; it runs at "), len(steps))
+
+    def test_breakdown_says_what_is_moved_besides(self):
+        def line(extra):
+            rows = [{**row, "extra_read_bytes": extra, "extra_written_bytes": extra // 3, "extra_set_bytes": 4096}
+                    for row in self.rows("small.results", "ops.csv")]
+            self.write("small.results/ops.csv", "\n".join([",".join(rows[0]), *(",".join(f'"{cell}"' for cell in row.values()) for row in rows), ""]))
+            return self.paradnn("breakdown", "small.results", expect=0).stdout
+
+        self.assertNotIn("compulsory", line(0))
+        text = line(3000000000)
+        self.assertEqual(len(re.findall(r"; it runs at \d+ % of it \(.*\), moving 4\.00 GB of which [\d.]+ k?B are compulsory: ", text)),
+                         text.count(" of the step at its roof; it runs at "))
 
     def test_breakdown_of_what_is_no_result_directory(self):
         done = self.paradnn("breakdown", ".", expect=2)

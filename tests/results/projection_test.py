@@ -6,6 +6,7 @@ Usage: projection_test.py PARADNN RESULTS"""
 
 import csv
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,17 @@ def expect(condition, *what):
 def refused(paradnn, results, words, *options):
     run = subprocess.run([paradnn, "project", results, *options], capture_output=True, text=True)
     expect(run.returncode == 2 and words in run.stderr and run.stderr.count("\n") == 1, options, run.returncode, run.stderr)
+
+
+def rewrite(path, extra):
+    """The table of ops with what these implementations read besides, of memory; the file may know of none."""
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    with open(path, "w", newline="") as file:
+        names = {"extra_read_bytes": extra, "extra_written_bytes": lambda row: 0, "extra_set_bytes": extra}
+        table = csv.DictWriter(file, dict.fromkeys([*rows[0], *names]))
+        table.writeheader()
+        table.writerows({**row, **{name: count(row) for name, count in names.items()}} for row in rows)
 
 
 def main():
@@ -54,6 +66,18 @@ def main():
     expect(all(float(row["speedup"]) < 1 for row in slower), "one thread is not slower")
     limits = project(paradnn, results, "--compute", "1", "--table", "limits", "--by", "op,pass")
     expect(all(row["amdahl_limit"] == row["projected_limit"] and float(row["amdahl_limit"] or 1) >= 1 for row in limits), limits)
+
+    # What an implementation reads again at the speed of memory gains nothing from compute; all else as before.
+    with tempfile.TemporaryDirectory() as rereads:
+        shutil.copytree(results, rereads, dirs_exist_ok=True)
+        rewrite(os.path.join(rereads, "ops.csv"), lambda row: 10**12 * (row["op"] == "dense"))
+        before, after = (project(paradnn, directory, "--compute", "4", "--table", "ops") for directory in (results, rereads))
+        for old, new in zip(before, after, strict=True):
+            if new["op"] == "dense":
+                expect(new["bound"] == new["projected_bound"] == "memory" and float(new["speedup"]) == 1, new)
+            else:
+                expect(new == old, new)
+        expect(any(row["op"] == "dense" and float(row["speedup"]) > 1.5 for row in before), "no product gains from compute")
 
     refused(paradnn, results, "nothing would change")
     refused(paradnn, results, "--compute is 'x', expected a factor", "--compute", "x")

@@ -50,8 +50,14 @@ static int teardown(void **state) {
 }
 
 static struct pdnn_visit_op two_ops[] = {
-    {"dense/forward/64x2000:2000x1024:64x1024+bias@ffn1", "ffn1", "gemm:jit", 3, 0, 1234.5},
-    {"a|b;c%d\x7f//,\"q\"/@", "'", "paradnn:x|y", 4294967295u, INT64_MAX, 1.0 / 3},
+    {"dense/forward/64x2000:2000x1024:64x1024+bias@ffn1", "ffn1", "gemm:jit", 3, 0, {0}, 1234.5},
+    {"a|b;c%d\x7f//,\"q\"/@",
+     "'",
+     "paradnn:x|y",
+     4294967295u,
+     INT64_MAX,
+     {UINT64_MAX - 1, 1, 1 << 30},
+     1.0 / 3},
 };
 
 static struct pdnn_visit make_visit(int number) {
@@ -122,6 +128,7 @@ static void assert_same_visit(const struct pdnn_instance_visits *of, size_t at, 
         assert_string_equal(op->implementation, b->ops[i].implementation);
         assert_int_equal(op->count, b->ops[i].count);
         assert_true(op->bytes == b->ops[i].bytes && op->time_ns == b->ops[i].time_ns);
+        assert_memory_equal(&op->extra, &b->ops[i].extra, sizeof op->extra);
     }
 }
 

@@ -362,7 +362,7 @@ static void test_place_by_hand(void **state) {
         const char *level;
     } rows[] = {
         /* 40000 FLOP / 200 = 200 ns, 22400 B / 50 = 448 ns. */
-        {{{40000}, {{0, 22400, 0}, {0}, {0}}, 1, 1000, {1, 1}, 0},
+        {{{40000}, {{0, 22400, 0}, {0}, {0}, 0}, 1, 1000, {1, 1}, 0},
          40,
          22.4,
          40000 / 22400.0,
@@ -371,8 +371,18 @@ static void test_place_by_hand(void **state) {
          20,
          PDNN_BOUND_MEMORY,
          "L2"},
+        /* The same, and 100000 B more that its implementation reads again from there: 2448 ns. */
+        {{{40000}, {{0, 122400, 0}, {0}, {0}, 100000}, 1, 4896, {1, 1}, 0},
+         40000 / 4896.0,
+         22400 / 4896.0,
+         40000 / 22400.0,
+         40000 / 2448.0,
+         50,
+         20000 / 4896.0,
+         PDNN_BOUND_MEMORY,
+         "L2"},
         /* At half the core's clock: caches follow it, DRAM is not involved. */
-        {{{40000}, {{0, 22400, 0}, {0}, {0}}, 1, 1000, {0.5, 0.1}, 0},
+        {{{40000}, {{0, 22400, 0}, {0}, {0}, 0}, 1, 1000, {0.5, 0.1}, 0},
          40,
          22.4,
          40000 / 22400.0,
@@ -383,7 +393,7 @@ static void test_place_by_hand(void **state) {
          "L2"},
         /* 1000 B / 80 = 12.5 ns, 1000 / 50 = 20 ns, 1000 / 10 = 100 ns: together 132.5 ns,
          * most of it DRAM's. */
-        {{{2650}, {{1000, 1000, 1000}, {0}, {0}}, 1, 265, {1, 0.5}, 0},
+        {{{2650}, {{1000, 1000, 1000}, {0}, {0}, 0}, 1, 265, {1, 0.5}, 0},
          10,
          3000 / 265.0,
          2650 / 3000.0,
@@ -393,7 +403,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_MEMORY,
          "DRAM"},
         /* A byte written takes as long as a byte read: 3000 B / 10 = 300 ns. */
-        {{{0}, {{0, 0, 2000}, {0, 0, 1000}, {0}}, 1, 750, {1, 1}, 0},
+        {{{0}, {{0, 0, 2000}, {0, 0, 1000}, {0}, 0}, 1, 750, {1, 1}, 0},
          NAN,
          4,
          0,
@@ -403,7 +413,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_MEMORY,
          "DRAM"},
         /* 2e6 / 200 = 10000 ns against 2240 ns. */
-        {{{2000000}, {{0, 0, 22400}, {0}, {0}}, 1, 20000, {1, 0.5}, 0},
+        {{{2000000}, {{0, 0, 22400}, {0}, {0}, 0}, 1, 20000, {1, 0.5}, 0},
          100,
          1.12,
          2e6 / 22400,
@@ -413,7 +423,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_COMPUTE,
          "DRAM"},
         /* 1600 B / 100 = 16 ns of memory, 4 calls of 5 ns. */
-        {{{200}, {{800, 0, 0}, {800, 0, 0}, {0}}, 4, 100, {1, 1}, 0},
+        {{{200}, {{800, 0, 0}, {800, 0, 0}, {0}, 0}, 4, 100, {1, 1}, 0},
          2,
          16,
          0.125,
@@ -422,7 +432,7 @@ static void test_place_by_hand(void **state) {
          1,
          PDNN_BOUND_OVERHEAD,
          "L1"},
-        {{{200}, {{800, 0, 0}, {800, 0, 0}, {0}}, 3, 100, {1, 1}, 0},
+        {{{200}, {{800, 0, 0}, {800, 0, 0}, {0}, 0}, 3, 100, {1, 1}, 0},
          2,
          16,
          0.125,
@@ -432,7 +442,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_MEMORY,
          "L1"},
         /* In two dtypes, each under its own peak: 1e6 / 200 and 2e6 / 800 = 7500 ns. */
-        {{{[PDNN_F32] = 1000000, [PDNN_INT8] = 2000000}, {{0, 0, 22400}, {0}, {0}}, 1, 15000, {1, 0.5}, 0},
+        {{{[PDNN_F32] = 1000000, [PDNN_INT8] = 2000000}, {{0, 0, 22400}, {0}, {0}, 0}, 1, 15000, {1, 0.5}, 0},
          200,
          22400 / 15000.0,
          3e6 / 22400,
@@ -442,7 +452,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_COMPUTE,
          "DRAM"},
         /* In a dtype with an unknown peak. */
-        {{{[PDNN_S32] = 2000000}, {{0, 0, 22400}, {0}, {0}}, 1, 20000, {1, 1}, 0},
+        {{{[PDNN_S32] = 2000000}, {{0, 0, 22400}, {0}, {0}, 0}, 1, 20000, {1, 1}, 0},
          100,
          1.12,
          2e6 / 22400,
@@ -452,7 +462,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_UNKNOWN,
          ""},
         /* No FLOP, so bytes only: 2000 / 50 = 40 ns. */
-        {{{0}, {{0, 2000, 0}, {0}, {0}}, 1, 80, {1, 1}, 0},
+        {{{0}, {{0, 2000, 0}, {0}, {0}, 0}, 1, 80, {1, 1}, 0},
          NAN,
          25,
          0,
@@ -462,7 +472,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_MEMORY,
          "L2"},
         /* Not measured: where it would lie. */
-        {{{40000}, {{0, 22400, 0}, {0}, {0}}, 1, NAN, {1, 1}, 0},
+        {{{40000}, {{0, 22400, 0}, {0}, {0}, 0}, 1, NAN, {1, 1}, 0},
          NAN,
          NAN,
          40000 / 22400.0,
@@ -497,7 +507,7 @@ static void test_place_by_hand(void **state) {
 static void test_place_without_roofs(void **state) {
     (void)state;
     const struct pdnn_roofs roofs = {.n_levels = 0};
-    const struct pdnn_place_input input = {{1000}, {{500}, {0}, {0}}, 1, 100, {1, 1}, 0};
+    const struct pdnn_place_input input = {{1000}, {{500}, {0}, {0}, 0}, 1, 100, {1, 1}, 0};
     struct pdnn_placement place;
     pdnn_place(&roofs, &input, &place);
     assert_near(place.gflops, 10);
