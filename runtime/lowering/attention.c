@@ -47,8 +47,20 @@ static void backward(const struct pdnn_bound_call *call) {
     pdnn_attention_backward(&job, &gradients, call->threads);
 }
 
+/* The keys and values of a sequence are read again for each of its target steps but the first; threads have
+ * sequences of their own. In backward that holds for the values only: keys go through L1 in blocks. */
+static struct pdnn_extra_traffic extra(const struct pdnn_bound_call *call) {
+    const struct pdnn_attention job = job_of(call);
+    const bool is_forward = call->node->pass == PDNN_FORWARD;
+    const uint64_t of_sequence = (uint64_t)(job.S * (job.D + (is_forward ? job.H : 0))) * sizeof(float);
+    return (struct pdnn_extra_traffic){.read_bytes = (uint64_t)((job.T - 1) * job.N) * of_sequence,
+                                       .set_bytes = (uint64_t)pdnn_least(call->threads, job.N) * of_sequence};
+}
+
 const struct pdnn_lowering pdnn_lowering_attention = {
     .op = &pdnn_op_attention,
-    .pass = {[PDNN_FORWARD] = {.run = forward, .ranks = PDNN_RANK(2), .scratch_bytes = scratch_bytes},
-             [PDNN_BACKWARD_DATA] = {.run = backward, .ranks = PDNN_RANK(2), .scratch_bytes = scratch_bytes}},
+    .pass = {[PDNN_FORWARD] =
+                 {.run = forward, .ranks = PDNN_RANK(2), .scratch_bytes = scratch_bytes, .extra = extra},
+             [PDNN_BACKWARD_DATA] =
+                 {.run = backward, .ranks = PDNN_RANK(2), .scratch_bytes = scratch_bytes, .extra = extra}},
 };

@@ -329,6 +329,8 @@ enum pdnn_status pdnn_bound_call_compile(const struct pdnn_call_options *options
     bound->scratch_slot =
         pdnn_call_scratch(&call, program, pass->scratch_bytes ? pass->scratch_bytes(bound) : 0);
     call.sums_in_place = pass->sums_in_place;
+    if (pass->extra)
+        call.extra = pass->extra(bound);
     call.work = (struct pdnn_work){bound, bind, run, NULL};
     name_call(bound, &call);
     widen(program, bound, &call);

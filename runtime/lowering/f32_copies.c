@@ -47,6 +47,12 @@ struct pdnn_f32_copies pdnn_f32_copies_create(struct pdnn_program *program, cons
     for (int i = 0; i < n_accesses; i++)
         add(&made, program, access[i].tensor, access[i].is_written);
     made.slot = pdnn_call_scratch(call, program, (uint64_t)made.floats * sizeof(float));
+    for (int i = 0; i < made.count; i++) {
+        const uint64_t uses = (uint64_t)made.copy[i].is_read + made.copy[i].is_written,
+                       bytes = uses * (uint64_t)made.copy[i].elements * sizeof(float);
+        pdnn_extra_traffic_add(
+            &call->extra, &(struct pdnn_extra_traffic){bytes, bytes, (uint64_t)made.floats * sizeof(float)});
+    }
     return made;
 }
 

@@ -32,8 +32,8 @@ enum pdnn_half pdnn_half_of(enum pdnn_dtype dtype);
 /* Whether any input, output or post of the node is 16-bit. */
 bool pdnn_half_is_used(const struct pdnn_graph *graph, const struct pdnn_node *node);
 
-/* Creates a copy for each 16-bit tensor of the node, and the slot that holds them, which
- * is added to the call. */
+/* Creates a copy for each 16-bit tensor of the node, and the slot that holds them, which is added to the
+ * call, as is what copies that are written and read move. */
 struct pdnn_f32_copies pdnn_f32_copies_create(struct pdnn_program *program, const struct pdnn_node *node,
                                               struct pdnn_call *call);
 void pdnn_f32_copies_bind(struct pdnn_f32_copies *copies, void *const *memory);

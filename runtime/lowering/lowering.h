@@ -6,6 +6,7 @@
 #include "lists.h"
 #include "base/err.h"
 #include "models/graph.h"
+#include "runtime/protocol/visit.h"
 
 struct pdnn_bound_call;
 struct pdnn_calls;
@@ -35,6 +36,8 @@ struct pdnn_lowering_pass {
     unsigned ranks;
     /* NULL: none. Called before addresses are bound. */
     uint64_t (*scratch_bytes)(const struct pdnn_bound_call *call);
+    /* What `run` moves besides the compulsory bytes; NULL: nothing. Called before addresses are bound. */
+    struct pdnn_extra_traffic (*extra)(const struct pdnn_bound_call *call);
     bool (*takes_posts)(const struct pdnn_node *node); /* NULL: none */
     bool sums_in_place; /* output 0 may overwrite the operand that a post adds to it */
     enum pdnn_lowering_half half;

@@ -454,6 +454,26 @@ static int run_call(void *state) {
     return pdnn_rnn_unrolled_run(&call->rnn);
 }
 
+struct pdnn_extra_traffic pdnn_rnn_extra(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    const struct pdnn_rnn_geometry g = pdnn_rnn_geometry(graph, node);
+    const int u = node->pass == PDNN_FORWARD ? PDNN_RNN_U : PDNN_RNN_BACK_U;
+    const uint64_t u_bytes = pdnn_tensor_bytes(pdnn_node_in(graph, node, u)),
+                   sums_and_states = (uint64_t)g.sums + 2;
+    return (struct pdnn_extra_traffic){.read_bytes = (uint64_t)(g.T - 1) * u_bytes,
+                                       .set_bytes =
+                                           u_bytes + (uint64_t)(g.N * g.H) * sums_and_states * sizeof(float)};
+}
+
+/* Packing reads the weights once more, and writes them. */
+static struct pdnn_extra_traffic extra_of(const struct pdnn_rnn_unrolled *rnn, const struct pdnn_graph *graph,
+                                          const struct pdnn_node *node) {
+    const uint64_t u_bytes = (uint64_t)(rnn->G * rnn->H * rnn->H) * sizeof(float);
+    struct pdnn_extra_traffic extra = pdnn_rnn_extra(graph, node);
+    if (packs(rnn))
+        pdnn_extra_traffic_add(&extra, &(struct pdnn_extra_traffic){u_bytes, u_bytes, 0});
+    return extra;
+}
+
 void pdnn_rnn_compile(const struct pdnn_sgemm_library *library, int64_t threads, struct pdnn_program *program,
                       uint32_t node) {
     const struct pdnn_node *n = &program->graph->nodes[node];
@@ -463,6 +483,7 @@ void pdnn_rnn_compile(const struct pdnn_sgemm_library *library, int64_t threads,
     state->scratch_slot = pdnn_call_scratch(&call, program, pdnn_rnn_unrolled_scratch_bytes(&state->rnn));
     snprintf(call.implementation, sizeof call.implementation, "paradnn:rnn unrolled %s %s", library->name,
              pdnn_level_name());
+    call.extra = extra_of(&state->rnn, program->graph, n);
     call.work = (struct pdnn_work){state, bind, run_call, NULL};
     pdnn_program_call(program, &call);
 }

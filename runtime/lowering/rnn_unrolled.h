@@ -31,6 +31,11 @@ uint64_t pdnn_rnn_unrolled_scratch_bytes(const struct pdnn_rnn_unrolled *rnn);
 /* Returns 0, or the library's error code. */
 int pdnn_rnn_unrolled_run(const struct pdnn_rnn_unrolled *rnn);
 
+/* What a layer moves besides the compulsory bytes where each step is a product of its own: its recurrent
+ * weights, read again at every step but one. Between two readings a step touches them all, its sums and two
+ * states. */
+struct pdnn_extra_traffic pdnn_rnn_extra(const struct pdnn_graph *graph, const struct pdnn_node *node);
+
 /* Appends the call of an rnn node whose slots are plain row-major. */
 void pdnn_rnn_compile(const struct pdnn_sgemm_library *library, int64_t threads, struct pdnn_program *program,
                       uint32_t node);

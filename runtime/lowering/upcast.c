@@ -106,8 +106,9 @@ enum pdnn_status pdnn_upcast_compile(const struct pdnn_backend_def *backend, voi
         return status;
     }
     place_scratch(upcast, program, &call);
-    upcast->copies = pdnn_f32_copies_create(program, &graph->nodes[node], &call);
     const struct pdnn_call *inner = pdnn_one_node_call(&upcast->one);
+    call.extra = inner->extra;
+    upcast->copies = pdnn_f32_copies_create(program, &graph->nodes[node], &call);
     snprintf(call.implementation, sizeof call.implementation, "slow %s %.50s", pdnn_dtype_name(graph->dtype),
              inner->implementation); /* "slow bf16 x64:gemm:jit matmul ab" */
     call.is_reference = inner->is_reference;

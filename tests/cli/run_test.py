@@ -42,6 +42,15 @@ class Run(Case):
         self.assertEqual(list(rows[0]), names)
         self.assertGreater(sum(float(row["time_ns_median"]) for row in rows), 0)
 
+    def test_run_counts_what_implementations_move(self):
+        """Two equal layers, whose recurrent weights (64, 16) are packed and then read in each of five steps."""
+        model = "rnn/cell=lstm,layers=2,embedding=16,hidden=16,vocabulary=20,batch=1,length=5,mode=infer,rnn=unrolled,threads=1"
+        rows = table(self.paradnn("run", model, *ROOFS, *SHORT, "--rounds", "1", "--format", "csv", expect=0).stdout)
+        extra = {row["op"]: [int(row[f"extra_{what}_bytes"]) for what in ("read", "written", "set")] for row in rows}
+        weights, step = 64 * 16 * 4, 6 * 16 * 4
+        self.assertEqual(extra.pop("rnn"), [2 * 5 * weights, 2 * weights, weights + step])
+        self.assertEqual({tuple(counts) for counts in extra.values()}, {(0, 0, 0)})
+
     VARY = [*ROOFS, *SHORT, "--set", "measure.rounds=2"]
     RNN = "rnn/cell=gru,embedding=16,vocabulary=20,batch=4,threads=1"
 

@@ -143,6 +143,14 @@ class Compose(Case):
             self.assertAlmostEqual(parts / composed, 1, 4)
         self.check_library("a", "operators.csv")
 
+    def test_rows_have_what_implementations_move(self):
+        """Recurrent weights (256, 64), which are packed and then read in each of five steps."""
+        model = "rnn/cell=lstm,layers=1,embedding=64,hidden=64,vocabulary=20,batch=1,length=5,mode=infer,backend=openblas,threads=1"
+        self.compose(model, "-o", "a", "--set", "measure.rounds=1", "--set", "measure.max_time=1ms")
+        self.assertEqual([row["method"] for row in self.table("a", "results.csv")], ["composed"])
+        extra = [(op["extra_read_bytes"], op["extra_written_bytes"]) for op in self.table("a", "ops.csv") if op["op"] == "rnn"]
+        self.assertEqual(extra, [(str(5 * 256 * 64 * 4), str(256 * 64 * 4))])
+
     def test_a_library_is_measured_once(self):
         done = self.compose("small.yaml", "-o", "a")
         self.assertNotIn(" 0 measurements", done.stderr)

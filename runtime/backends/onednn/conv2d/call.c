@@ -8,6 +8,7 @@
 #include "runtime/backends/onednn/tensor_layout.h"
 
 #include <stdio.h>
+#include <string.h>
 
 struct conv2d_call {
     struct pdnn_onednn_compile *compile;
@@ -55,6 +56,27 @@ static enum pdnn_status provide_summand(struct conv2d_call *c, struct pdnn_err *
     return pdnn_onednn_append_reorder(c->compile, summand, PDNN_FORWARD, from, to, err);
 }
 
+/* A product over unrolled patches writes the patches, an image a thread at a time, and reads them. Where each
+ * pixel is a patch there are none. */
+static struct pdnn_extra_traffic extra_of(const struct conv2d_call *c) {
+    const struct pdnn_tensor *tensors = c->compile->program->graph->tensors,
+                             *w = &tensors[c->convolution->tensor[PDNN_ONEDNN_WEIGHTS]],
+                             *x = &tensors[c->convolution->tensor[PDNN_ONEDNN_SRC]],
+                             *y = &tensors[c->convolution->tensor[PDNN_ONEDNN_DST]];
+    const struct pdnn_onednn_request *request = &c->convolution->request;
+    const uint64_t room = pdnn_onednn_primitive_bytes(c->exec.primitive, PDNN_ONEDNN_SCRATCHPAD);
+    const bool is_product = strstr(pdnn_onednn_primitive_name(c->exec.primitive), ":gemm") != NULL,
+               is_pixel = w->dim[2] * w->dim[3] == 1 && request->stride[0] * request->stride[1] == 1 &&
+                          request->padding[0] + request->padding[1] == 0;
+    if (!is_product || is_pixel || !room)
+        return (struct pdnn_extra_traffic){0};
+    const uint64_t image = (uint64_t)(w->dim[1] * w->dim[2] * w->dim[3] * y->dim[2] * y->dim[3]) *
+                           pdnn_dtype_bytes(x->dtype),
+                   images = (uint64_t)x->dim[0], threads = (uint64_t)c->compile->onednn->options.threads,
+                   at_once = image * (images < threads ? images : threads);
+    return (struct pdnn_extra_traffic){images * image, images * image, at_once < room ? at_once : room};
+}
+
 static enum pdnn_status append_primitive(struct conv2d_call *c, struct pdnn_err *err) {
     struct pdnn_call call = pdnn_call_of_node(c->compile->program->graph, c->node);
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
@@ -64,6 +86,7 @@ static enum pdnn_status append_primitive(struct conv2d_call *c, struct pdnn_err 
     snprintf(call.implementation, sizeof call.implementation, "%.31s convolution %.16s",
              pdnn_onednn_primitive_name(c->exec.primitive),
              pdnn_onednn_layout_format(c->operand[PDNN_ONEDNN_WEIGHTS].used, format));
+    call.extra = extra_of(c);
     pdnn_onednn_exec_scale(&c->exec, c->convolution->node);
     enum pdnn_status status =
         call.is_slow ? pdnn_onednn_upcast_check(c->compile, c->convolution->node, err) : PDNN_OK;

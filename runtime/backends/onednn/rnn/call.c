@@ -42,6 +42,7 @@ static void append_primitive(struct rnn_call *r) {
     struct pdnn_call call = pdnn_call_of_node(r->compile->program->graph, r->index);
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
     call.n_slots = 0; /* append adds the slots in use, which may be copies */
+    call.extra = pdnn_rnn_extra(r->compile->program->graph, r->node);
     snprintf(call.implementation, sizeof call.implementation, "%.31s rnn %.16s%s",
              pdnn_onednn_primitive_name(r->exec.primitive), pdnn_onednn_layout_format(r->u.used, format),
              r->layer->is_measured ? ", auto" : "");
