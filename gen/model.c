@@ -321,6 +321,8 @@ static enum pdnn_status combine(struct pdnn_spec_model *model, const struct pdnn
 static enum pdnn_status read_where(const struct pdnn_yaml *node, struct pdnn_spec_model *model,
                                    struct pdnn_err *err) {
     const struct pdnn_family_def *family = model->base.family;
+    if (node->kind == PDNN_YAML_MAP && node->first && strchr(node->first->key->text, '?'))
+        return pdnn_yaml_fail(node, err, "where is c ? a : b, which is a map in YAML: put it in quotes");
     enum pdnn_status status = pdnn_key_check_scalar(node, "where", err);
     struct pdnn_where *where = NULL;
     if (status == PDNN_OK)

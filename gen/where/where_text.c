@@ -28,7 +28,8 @@ struct translator {
     const char *at;
     struct level levels[LEVELS];
     int depth;
-    bool after_call; /* the last token is a function's name */
+    bool after_call;                     /* the last token is a function's name */
+    const struct pdnn_param_def *number; /* the last name that stands for one; NULL: none, or a cost */
     struct pdnn_err *err;
 };
 
@@ -292,7 +293,28 @@ static enum pdnn_status translate_preset(struct translator *t, const char *start
     return pdnn_yaml_fail_in(t->node, offset_of(t, c.at), t->err, "where: %s", why.text);
 }
 
+/* The first of the rows that the word is a choice of, or NULL. */
+static const struct pdnn_param_def *find_choice(const struct pdnn_param_def *rows, size_t count,
+                                                const char *word) {
+    for (size_t i = 0; i < count; i++)
+        for (const char *const *choice = rows[i].choices; choice && *choice; choice++)
+            if (strcmp(*choice, word) == 0)
+                return &rows[i];
+    return NULL;
+}
+
 static enum pdnn_status unknown_name(struct translator *t, const char *start, const char *name) {
+    const struct pdnn_param_def *of = find_choice(t->family->params, t->family->n_params, name);
+    of = of ? of : find_choice(pdnn_settings, PDNN_SETTING_COUNT, name);
+    if (of)
+        return pdnn_yaml_fail_in(t->node, offset_of(t, start), t->err,
+                                 "where names '%s', which is a word of %s: compare it as in %s == %s", name,
+                                 of->name, of->name, name);
+    if (t->number == &pdnn_settings[PDNN_SETTING_THREADS] && strcmp(t->number->word, name) == 0)
+        return pdnn_yaml_fail_in(t->node, offset_of(t, start), t->err,
+                                 "where compares threads with '%s', which is a number by then: write it, "
+                                 "as in threads == 2",
+                                 name);
     const char *words[PDNN_WHERE_SLOTS + PDNN_EXPRESSION_FUNCTIONS + 1];
     size_t count = 0;
     for (size_t i = 0; i < t->family->n_params; i++)
@@ -378,6 +400,13 @@ static enum pdnn_status translate_word(struct translator *t) {
         snprintf(out, sizeof out, "v%d", slot);
         emit(t, start, out);
         t->text->used |= UINT64_C(1) << slot;
+        t->number = def;
+        return PDNN_OK;
+    }
+    if (t->number && t->number != &pdnn_settings[PDNN_SETTING_THREADS] && t->number->word &&
+        strcmp(t->number->word, name) == 0) {
+        snprintf(out, sizeof out, "%" PRId64, t->number->word_value);
+        emit(t, start, out);
         return PDNN_OK;
     }
     for (size_t i = 0; i < PDNN_EXPRESSION_FUNCTIONS && !t->after_call; i++)
@@ -412,6 +441,11 @@ enum pdnn_status pdnn_where_translate(const struct pdnn_yaml *node, const struct
                                       struct pdnn_where_text *text, struct pdnn_err *err) {
     struct translator t = {.node = node, .family = family, .text = text, .at = node->text, .err = err};
     enum pdnn_status status = PDNN_OK;
+    const size_t quote = strcspn(node->text, "\"'`");
+    if (node->text[quote])
+        return pdnn_yaml_fail_in(node, quote, err, "where has %c, write words without quotes, as in %s == %s",
+                                 node->text[quote], pdnn_settings[PDNN_SETTING_MODE].name,
+                                 pdnn_settings[PDNN_SETTING_MODE].choices[0]);
     for (t.at += strspn(t.at, " \n"); *t.at && status == PDNN_OK; t.at += strspn(t.at, " \n"))
         status = translate_next(&t);
     if (status == PDNN_OK && t.depth)

@@ -2,6 +2,7 @@
 
 #include "base/visible.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,14 +106,41 @@ static yaml_mark_t mark_at(const struct builder *builder, size_t offset) {
     return mark;
 }
 
+/* The byte of a line and column, the other way round; the text's length if there is none. */
+static size_t offset_at(const struct builder *builder, size_t line, size_t column) {
+    size_t offset = 0;
+    for (; line && offset < builder->length; offset++)
+        line -= builder->text[offset] == '\n';
+    for (; column && offset < builder->length; column--)
+        do
+            offset++;
+        while (offset < builder->length && ((unsigned char)builder->text[offset] & 0xc0) == 0x80);
+    return offset;
+}
+
 /* True if the line's indentation contains a tab, the one YAML error that nobody sees. */
 static bool line_has_tab(const struct builder *builder, size_t line) {
-    const char *at = builder->text, *end = at + builder->length;
-    while (line-- && at)
-        at = (at = memchr(at, '\n', (size_t)(end - at))) ? at + 1 : NULL;
-    while (at && at < end && *at == ' ')
+    size_t at = offset_at(builder, line, 0);
+    while (at < builder->length && builder->text[at] == ' ')
         at++;
-    return at && at < end && *at == '\t';
+    return at < builder->length && builder->text[at] == '\t';
+}
+
+/* What to do about a colon where YAML allows none: that of c ? a : b, or the second one of a line. */
+static const char *colon_hint(const struct builder *builder, yaml_mark_t mark) {
+    const char *text = builder->text;
+    const size_t line = offset_at(builder, mark.line, 0), place = offset_at(builder, mark.line, mark.column);
+    size_t at = place;
+    if (place == builder->length || text[place] != ':')
+        return "";
+    while (at && text[at - 1] != ':' && text[at - 1] != '?')
+        at--;
+    if (at > 1 && text[at - 1] == '?' && isspace((unsigned char)text[at - 2]) &&
+        isspace((unsigned char)text[at]))
+        return "; put an expression with c ? a : b in quotes";
+    return memchr(text + line, ':', place - line)
+               ? "; a map inside a line needs braces, and a text with ': ' quotes"
+               : "";
 }
 
 static enum pdnn_status parser_failure(const struct builder *builder, struct pdnn_err *err) {
@@ -127,8 +155,8 @@ static enum pdnn_status parser_failure(const struct builder *builder, struct pdn
     struct pdnn_yaml at = place(builder, parser->problem_mark);
     if (line_has_tab(builder, parser->problem_mark.line))
         return pdnn_yaml_fail(&at, err, "a tab in the indentation, use spaces");
-    return pdnn_yaml_fail(&at, err, "not YAML: %s%s%s", parser->context ? parser->context : "",
-                          parser->context ? ", " : "", problem);
+    return pdnn_yaml_fail(&at, err, "not YAML: %s%s%s%s", parser->context ? parser->context : "",
+                          parser->context ? ", " : "", problem, colon_hint(builder, parser->problem_mark));
 }
 
 static enum pdnn_status next_event(struct builder *builder, yaml_event_t *event, struct pdnn_err *err) {

@@ -101,6 +101,12 @@ static void test_load_overrides(void **state) {
         {"models.0.fc.bath=3", "--set models.0.fc.bath=3: unknown key 'bath' in fc, did you mean 'batch'?"},
         {"run.mode=[infer",
          "--set run.mode=[infer: not YAML: while parsing a flow sequence, did not find expected ',' or ']'"},
+        {"models.0.where=batch > 1 ? nodes == 4 : nodes == 8",
+         "--set models.0.where=batch > 1 ? nodes == 4 : nodes == 8: where is c ? a : b, which is a map in YAML: "
+         "put it in quotes"},
+        {"models.0.where='batch > 1 ? nodes == 4 : nodes == 8'", ""},
+        {"models.0.where={batch: 1}",
+         "--set models.0.where={batch: 1}: where takes a single value, not a map"},
         {"models.0.where=bath > 1",
          "--set models.0.where=bath > 1: where names 'bath', did you mean 'batch'?"},
     };

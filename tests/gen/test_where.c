@@ -188,6 +188,16 @@ static void test_eval_lists_refused(void **state) {
          "t:1:1: where: cnn has no preset 'bert-base', did you mean 'transformer:bert-base'?"},
         {"preset == resnet50 == 1", "t:1:1: where chains comparisons"},
         {"preset", "t:1:1: where uses preset, which is a word"},
+        {"preset == \"resnet50\"", "t:1:1: where has \", write words without quotes, as in mode == infer"},
+        {"padding == 'same'", "t:1:1: where has ', write words without quotes, as in mode == infer"},
+        {"threads == all",
+         "t:1:1: where compares threads with 'all', which is a number by then: write it, as "
+         "in threads == 2"},
+        {"batch == all", "t:1:1: where names 'all', did you mean 'allreduce'?"},
+        {"mode == infer or train",
+         "t:1:1: where names 'train', which is a word of mode: compare it as in mode == train"},
+        {"plain != block",
+         "t:1:1: where names 'plain', which is a word of block: compare it as in block == plain"},
         {"preset > vgg11", "t:1:1: where uses preset, which is a word"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -301,6 +311,17 @@ static void test_create_refuses_depth(void **state) {
     }
 }
 
+/* A word stands for a number, as in lists; that of threads has become one. */
+static void test_eval_word_for_a_number(void **state) {
+    (void)state;
+    static const char whole[] = "transformer/layers=4,length=16",
+                      part[] = "transformer/layers=4,layers_run=1";
+    struct pdnn_err err = {0};
+    assert_int_equal(eval("layers_run == all", whole, &err), 1);
+    assert_int_equal(eval("layers_run == all", part, &err), 0);
+    assert_int_equal(eval("layers == 4 and layers_run != all", part, &err), 1);
+}
+
 static void test_create_says_how_to_write_a_remainder(void **state) {
     (void)state;
     struct pdnn_err err = {0};
@@ -398,6 +419,7 @@ int main(void) {
         cmocka_unit_test(test_eval_what_does_not_apply),
         cmocka_unit_test(test_create_refuses),
         cmocka_unit_test(test_create_refuses_depth),
+        cmocka_unit_test(test_eval_word_for_a_number),
         cmocka_unit_test(test_create_says_how_to_write_a_remainder),
         cmocka_unit_test(test_translate_numbers),
         cmocka_unit_test(test_create_names_the_column),
