@@ -12,7 +12,7 @@ bool pdnn_walk_next(struct pdnn_walk *walk, struct pdnn_expanded *item, enum pdn
         *status = pdnn_expand_next(walk->expand, item, &done, err);
         if (*status != PDNN_OK || done)
             return false;
-        if (pdnn_instance_set_add(&walk->seen, &item->instance) && (!walk->only || walk->only[walk->next++]))
+        if ((!walk->only || walk->only[walk->next++]) && pdnn_instance_set_add(&walk->seen, &item->instance))
             return true;
     }
 }

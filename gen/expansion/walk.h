@@ -7,7 +7,7 @@
 
 /* {0}: no walk under way. */
 struct pdnn_walk {
-    const bool *only; /* the caller's: whether each instance is returned; NULL: all are */
+    const bool *only; /* the caller's: whether each that pdnn_expand_next has counts; NULL: all do */
     size_t next;
     struct pdnn_expand *expand;
     struct pdnn_instance_set seen;

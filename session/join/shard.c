@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/str.h"
+#include "base/texts.h"
 #include "base/units.h"
 #include "results/store/tables.h"
 #include "session/predict.h"
@@ -194,52 +195,108 @@ const char *pdnn_shard_format(const struct pdnn_shard *shard, char buffer[PDNN_S
     return buffer;
 }
 
+/* What `threads: all` counts as: the same on every host, and like a node's. */
+enum { NOMINAL_THREADS = 16 };
+
+/* An instance of the spec, with `threads: all` as the word. */
+struct dealt {
+    const char *with_all; /* the id of the same with all threads */
+    uint64_t cost_us;
+    double seconds; /* with this host's threads */
+};
+
+static double predict(const struct pdnn_spec *spec, const struct pdnn_expanded *item, int64_t threads) {
+    struct pdnn_instance instance = item->instance;
+    pdnn_instance_resolve(&instance, threads);
+    return pdnn_predict(NULL, spec, &instance, &item->totals).total;
+}
+
+static struct dealt take(const struct pdnn_spec *spec, const struct pdnn_expanded *item, int64_t threads,
+                         struct pdnn_arena *arena) {
+    const uint64_t limit_bytes = spec->limits.memory_bytes;
+    struct pdnn_instance model = item->instance;
+    char text[PDNN_ID_TEXT];
+    model.setting[PDNN_SETTING_THREADS] = 0;
+    struct dealt made = {.with_all = pdnn_arena_strdup(arena, pdnn_instance_format(&model, text))};
+    const bool runs = !item->filtered && !item->invalid && item->has_totals &&
+                      (!limit_bytes || item->totals.memory_bytes <= limit_bytes);
+    if (runs) {
+        made.cost_us = pdnn_deal_cost(predict(spec, item, NOMINAL_THREADS));
+        made.seconds = predict(spec, item, threads);
+    }
+    return made;
+}
+
+/* Where all threads may be as many as another instance asks for, both are dealt as one. */
+static void deal_all(const struct dealt *dealt, const struct pdnn_texts *ids, uint32_t n_shards,
+                     uint32_t *shards) {
+    struct pdnn_deal_item *items = pdnn_alloc(ids->count + 1, sizeof *items);
+    for (size_t i = 0; i < ids->count; i++)
+        items[i].id = ids->text[i];
+    for (size_t i = 0; i < ids->count; i++) {
+        const size_t first = pdnn_texts_find(ids, dealt[i].with_all);
+        items[first == SIZE_MAX ? i : first].cost_us += dealt[i].cost_us;
+    }
+    pdnn_deal_shards(items, ids->count, n_shards, shards);
+    for (size_t i = 0; i < ids->count; i++) {
+        const size_t first = pdnn_texts_find(ids, dealt[i].with_all);
+        shards[i] = shards[first == SIZE_MAX ? i : first];
+    }
+    free(items);
+}
+
 enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pdnn_spec *spec,
                                  int64_t threads, struct pdnn_shard_deal *deal, struct pdnn_err *err) {
-    const uint64_t limit_bytes = spec->limits.memory_bytes;
     struct pdnn_arena arena = {0};
-    struct pdnn_deal_item *items = NULL;
-    size_t count = 0, room = 0;
-    struct pdnn_walk walk = {0};
-    struct pdnn_expanded one;
-    enum pdnn_status status;
+    struct pdnn_texts ids = {0};
+    struct dealt *dealt = NULL;
+    uint32_t *points = NULL; /* what each point of the spec is */
+    size_t n_points = 0, points_room = 0, room = 0;
+    struct pdnn_expanded item;
+    enum pdnn_status status = PDNN_OK;
     *deal = (struct pdnn_shard_deal){0};
     if (!shard->count)
         return PDNN_OK;
-    pdnn_walk_start(&walk, spec, threads, true);
-    while (pdnn_walk_next(&walk, &one, &status, err)) {
-        bool runs = !one.filtered && !one.invalid && one.has_totals &&
-                    (!limit_bytes || one.totals.memory_bytes <= limit_bytes);
+    struct pdnn_expand *expand = pdnn_expand_create(spec, 0, true);
+    for (bool done = false; (status = pdnn_expand_next(expand, &item, &done, err)) == PDNN_OK && !done;) {
         char text[PDNN_ID_TEXT];
-        items = pdnn_grow(items, &room, count, sizeof *items);
-        items[count++] = (struct pdnn_deal_item){
-            .id = pdnn_arena_strdup(&arena, pdnn_instance_format(&one.instance, text)),
-            .cost_us = runs ? pdnn_deal_cost(pdnn_predict(NULL, spec, &one.instance, &one.totals).total) : 0};
+        const size_t before = ids.count,
+                     at = pdnn_texts_add(&ids, pdnn_instance_format(&item.instance, text));
+        points = pdnn_grow(points, &points_room, n_points, sizeof *points);
+        points[n_points++] = (uint32_t)at;
+        if (at < before)
+            continue;
+        dealt = pdnn_grow(dealt, &room, at, sizeof *dealt);
+        dealt[at] = take(spec, &item, threads, &arena);
     }
-    pdnn_walk_finish(&walk);
+    pdnn_expand_destroy(expand);
     if (status == PDNN_OK) {
-        uint32_t *shards = pdnn_alloc(count + 1, sizeof *shards);
-        *deal = (struct pdnn_shard_deal){.count = count, .mine = pdnn_alloc(count + 1, sizeof *deal->mine)};
-        pdnn_deal_shards(items, count, shard->count, shards);
-        for (size_t i = 0; i < count; i++) {
-            double seconds = (double)items[i].cost_us * 1e-6;
-            deal->mine[i] = shards[i] == shard->index;
-            deal->seconds += deal->mine[i] ? seconds : 0;
-            deal->seconds_all += seconds;
+        uint32_t *shards = pdnn_alloc(ids.count + 1, sizeof *shards);
+        deal_all(dealt, &ids, shard->count, shards);
+        *deal = (struct pdnn_shard_deal){.count = ids.count,
+                                         .mine = pdnn_alloc(n_points + 1, sizeof *deal->mine)};
+        for (size_t i = 0; i < n_points; i++)
+            deal->mine[i] = shards[points[i]] == shard->index;
+        for (size_t i = 0; i < ids.count; i++) {
+            deal->seconds += shards[i] == shard->index ? dealt[i].seconds : 0;
+            deal->seconds_all += dealt[i].seconds;
         }
         free(shards);
     }
+    pdnn_texts_finish(&ids);
     pdnn_arena_finish(&arena);
-    free(items);
+    free(points);
+    free(dealt);
     return status;
 }
 
 enum pdnn_status pdnn_shard_check(const struct pdnn_shard *shard, const char *directory,
                                   struct pdnn_err *err) {
     char now[PDNN_SHARD_TEXT];
-    struct pdnn_str written = {0}, before = {0};
+    struct pdnn_str written = {0}, before = {0}, rule = {0};
     pdnn_environment_get(directory, "written_utc", &written);
     pdnn_environment_get(directory, "shard", &before);
+    pdnn_environment_get(directory, "shard_rule", &rule);
     pdnn_shard_format(shard, now);
     const char *then = pdnn_str_text(&before);
     enum pdnn_status status = PDNN_OK;
@@ -250,7 +307,14 @@ enum pdnn_status pdnn_shard_check(const struct pdnn_shard *shard, const char *di
                       "use another with -o",
                       directory, *then ? "shard " : "a whole sweep", then,
                       *now ? "shard " : "the whole sweep", now, *then || *now ? " (counted from 0)" : "");
+    else if (*then && strcmp(pdnn_str_text(&rule), PDNN_SHARD_RULE) != 0)
+        status =
+            pdnn_fail(err, PDNN_INVALID,
+                      "%s: shard %.16s was dealt by an earlier version, by the cores of its host, and has "
+                      "other instances now; begin all shards of the sweep again, with -o",
+                      directory, then);
     pdnn_str_finish(&written);
     pdnn_str_finish(&before);
+    pdnn_str_finish(&rule);
     return status;
 }

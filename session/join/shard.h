@@ -60,20 +60,25 @@ const char *pdnn_shard_format(const struct pdnn_shard *shard, char buffer[PDNN_S
 
 /* The deal of a whole spec. */
 struct pdnn_shard_deal {
-    size_t count; /* instances, as gen/expansion/walk returns them */
-    bool *mine;   /* heap, the caller's: whether each is in the shard, for that walk; NULL: all are */
-    double seconds, seconds_all; /* predicted, of the shard and of all */
+    size_t count; /* instances, those with `threads: all` apart from those with a number */
+    bool *mine; /* heap, the caller's: whether each is in the shard, for gen/expansion/walk; NULL: all are */
+    double seconds, seconds_all; /* predicted with this host's threads, of the shard and of all */
 };
 
-/* Deals by predicted cost at nominal rates (session/predict.h). What the host has free
- * does not count, since it differs from one shard's host to the next: an instance that turns out not to fit
- * into memory there has its place. Filtered and invalid ones, and those above a limit in bytes, cost nothing.
- * threads: what `threads: all` stands for; the same for all shards, or their ids differ. A whole sweep is not
+/* Deals by predicted cost at nominal rates (session/predict.h), with `threads: all` as the word. Nothing of
+ * the host counts, since it differs from one shard's to the next: an instance that turns out not to fit
+ * into memory there, or that `where` excludes there, has its place, and where all threads may be another
+ * instance's number, both are in one shard. Those that are filtered on every host, invalid ones, and those
+ * above a limit in bytes, cost nothing. threads: what `threads: all` stands for here. A whole sweep is not
  * dealt. */
 enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pdnn_spec *spec,
                                  int64_t threads, struct pdnn_shard_deal *deal, struct pdnn_err *err);
 
-/* PDNN_INVALID, naming both, if DIR/environment.yaml says that the directory holds another part. */
+/* By what instances are dealt, as environment.yaml has it: those of one rule are the same parts. */
+#define PDNN_SHARD_RULE "the spec"
+
+/* PDNN_INVALID, naming both, if DIR/environment.yaml says that the directory holds another part, or a shard
+ * by another rule. */
 enum pdnn_status pdnn_shard_check(const struct pdnn_shard *shard, const char *directory,
                                   struct pdnn_err *err);
 

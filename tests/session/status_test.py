@@ -126,6 +126,10 @@ def main():
 
         with open("whole/environment.yaml", "a", encoding="utf-8") as file:
             file.write('shard: "0/2"\n')
+        old = subprocess.run([PARADNN, "status", "whole"], capture_output=True, text=True, check=False)
+        assert (old.returncode, old.stdout) == (2, "") and "whole: shard 0/2 was dealt by an earlier version" in old.stderr, old
+        with open("whole/environment.yaml", "a", encoding="utf-8") as file:
+            file.write('shard_rule: "the spec"\n')
         shard = status("whole", 0)
         assert 0 < int(shard["instances"]) < 8, shard
         run = subprocess.run([PARADNN, "status", "half", "--watch", "--columns", "nope"], capture_output=True, text=True, check=False)

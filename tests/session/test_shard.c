@@ -3,7 +3,9 @@
 #include "tests/cmocka_all.h"
 
 #include "base/str.h"
+#include "base/texts.h"
 #include "session/join/shard.h"
+#include "tests/gen/spec_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,22 +162,27 @@ static void load(struct pdnn_spec *spec, const char *const *arguments, size_t n_
         fail_msg("%s", err.text);
 }
 
-/* Appends the shard's ids, each in [], and returns how many. */
-static size_t list(const struct pdnn_spec *spec, const struct pdnn_shard *shard, struct pdnn_str *ids) {
+/* Appends the ids that the shard has on a host with so many cores, each in [], and returns how many; models:
+ * gets the ids without their threads. */
+static size_t list(const struct pdnn_spec *spec, const struct pdnn_shard *shard, int64_t threads,
+                   struct pdnn_str *ids, struct pdnn_texts *models) {
     struct pdnn_shard_deal deal;
     struct pdnn_walk walk = {0};
     struct pdnn_expanded item;
     struct pdnn_err err = {0};
     char id[PDNN_ID_TEXT];
     size_t count = 0;
-    assert_int_equal(pdnn_shard_deal(shard, spec, 2, &deal, &err), PDNN_OK);
+    assert_int_equal(pdnn_shard_deal(shard, spec, threads, &deal, &err), PDNN_OK);
     walk.only = deal.mine;
-    pdnn_walk_start(&walk, spec, 2, false);
+    pdnn_walk_start(&walk, spec, threads, false);
     enum pdnn_status status;
-    for (; pdnn_walk_next(&walk, &item, &status, &err); count++)
+    for (; pdnn_walk_next(&walk, &item, &status, &err); count++) {
         pdnn_str_printf(ids, "[%s]", pdnn_instance_format(&item.instance, id));
+        item.instance.setting[PDNN_SETTING_THREADS] = 0;
+        if (models)
+            pdnn_texts_add(models, pdnn_instance_format(&item.instance, id));
+    }
     assert_int_equal(status, PDNN_OK);
-    assert_int_equal(walk.next, deal.count); /* no further than there are instances */
     pdnn_walk_finish(&walk);
     free(deal.mine);
     return count;
@@ -204,8 +211,8 @@ static void test_shard_deal(void **state) {
     for (uint32_t i = 0; i < SHARDS; i++) {
         const struct pdnn_shard shard = {i, SHARDS};
         struct pdnn_str ids = {0}, others = {0};
-        size_t count = list(&spec, &shard, &ids);
-        assert_int_equal(list(&reversed, &shard, &others), count);
+        size_t count = list(&spec, &shard, 2, &ids, NULL);
+        assert_int_equal(list(&reversed, &shard, 2, &others, NULL), count);
         assert_int_equal(ids.length, others.length);
         for (char *at = ids.text; count; count--) {
             char *end = strchr(at, ']');
@@ -223,7 +230,7 @@ static void test_shard_deal(void **state) {
     }
     assert_int_equal(total, N_UNIQUE);
     const struct pdnn_shard everything = {0};
-    assert_int_equal(list(&spec, &everything, &whole), N_UNIQUE);
+    assert_int_equal(list(&spec, &everything, 2, &whole, NULL), N_UNIQUE);
     assert_int_equal(whole.length, all.length);
     pdnn_str_finish(&all);
     pdnn_str_finish(&whole);
@@ -240,10 +247,72 @@ static void test_shard_deal_few(void **state) {
     for (uint32_t i = 0; i < 5; i++) {
         const struct pdnn_shard shard = {i, 5};
         struct pdnn_str ids = {0};
-        total += list(&spec, &shard, &ids);
+        total += list(&spec, &shard, 2, &ids, NULL);
         pdnn_str_finish(&ids);
     }
     assert_int_equal(total, 2);
+    pdnn_spec_finish(&spec);
+}
+
+#define MIX                                                                                                  \
+    "models:\n  - fc: {layers: [1, 2, 4, 8], nodes: [16, 64, 256, 1024, 2048], batch: [1, 16, 64]}\n"        \
+    "  - rnn: {layers: [1, 2], embedding: [64, 256], batch: [1, 16]}\n"
+
+/* Shards are parts of the spec, whatever the cores of the hosts that run them. */
+static void test_shard_deal_on_hosts(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        MIX,
+        "run: {threads: [all, 2]}\n" MIX,
+        "run: {threads: [4, 1, all, 2], ranks: [1, 2]}\n" MIX,
+        "limits: {memory: 1MiB}\nrun: {threads: [all, 1]}\n" MIX,
+        "run: {threads: [all, 2]}\n" MIX "    where: memory / threads > 1e5 or threads > 3\n",
+        "run: {threads: [all, 2]}\n" MIX "    where: threads > 1\n    sample: {count: 5}\n"
+        "  - fc: {nodes: [64, 16]}\n    rows: {columns: [layers, batch], values: [[4, 1], [8, 1], [4, 1]]}\n",
+    };
+    static const int64_t hosts[] = {1, 2, 4, 96};
+    static const struct pdnn_shard everything = {0};
+    enum { PARTS = 3 };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct pdnn_spec spec;
+        struct pdnn_texts models[PARTS] = {{0}};
+        spec_file_must_load(texts[i], NULL, &spec);
+        for (size_t k = 0; k < sizeof hosts / sizeof *hosts; k++) {
+            struct pdnn_str whole = {0}, ids = {0};
+            size_t count = list(&spec, &everything, hosts[k], &whole, NULL), held = 0;
+            for (uint32_t part = 0; part < PARTS; part++) {
+                const struct pdnn_shard shard = {part, PARTS};
+                struct pdnn_texts here = {0};
+                held += list(&spec, &shard, hosts[k], &ids, k ? &here : &models[part]);
+                for (size_t m = 0; k && m < here.count; m++)
+                    assert_true(pdnn_texts_find(&models[part], here.text[m]) != SIZE_MAX);
+                assert_true(k == 0 || here.count == models[part].count);
+                pdnn_texts_finish(&here);
+            }
+            assert_int_equal(held, count);
+            for (char *at = strtok(whole.text, "]"); at; at = strtok(NULL, "]"))
+                assert_non_null(strstr(ids.text, at));
+            assert_int_equal(whole.length, ids.length);
+            pdnn_str_finish(&whole);
+            pdnn_str_finish(&ids);
+        }
+        for (size_t part = 0; part < PARTS; part++)
+            pdnn_texts_finish(&models[part]);
+        pdnn_spec_finish(&spec);
+    }
+}
+
+/* Numbers of threads that are written out are dealt apart: a sweep over them has many shards. */
+static void test_shard_deal_of_threads(void **state) {
+    (void)state;
+    struct pdnn_spec spec;
+    spec_file_must_load("run: {threads: [1, 2, 3, 4]}\nmodels: [{fc: {nodes: 64}}]", NULL, &spec);
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct pdnn_shard shard = {i, 4};
+        struct pdnn_str ids = {0};
+        assert_int_equal(list(&spec, &shard, 2, &ids, NULL), 1);
+        pdnn_str_finish(&ids);
+    }
     pdnn_spec_finish(&spec);
 }
 
@@ -263,6 +332,9 @@ static void test_shard_check(void **state) {
     snprintf(path, sizeof path, "%s/environment.yaml", directory);
     assert_int_equal(pdnn_shard_check(&third, directory, &err), PDNN_OK);
     write_file(path, "written_utc: \"2026\"\nshard: \"3/16\"\n");
+    assert_int_equal(pdnn_shard_check(&third, directory, &err), PDNN_INVALID);
+    assert_non_null(strstr(err.text, "shard 3/16 was dealt by an earlier version, by the cores of its host"));
+    write_file(path, "written_utc: \"2026\"\nshard: \"3/16\"\nshard_rule: \"" PDNN_SHARD_RULE "\"\n");
     assert_int_equal(pdnn_shard_check(&third, directory, &err), PDNN_OK);
     assert_int_equal(pdnn_shard_check(&fourth, directory, &err), PDNN_INVALID);
     assert_non_null(strstr(err.text, "holds shard 3/16, and this is shard 4/16 (counted from 0)"));
@@ -278,9 +350,10 @@ static void test_shard_check(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shard_parse), cmocka_unit_test(test_shard_format),
-        cmocka_unit_test(test_shard_deal),  cmocka_unit_test(test_shard_deal_few),
-        cmocka_unit_test(test_shard_check), cmocka_unit_test(test_shard_array_tasks),
+        cmocka_unit_test(test_shard_parse),         cmocka_unit_test(test_shard_format),
+        cmocka_unit_test(test_shard_deal_on_hosts), cmocka_unit_test(test_shard_deal_of_threads),
+        cmocka_unit_test(test_shard_deal),          cmocka_unit_test(test_shard_deal_few),
+        cmocka_unit_test(test_shard_check),         cmocka_unit_test(test_shard_array_tasks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
