@@ -64,22 +64,31 @@ static enum pdnn_outcome judge(struct pdnn_session *session, const struct pdnn_e
     return PDNN_OUTCOME_INTERRUPTED;
 }
 
-static void add_task(struct pdnn_session *session, const struct pdnn_expanded *item) {
+static void append(struct pdnn_session *session, const struct pdnn_instance *instance, struct pdnn_task task,
+                   struct pdnn_session_row row) {
     char text[PDNN_ID_TEXT];
     size_t room = session->room;
     session->tasks = pdnn_grow(session->tasks, &room, session->n_tasks, sizeof *session->tasks);
     session->rows = pdnn_grow(session->rows, &session->room, session->n_tasks, sizeof *session->rows);
-    const char *id = pdnn_arena_strdup(&session->arena, pdnn_instance_format(&item->instance, text));
-    struct pdnn_session_row *row = &session->rows[session->n_tasks];
-    *row = (struct pdnn_session_row){.totals = item->totals, .has_totals = item->has_totals};
-    row->outcome = judge(session, item, &row->reason);
-    session->tasks[session->n_tasks++] = (struct pdnn_task){
-        .instance = item->instance,
-        .id = id,
+    task.instance = *instance;
+    task.id = pdnn_arena_strdup(&session->arena, pdnn_instance_format(instance, text));
+    session->tasks[session->n_tasks] = task;
+    session->rows[session->n_tasks++] = row;
+}
+
+void pdnn_session_add_twin(struct pdnn_session *session, size_t task, const struct pdnn_instance *instance) {
+    append(session, instance, session->tasks[task], session->rows[task]);
+}
+
+static void add_task(struct pdnn_session *session, const struct pdnn_expanded *item) {
+    struct pdnn_session_row row = {.totals = item->totals, .has_totals = item->has_totals};
+    row.outcome = judge(session, item, &row.reason);
+    const struct pdnn_task task = {
         .memory_bytes = item->totals.memory_bytes,
         .flop_count = item->totals.cost.flop_count,
-        .closed = row->outcome != PDNN_OUTCOME_INTERRUPTED,
+        .closed = row.outcome != PDNN_OUTCOME_INTERRUPTED,
     };
+    append(session, &item->instance, task, row);
 }
 
 static enum pdnn_status expand(struct pdnn_session *session, struct pdnn_err *err) {

@@ -67,6 +67,8 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
  * spec asked of that machine; is_shard: of the shard that it ran. It measures nothing and has no roofs. */
 enum pdnn_status pdnn_session_open_there(struct pdnn_session *session, const char *environment, bool is_shard,
                                          const char *spec, struct pdnn_err *err);
+/* Adds a task that is another one but for its threads. */
+void pdnn_session_add_twin(struct pdnn_session *session, size_t task, const struct pdnn_instance *instance);
 void pdnn_session_finish(struct pdnn_session *session);
 
 /* Announces the session to other sweeps on this machine, and warns of each that is running on cores of this

@@ -184,14 +184,12 @@ bool pdnn_environment_differs(const char *one, const char *other, struct pdnn_st
     return false;
 }
 
-static const char separator[] = " | ";
-
 /* Appends what the list lacks of the value, which in a merged directory is a list too. */
 static void add_distinct(struct pdnn_str *list, const char *value) {
     const char *part;
-    for (size_t length; (part = pdnn_part_next(&value, separator, &length));)
-        if (!pdnn_parts_have(pdnn_str_text(list), separator, part, length))
-            pdnn_str_printf(list, "%s%.*s", separator, (int)length, part);
+    for (size_t length; (part = pdnn_part_next(&value, PDNN_FACTS_SEPARATOR, &length));)
+        if (!pdnn_parts_have(pdnn_str_text(list), PDNN_FACTS_SEPARATOR, part, length))
+            pdnn_str_printf(list, "%s%.*s", PDNN_FACTS_SEPARATOR, (int)length, part);
 }
 
 void pdnn_environment_join(const char *const *texts, size_t n_texts, struct pdnn_str *out) {

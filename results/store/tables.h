@@ -92,7 +92,8 @@ bool pdnn_environment_differs(const char *one, const char *other, struct pdnn_st
                               struct pdnn_str *values);
 
 /* Appends the facts of several hosts as one: the lines of the first text, where a value that is not the same
- * in all of them is all of them, joined by " | ". */
+ * in all of them is all of them, joined by the separator. */
+#define PDNN_FACTS_SEPARATOR " | "
 void pdnn_environment_join(const char *const *texts, size_t n_texts, struct pdnn_str *out);
 
 #endif

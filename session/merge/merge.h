@@ -47,7 +47,6 @@ struct pdnn_merge_source {
     dev_t device;
     ino_t inode;
     const char *environment; /* text of environment.yaml */
-    int64_t threads;         /* all that its host has; 0: not known, or several hosts */
     struct pdnn_journal_scan scan;
     uint32_t host;         /* of all its visits; UINT32_MAX if it was merged from several hosts: */
     struct pdnn_texts ids; /* instances of hosts.csv, and the host of each; NULL: there is none */
@@ -81,9 +80,9 @@ struct pdnn_merge_job {
     struct pdnn_arena arena;
     struct pdnn_merge_source *source;
     size_t n_sources, source_room;
-    struct pdnn_texts hosts;
-    struct pdnn_ceilings *roofs; /* by host: whole sets, one for each thread count */
-    const char *spec_path;       /* where the first was read */
+    struct pdnn_texts hosts, threads; /* names; what `threads: all` was there */
+    struct pdnn_ceilings *roofs;      /* by host: whole sets, one for each thread count */
+    const char *spec_path;            /* where the first was read */
     char *spec_text;
     const char **specs; /* those that differ: several only of a union */
     size_t n_specs, spec_room;

@@ -447,6 +447,7 @@ void pdnn_merge_finish(struct pdnn_merge_job *job) {
     }
     pdnn_session_finish(&job->session);
     pdnn_texts_finish(&job->hosts);
+    pdnn_texts_finish(&job->threads);
     pdnn_texts_finish(&job->ids);
     pdnn_texts_finish(&job->spellings);
     pdnn_arena_finish(&job->arena);

@@ -104,6 +104,17 @@ static enum pdnn_status take_spec(struct pdnn_merge_job *job, const char *direct
     return PDNN_OK;
 }
 
+/* What `threads: all` was: several where the source was merged from several hosts. */
+static void note_threads(struct pdnn_merge_job *job, const char *environment) {
+    struct pdnn_str value = {0};
+    pdnn_environment_value(environment, "threads_all", &value);
+    const char *at = pdnn_str_text(&value), *part;
+    for (size_t length; (part = pdnn_part_next(&at, PDNN_FACTS_SEPARATOR, &length));)
+        if (length)
+            pdnn_texts_add(&job->threads, pdnn_arena_printf(&job->arena, "%.*s", (int)length, part));
+    pdnn_str_finish(&value);
+}
+
 /* Facts of the source; the journal must have visits, or it has nothing to say and no facts yet. */
 static enum pdnn_status take_facts(struct pdnn_merge_job *job, struct pdnn_merge_source *source,
                                    struct pdnn_err *err) {
@@ -116,11 +127,11 @@ static enum pdnn_status take_facts(struct pdnn_merge_job *job, struct pdnn_merge
         return pdnn_fail(err, PDNN_INVALID, "%s/environment.yaml: is missing", source->path);
     source->environment = pdnn_arena_strdup(&job->arena, text);
     free(text);
+    note_threads(job, source->environment);
     if (pdnn_path_has(source->path, "hosts.csv"))
         return read_hosts(job, source, err);
     pdnn_environment_value(source->environment, "host", &host);
     source->host = (uint32_t)pdnn_texts_add(&job->hosts, pdnn_str_text(&host));
-    source->threads = (int64_t)pdnn_environment_count(source->environment, "threads_all");
     pdnn_str_finish(&host);
     return PDNN_OK;
 }
@@ -267,48 +278,58 @@ enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn
                                    job->spec_path, err);
 }
 
-/* `threads: all` gives the same model another id on a host with other cores: the k-th point of the spec there
- * stands for the k-th one here, unless its id is another task's. */
-static enum pdnn_status find_with_threads(struct pdnn_merge_job *job, const struct pdnn_texts *tasks,
-                                          int64_t threads, struct pdnn_err *err) {
-    const struct pdnn_session *session = &job->session;
-    struct pdnn_expand *there = pdnn_expand_create(&session->spec, threads, false),
-                       *here = pdnn_expand_create(&session->spec, session->host.threads_all, false);
-    struct pdnn_expanded one, other;
-    char id[PDNN_ID_TEXT];
+/* `threads: all` gives the same model another id on a host with other cores, such as this one. It stands for
+ * the task; where that was measured, too, it is a task of its own; unless it is in the spec anyway. */
+static bool take_other(struct pdnn_merge_job *job, struct pdnn_texts *tasks, size_t task,
+                       const struct pdnn_instance *there) {
+    char text[PDNN_ID_TEXT];
+    const size_t id = pdnn_texts_find(&job->ids, pdnn_instance_format(there, text));
+    if (id == SIZE_MAX || pdnn_texts_find(tasks, text) != SIZE_MAX)
+        return false;
+    pdnn_texts_add(tasks, text);
+    const bool is_twin = job->id_of_task[task] != SIZE_MAX;
+    if (is_twin)
+        pdnn_session_add_twin(&job->session, task, there);
+    job->id_of_task[is_twin ? job->session.n_tasks - 1 : task] = id;
+    return is_twin;
+}
+
+static enum pdnn_status find_on_hosts(struct pdnn_merge_job *job, struct pdnn_texts *tasks,
+                                      struct pdnn_err *err) {
+    struct pdnn_expand *words = pdnn_expand_create(&job->session.spec, 0, false);
+    const int64_t threads = job->session.host.threads_all;
+    struct pdnn_expanded item;
+    size_t twins = 0;
     enum pdnn_status status;
-    for (bool done = false;;) {
-        status = pdnn_expand_next(there, &one, &done, err);
-        if (status == PDNN_OK && !done)
-            status = pdnn_expand_next(here, &other, &done, err);
-        if (status != PDNN_OK || done)
-            break;
-        const size_t task = pdnn_texts_find(tasks, pdnn_instance_format(&other.instance, id));
-        pdnn_instance_format(&one.instance, id);
-        if (task != SIZE_MAX && job->id_of_task[task] == SIZE_MAX && pdnn_texts_find(tasks, id) == SIZE_MAX)
-            job->id_of_task[task] = pdnn_texts_find(&job->ids, id);
+    for (bool done = false; (status = pdnn_expand_next(words, &item, &done, err)) == PDNN_OK && !done;) {
+        struct pdnn_instance here = item.instance;
+        char text[PDNN_ID_TEXT];
+        pdnn_instance_resolve(&here, threads);
+        const size_t task = pdnn_texts_find(tasks, pdnn_instance_format(&here, text));
+        for (size_t i = 0; task != SIZE_MAX && i < job->threads.count; i++) {
+            struct pdnn_instance there = item.instance;
+            pdnn_instance_resolve(&there, strtoll(job->threads.text[i], NULL, 10));
+            twins += take_other(job, tasks, task, &there);
+        }
     }
-    pdnn_expand_destroy(there);
-    pdnn_expand_destroy(here);
+    pdnn_expand_destroy(words);
+    if (twins)
+        pdnn_session_warn(&job->session,
+                          "%zu instances were measured with several numbers of threads, since the hosts have "
+                          "several for `threads: all`; each is a row",
+                          twins);
     return status;
 }
 
 static enum pdnn_status find_tasks(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct pdnn_texts tasks = {0};
-    enum pdnn_status status = PDNN_OK;
-    job->id_of_task = pdnn_arena_alloc(&job->arena, job->session.n_tasks + 1, sizeof *job->id_of_task);
+    job->id_of_task =
+        pdnn_arena_alloc(&job->arena, job->session.n_tasks + job->ids.count + 1, sizeof *job->id_of_task);
     for (size_t i = 0; i < job->session.n_tasks; i++) {
         pdnn_texts_add(&tasks, job->session.tasks[i].id);
         job->id_of_task[i] = pdnn_texts_find(&job->ids, job->session.tasks[i].id);
     }
-    for (size_t i = 0; i < job->n_sources && status == PDNN_OK; i++) {
-        const int64_t threads = job->source[i].threads;
-        bool is_known = !threads || threads == job->session.host.threads_all;
-        for (size_t k = 0; k < i; k++)
-            is_known = is_known || threads == job->source[k].threads;
-        if (!is_known)
-            status = find_with_threads(job, &tasks, threads, err);
-    }
+    enum pdnn_status status = job->threads.count > 1 ? find_on_hosts(job, &tasks, err) : PDNN_OK;
     pdnn_texts_finish(&tasks);
     return status;
 }

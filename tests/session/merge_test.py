@@ -269,6 +269,30 @@ def test_all_and_as_many_threads():
     assert {name: row["flop_count"] for name, row in found.items()} == exact
 
 
+def test_measured_on_hosts_of_several_cores():
+    """What was measured with all threads of two hosts is of this spec both times, and what neither has is missing."""
+    spec = SPEC.replace("run: {{threads: 2}}\n", "").format("x")
+    four = [name.replace("threads=2", "threads=4") for name in IDS]
+    make_journal.make("a", spec, IDS[:5], seed=1)
+    make_journal.make("b", spec, four[3:7], seed=2, host="node2")
+    write(make_journal.environment("node2", 4), "b", "environment.yaml")
+    text = merge("a", "b", "-o", "m", rc=1)
+    assert "2 instances were measured with several numbers of threads, since the hosts have several" in text, text
+    assert re.search(r"10 instances: 9 ok, 1 interrupted; 9 done, 0 begun, 1 open\n", text), text
+    ok = sorted(row["id"] for row in rows("m", "results.csv") if row["status"] == "ok")
+    assert ok == sorted(IDS[:5] + four[3:7]), ok
+    assert len(re.findall(r"missing: ", text)) == 1, text
+    again = merge("m", "-o", "again", rc=1)
+    assert "10 instances: 9 ok, 1 interrupted; 9 done, 0 begun, 1 open\n" in again, again
+    assert sorted(row["id"] for row in rows("again", "results.csv") if row["status"] == "ok") == ok
+    status = subprocess.run([PARADNN, "status", "m", "--format", "csv"], capture_output=True, text=True, check=False).stdout
+    found = next(csv.DictReader(status.splitlines()))
+    assert (found["done"], found["open"], found["of_another_spec"]) == ("9", "1", "0"), found
+    make("c", IDS[:5], seed=3)
+    make("d", IDS[3:], seed=4, host="node2")
+    assert "several numbers of threads" not in merge("c", "d", "-o", "n"), "the threads are the spec's"
+
+
 def on_two_hosts(spec, ids):
     """What two cores of one host, then four of another have of the spec: in a and b, and what is missing of both."""
     two, four = ids[:len(ids) // 2], ids[len(ids) // 2:]
