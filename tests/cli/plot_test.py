@@ -28,6 +28,11 @@ bandwidth,read,,DRAM,1,0,18,17,19,5
 overhead,op,,,1,0,50,40,60,5
 """
 
+# With a ladder, of plain reads and of streaming copies, and a capacity that the host reports.
+LADDER = CEILINGS.replace("repetitions", "repetitions,reported_bytes").replace(",5\n", ",5,\n").replace("140,5,", "140,5,49152") + "".join(
+    f"ladder,{pattern},,{level},1,{size},{rate},{rate - 1},{rate + 2},3,\n" for pattern, rates in (("read", (131, 128, 18)), ("copy-streaming", (25, 24, 22)))
+    for level, size, rate in zip(("L1", "L1", "DRAM"), (16384, 32768, 1 << 28), rates))
+
 # Two steps of one model: the residual of the second is 500 ns of 2000.
 PAIR_RESULTS = """\
 id,family,layers,batch,mode,dtype,threads,status,time_ns_median,intensity_flop_per_byte,gflops,bound,started_utc,extrapolated
@@ -126,7 +131,7 @@ GOLDEN_CASES = [
     ("roofline-only", ["roofline", "pair", "--only", "batch=2"]),
     ("breakdown", ["breakdown", "pair"]),
     ("breakdown-by", ["breakdown", "pair", "--by", "op", "--across", "batch"]),
-    ("ceilings", ["ceilings", "pair"]),
+    ("ceilings", ["ceilings", "ladder"]),
     ("ops", ["ops", "ops"]),
     ("ops-by", ["ops", "ops", "--by", "category,pass", "--only", "batch=1"]),
     ("scaling", ["scaling", "scaling"]),
@@ -162,6 +167,7 @@ class Data(Case):
         self.write("epoch/seqpoint.csv", SEQPOINT)
         self.tables("link", LINK_RESULTS)
         self.write("link/ceilings.csv", LINKS)
+        self.write("ladder/ceilings.csv", LADDER)
 
     def tables(self, name, results, ops=""):
         for file_name, text in (("results.csv", results), ("ops.csv", ops), ("ceilings.csv", CEILINGS)):
@@ -475,7 +481,8 @@ class Data(Case):
         self.assertEqual(rows, {"100": (2, "faster"), "200": (1, "undecided"), "400": (0.5, "slower")})
         picture = self.picture("speedup", "pairs")
         for text in ("step time of backend=onednn over that of backend=openblas", "parameters", "geometric mean 1.00",
-                     "clearly: 1 faster, 1 slower", "33 % of 3 above 1", "equally fast", "the interval contains 1"):
+                     "clearly: 1 faster, 1 slower", "33 % of 3 above 1", "equally fast", "the interval contains 1",
+                     "Each point is one model that both ran. Above the line the second platform is faster. Intervals: 95 %."):
             self.assertTrue(f">{text}<" in picture, text)
 
     def ops_pair(self):
@@ -728,6 +735,9 @@ class Data(Case):
         self.assertEqual([(row["kind"], row["name"], row["middle"]) for row in rows],
                          [("box", "", "20"), ("measured", "resnet50", "30")])
         self.assertEqual([row["middle"] for row in self.data("boxes", "pairs", "--across", "backend")], ["1"])
+        picture = self.picture("boxes", "pairs", "--across", "backend")
+        line, bar = (float(re.search(rf'{attribute} d="M[\d.]+ ([\d.]+)H', picture)[1]) for attribute in ('stroke-dasharray="6"', 'stroke-width="3"'))
+        self.assertEqual(line, bar)  # both at 1
         self.assertIn("not --value", self.plot("boxes", "pairs", "--across", "backend", "--value", "params", expect=2).stderr)
 
     def test_boxes_of_several_directories(self):
@@ -790,6 +800,8 @@ class Data(Case):
         picture = self.picture("heatmap", "a", "b", "--x", "batch", "--y", "nodes")
         for text in ("results=a", "results=b", "time of a over b", "ratio of step times"):
             self.assertIn(f">{text}<", picture)
+        inks = set(re.findall(r'<path fill="(#\w+)" d="[^"]*Z"/>\n<text text-anchor="middle"[^>]*>(7|4|0\.5)<', picture))
+        self.assertEqual(len({ink for ink, _ in inks}), 3, inks)  # values are equal, ratios have a scale of their own
         both = self.read("a", "results.csv") + "".join(
             line.replace("threads=1", "threads=2").replace(",1,o", ",2,o") + "\n" for line in self.read("b", "results.csv").splitlines()[1:])
         self.tables("both", both)
@@ -819,7 +831,11 @@ class Data(Case):
         presets = {row["name"]: (row["kind"], row["middle"]) for row in rows if row["kind"] != "box"}
         self.assertEqual(presets["resnet50"], ("measured", "25557032"))
         self.assertEqual(presets["resnet18"], ("preset", "11689512"))
-        self.assertTrue(">white: not in the tables<" in self.picture("span", "box"))
+        picture = self.picture("span", "box")
+        self.assertTrue(">white: not in the tables<" in picture)
+        inks = dict(re.findall(r'data-rows="(\d+)" marker-end="url\(#mark-\d-600-(\w+)-', picture))
+        self.assertEqual({at for at, ink in inks.items() if ink == "ffffff"}, {str(at) for at, row in enumerate(rows) if row["kind"] == "preset"})
+        self.assertFalse('stroke-width="3"' in picture)  # the bar of a box's median
 
 
 if __name__ == "__main__":
