@@ -1,8 +1,8 @@
 /* Products of many matrices against naive ones in double: heads side by side in wider rows and matrices one
  * after the other, all transposes, sizes that cut tiles, panels and blocks, few rows, one matrix on several
  * threads. What lies between the heads of a result is left alone. */
-#define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
+#include "tests/runtime/arrays.h"
 #include "tests/runtime/levels.h"
 
 #include "runtime/kernels/gemm/batched.h"
@@ -14,18 +14,6 @@
 
 /* Heads side by side start BEFORE columns into a row, with as many columns after them. */
 enum { THREADS = 3, BEFORE = 3, SIDES = 2 * BEFORE };
-
-static float *new_array(int64_t elements) {
-    void *memory = NULL;
-    assert_int_equal(posix_memalign(&memory, 64, (size_t)elements * sizeof(float) + 64), 0);
-    float *values = memory;
-    uint32_t seed = 54321;
-    for (int64_t i = 0; i < elements; i++) {
-        seed = seed * 1664525U + 1013904223U;
-        values[i] = (float)(seed >> 8) * 0x1p-23F - 1.0F;
-    }
-    return values;
-}
 
 /* Matrices (rows, columns) as they are stored. */
 struct matrices {
@@ -47,7 +35,7 @@ static struct matrices new_matrices(const int64_t *dims, int64_t rows, int64_t c
                                           .row_stride = ld,
                                           .transposed = transposed};
     m.elements = B * m.place.sequence_stride;
-    m.array = new_array(m.elements);
+    m.array = new_random(m.elements, 1);
     m.first = m.array + (is_plain ? 0 : BEFORE);
     return m;
 }
@@ -94,7 +82,7 @@ static void check_product(const int64_t *dims, int bits) {
     job.a = a.first;
     job.b = b.first;
     job.y = y.first;
-    job.scratch = new_array(pdnn_batched_scratch_floats(THREADS));
+    job.scratch = new_floats(pdnn_batched_scratch_floats(THREADS));
     for (int64_t i = 0; i < y.elements; i++)
         y.array[i] = 7;
     pdnn_batched_run(&job, THREADS);
@@ -102,10 +90,7 @@ static void check_product(const int64_t *dims, int bits) {
         check_head(&job, i / dims[1], i % dims[1]);
     for (int64_t i = 0; i < y.elements; i++)
         assert_true(y.array[i] == 7);
-    free(a.array);
-    free(b.array);
-    free(y.array);
-    free(job.scratch);
+    free_from(a.array);
 }
 
 static void test_batched_run_any_shape(void **state) {

@@ -2,6 +2,7 @@
  * and streams, every supported number of rows, with and without bias and functions; the same
  * bits with any number of threads. */
 #include "tests/cmocka_all.h"
+#include "tests/runtime/arrays.h"
 #include "tests/runtime/levels.h"
 
 #include "runtime/kernels/gemm/dense_few.h"
@@ -14,17 +15,6 @@
 enum { THREADS = 3, GUARD = 8 };
 
 static const float guard = -77;
-
-static float *new_array(int64_t elements) {
-    float *values = malloc((size_t)elements * sizeof(float));
-    uint32_t seed = 12345;
-    assert_non_null(values);
-    for (int64_t i = 0; i < elements; i++) {
-        seed = seed * 1664525U + 1013904223U;
-        values[i] = (float)(seed >> 8) * 0x1p-23F - 1.0F;
-    }
-    return values;
-}
 
 struct expected {
     double value, magnitude; /* of the summed terms */
@@ -44,7 +34,7 @@ static struct expected expected_at(const struct pdnn_dense_few_job *job, int64_t
 
 static void check(struct pdnn_dense_few_job *job) {
     int64_t count = job->N * job->O;
-    float *y = new_array(count + GUARD), *again = new_array(count);
+    float *y = new_floats(count + GUARD), *again = new_floats(count);
     for (int64_t i = 0; i < GUARD; i++)
         y[count + i] = guard;
     job->y = again;
@@ -61,8 +51,7 @@ static void check(struct pdnn_dense_few_job *job) {
     for (int64_t i = 0; i < GUARD; i++)
         assert_true(y[count + i] == guard);
     assert_memory_equal(y, again, (size_t)count * sizeof *y);
-    free(y);
-    free(again);
+    free_from(y);
 }
 
 static void test_dense_few_run_any_shape(void **state) {
@@ -72,7 +61,7 @@ static void test_dense_few_run_any_shape(void **state) {
     omp_set_num_threads(THREADS);
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         int64_t I = sizes[s][0], O = sizes[s][1];
-        float *x = new_array(PDNN_DENSE_FEW_ROWS * I), *w = new_array(O * I), *b = new_array(O);
+        float *x = new_random(PDNN_DENSE_FEW_ROWS * I, 1), *w = new_random(O * I, 1), *b = new_random(O, 1);
         for (int64_t N = 1; N <= PDNN_DENSE_FEW_ROWS; N++) {
             for (int n_functions = 0; n_functions <= 2; n_functions++) {
                 struct pdnn_dense_few_job job = {.N = N,
@@ -86,9 +75,7 @@ static void test_dense_few_run_any_shape(void **state) {
                 check(&job);
             }
         }
-        free(x);
-        free(w);
-        free(b);
+        free_from(x);
     }
 }
 

@@ -1,7 +1,7 @@
 /* Our kernels where plans do not reach: accuracy over the whole range, splitting among threads, streaming
  * stores, padding, extreme logits. */
-#define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
+#include "tests/runtime/arrays.h"
 #include "tests/runtime/levels.h"
 #include "tests/near.h"
 
@@ -17,19 +17,6 @@
 #include <string.h>
 
 enum { LARGE = 5 * PDNN_TEAM_MIN_ELEMENTS + 7, THREADS = 3 };
-
-/* 64-byte aligned; pseudo-random values in [-scale, scale). */
-static float *new_array(int64_t elements, float scale) {
-    void *memory = NULL;
-    assert_int_equal(posix_memalign(&memory, 64, (size_t)elements * sizeof(float) + 64), 0);
-    float *values = memory;
-    uint32_t seed = 12345;
-    for (int64_t i = 0; i < elements; i++) {
-        seed = seed * 1664525U + 1013904223U;
-        values[i] = scale * ((float)(seed >> 8) * 0x1p-23F - 1.0F);
-    }
-    return values;
-}
 
 static void test_span_of_covers_once(void **state) {
     (void)state;
@@ -122,7 +109,7 @@ static void test_elementwise_accuracy(void **state) {
     (void)state;
     static const float scales[] = {1e-6F, 1e-3F, 0.1F, 1, 10, 100};
     for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
-        float *a = new_array(LARGE, scales[s]), *b = new_array(LARGE, 1), *y = new_array(LARGE, 1);
+        float *a = new_random(LARGE, scales[s]), *b = new_random(LARGE, 1), *y = new_floats(LARGE);
         for (int function = 0; function < PDNN_ELEMENTWISE_COUNT; function++) {
             struct pdnn_elementwise_job job = {
                 (enum pdnn_elementwise)function, a, b, y, LARGE, false, {-0.5F, 0.5F}};
@@ -133,9 +120,7 @@ static void test_elementwise_accuracy(void **state) {
                             4e-7 * fmax(fabs(expected), (double)fabsf(a[i]) * 0.5) + 1e-37);
             }
         }
-        free(a);
-        free(b);
-        free(y);
+        free_from(a);
     }
 }
 
@@ -145,7 +130,7 @@ static void test_gelu_accuracy(void **state) {
     (void)state;
     static const enum pdnn_elementwise functions[] = {PDNN_GELU_FORWARD, PDNN_GELU_BACKWARD,
                                                       PDNN_GELU_TANH_FORWARD, PDNN_GELU_TANH_BACKWARD};
-    float *x = new_array(LARGE, 20), *dy = new_array(LARGE, 1), *y = new_array(LARGE, 1);
+    float *x = new_random(LARGE, 20), *dy = new_random(LARGE, 1), *y = new_floats(LARGE);
     /* Without FMA, each product is rounded separately. */
     const double tolerance = pdnn_level_in_force == PDNN_LEVEL_BASELINE ? 2.5e-6 : 2e-6;
     for (int64_t i = 0; i < LARGE; i++)
@@ -161,9 +146,7 @@ static void test_gelu_accuracy(void **state) {
             assert_near((double)y[i], expected, tolerance * fmax(fabs(expected), scale) + 1e-14);
         }
     }
-    free(x);
-    free(dy);
-    free(y);
+    free_from(x);
 }
 
 static void test_gelu_extremes(void **state) {
@@ -212,8 +195,8 @@ static void test_elementwise_extremes(void **state) {
 /* In place, out of place, with streaming stores, on one thread or all: the same bits. */
 static void test_elementwise_ways_agree(void **state) {
     (void)state;
-    float *a = new_array(LARGE, 3), *b = new_array(LARGE, 1), *y = new_array(LARGE, 1),
-          *z = new_array(LARGE, 1);
+    float *a = new_random(LARGE, 3), *b = new_random(LARGE, 1), *y = new_floats(LARGE),
+          *z = new_floats(LARGE);
     size_t bytes = LARGE * sizeof *a;
     for (int function = 0; function < PDNN_ELEMENTWISE_COUNT; function++) {
         struct pdnn_elementwise_job job = {
@@ -230,10 +213,7 @@ static void test_elementwise_ways_agree(void **state) {
         pdnn_elementwise_run(&job, THREADS);
         assert_memory_equal(y, z, bytes);
     }
-    free(a);
-    free(b);
-    free(y);
-    free(z);
+    free_from(a);
 }
 
 /* Narrow and wide, few rows and many. 8 threads split narrow matrices by rows, which needs scratch. */
@@ -245,8 +225,8 @@ static void test_column_sums(void **state) {
                 {700, 300, 8}, {2, 100003, 3}, {65, 2049, 8}};
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         int64_t N = rows[r].N, C = rows[r].C;
-        float *dy = new_array(N * C, 1), *sums = new_array(C, 1), *again = new_array(C, 1);
-        float *scratch = new_array(pdnn_column_sums_scratch(N, C, rows[r].threads), 1);
+        float *dy = new_random(N * C, 1), *sums = new_floats(C), *again = new_floats(C);
+        float *scratch = new_floats(pdnn_column_sums_scratch(N, C, rows[r].threads));
         pdnn_column_sums(dy, sums, scratch, N, C, rows[r].threads);
         pdnn_column_sums(dy, again, scratch, N, C, rows[r].threads);
         assert_memory_equal(sums, again, (size_t)C * sizeof *sums);
@@ -256,10 +236,7 @@ static void test_column_sums(void **state) {
                 expected += (double)dy[n * C + c];
             assert_near((double)sums[c], expected, 1e-6 * (double)N);
         }
-        free(dy);
-        free(sums);
-        free(again);
-        free(scratch);
+        free_from(dy);
     }
 }
 
@@ -268,17 +245,14 @@ static void test_bias_forward(void **state) {
     static const int64_t shapes[][2] = {{1, 1}, {3, 17}, {2, 40000}, {300, 130}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         int64_t N = shapes[s][0], C = shapes[s][1];
-        float *x = new_array(N * C, 1), *b = new_array(C, 2), *y = new_array(N * C, 1);
+        float *x = new_random(N * C, 1), *b = new_random(C, 2), *y = new_floats(N * C),
+              *before = new_copy(x, N * C);
         pdnn_bias_forward(x, b, y, N, C, THREADS);
         pdnn_bias_forward(x, b, x, N, C, 1);
         assert_memory_equal(x, y, (size_t)(N * C) * sizeof *x);
-        free(y);
-        y = new_array(N * C, 1); /* the original x */
         for (int64_t i = 0; i < N * C; i++)
-            assert_near((double)x[i], (double)(y[i] + b[i % C]), 0);
-        free(x);
-        free(b);
-        free(y);
+            assert_near((double)x[i], (double)(before[i] + b[i % C]), 0);
+        free_from(x);
     }
 }
 
@@ -305,7 +279,7 @@ static void test_loss_extreme_logits(void **state) {
 static void test_loss_threads_agree(void **state) {
     (void)state;
     enum { N = 301, C = 257 };
-    float *x = new_array(N * C, 4), *p = new_array(N * C, 1), one, all;
+    float *x = new_random(N * C, 4), *p = new_floats(N * C), one, all;
     int32_t label[N];
     double partial[THREADS * PDNN_LOSS_STRIDE];
     for (int i = 0; i < N; i++)
@@ -319,15 +293,14 @@ static void test_loss_threads_agree(void **state) {
     for (int i = 0; i < C; i++)
         sum += (double)p[(N - 1) * C + i];
     assert_near(sum, 1, 1e-6);
-    free(x);
-    free(p);
+    free_from(x);
 }
 
 /* Rows without a label do not affect the others and get no gradient. */
 static void test_loss_ignored_rows(void **state) {
     (void)state;
     enum { N = 90, C = 37, KEPT = N / 3 };
-    float *x = new_array(N * C, 4), *p = new_array(N * C, 1), *kept = new_array(KEPT * C, 1), some, all;
+    float *x = new_random(N * C, 4), *p = new_floats(N * C), *kept = new_floats(KEPT * C), some, all;
     int32_t label[N], kept_label[KEPT];
     double partial[THREADS * PDNN_LOSS_STRIDE];
     for (int i = 0; i < N; i++) {
@@ -349,18 +322,15 @@ static void test_loss_ignored_rows(void **state) {
         int row = i / C;
         assert_near((double)p[i], row % 3 ? 0 : (double)kept[row / 3 * C + i % C], 0);
     }
-    free(x);
-    free(p);
-    free(kept);
+    free_from(x);
 }
 
 /* Zero weights with zero gradients, as in the padding of a packed layout, stay zero; other values change. */
 static void test_update_keeps_padding(void **state) {
     (void)state;
     for (int rule = 0; rule < PDNN_UPDATE_COUNT; rule++) {
-        float *w = new_array(LARGE, 1), *g = new_array(LARGE, 1), *before = new_array(LARGE, 1);
-        float *s0 = calloc(LARGE, sizeof *s0), *s1 = calloc(LARGE, sizeof *s1), power[2] = {1, 1};
-        assert_true(s0 && s1);
+        float *w = new_random(LARGE, 1), *g = new_random(LARGE, 1), *before = new_copy(w, LARGE);
+        float *s0 = new_zeros(LARGE, sizeof *s0), *s1 = new_zeros(LARGE, sizeof *s1), power[2] = {1, 1};
         for (int64_t i = 0; i < LARGE; i++) {
             g[i] *= 0.5F; /* away from the moments' fixed points */
             if (i % 2 == 0)
@@ -383,11 +353,7 @@ static void test_update_keeps_padding(void **state) {
             else if (g[i] != 0)
                 assert_true(w[i] != before[i]);
         }
-        free(w);
-        free(g);
-        free(before);
-        free(s0);
-        free(s1);
+        free_from(w);
     }
 }
 

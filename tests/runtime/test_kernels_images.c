@@ -1,8 +1,8 @@
 /* Kernels on images against naive loops in double: every layout with its padded channels, odd
  * sizes, split among threads in both ways, in place. N minibatch, C channels, H W height and
  * width, P Q those of a result. */
-#define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
+#include "tests/runtime/arrays.h"
 #include "tests/runtime/levels.h"
 #include "tests/near.h"
 
@@ -19,32 +19,6 @@ enum { THREADS = 3, LAST = 0 /* instead of a block: channels last */ };
 
 static const int64_t blocks[] = {1, 8, 16, LAST, 4};
 enum { BLOCKS = sizeof blocks / sizeof *blocks };
-
-static uint32_t seed = 12345;
-
-/* Pseudo-random in [-1, 1). */
-static float random_float(void) {
-    seed = seed * 1664525U + 1013904223U;
-    return (float)(seed >> 8) * 0x1p-23F - 1.0F;
-}
-
-static void *new_array(int64_t elements, size_t size) {
-    void *memory = NULL;
-    assert_int_equal(posix_memalign(&memory, 64, (size_t)elements * size + 64), 0);
-    memset(memory, 0xff, (size_t)elements * size); /* NaN */
-    return memory;
-}
-
-static float *new_floats(int64_t elements) {
-    return new_array(elements, sizeof(float));
-}
-
-static float *new_random(int64_t elements) {
-    float *values = new_floats(elements);
-    for (int64_t i = 0; i < elements; i++)
-        values[i] = random_float();
-    return values;
-}
 
 static struct pdnn_channels shape_of(int64_t N, int64_t C, int64_t pixels, int64_t block) {
     return (struct pdnn_channels){N, C, pixels, block == LAST ? C : block};
@@ -67,8 +41,7 @@ static int64_t plain_elements(const struct pdnn_channels *s) {
 
 /* The plain array in the shape's layout, with zeros as padding. */
 static float *new_stored(const struct pdnn_channels *s, const float *plain) {
-    float *values = new_floats(pdnn_channels_elements(s));
-    memset(values, 0, (size_t)pdnn_channels_elements(s) * sizeof *values);
+    float *values = new_zeros(pdnn_channels_elements(s), sizeof *values);
     for (int64_t i = 0; i < s->N * s->C; i++) {
         float *to = values + line(s, i);
         for (int64_t pixel = 0; pixel < s->pixels; pixel++)
@@ -101,10 +74,6 @@ struct norm {
     double *y, *mean, *inverse_std, *new_mean, *new_variance; /* y: normalized, before posts */
     double *dx, *dgamma, *dbeta;
 };
-
-static double *new_doubles(int64_t elements) {
-    return new_array(elements, sizeof(double));
-}
 
 /* The channel's i-th value of N * pixels, in a plain array. */
 static int64_t at(const struct norm *t, int64_t c, int64_t i) {
@@ -155,7 +124,7 @@ static struct norm new_norm(int64_t N, int64_t C, int64_t pixels, float offset, 
     double **doubles[] = {&t.y,        &t.dx,           &t.mean,   &t.inverse_std,
                           &t.new_mean, &t.new_variance, &t.dgamma, &t.dbeta};
     for (int i = 0; i < 8; i++) {
-        *floats[i] = new_random(i < 4 ? n : C);
+        *floats[i] = new_random(i < 4 ? n : C, 1);
         *doubles[i] = new_doubles(i < 2 ? n : C);
     }
     for (int64_t i = 0; i < n; i++)
@@ -165,28 +134,6 @@ static struct norm new_norm(int64_t N, int64_t C, int64_t pixels, float offset, 
         expect_forward(&t, c);
     }
     return t;
-}
-
-static void free_norm(struct norm *t) {
-    void *all[] = {
-        t->x,      t->other, t->dy,   t->mask,        t->gamma,    t->beta,         t->running_mean,
-        t->y,      t->dx,    t->mean, t->inverse_std, t->new_mean, t->new_variance, t->running_variance,
-        t->dgamma, t->dbeta};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        free(all[i]);
-}
-
-static float *new_copy(const float *values, int64_t n) {
-    float *copy = new_floats(n);
-    memcpy(copy, values, (size_t)n * sizeof *copy);
-    return copy;
-}
-
-static float *rounded(const double *values, int64_t n) {
-    float *floats = new_floats(n);
-    for (int64_t i = 0; i < n; i++)
-        floats[i] = (float)values[i];
-    return floats;
 }
 
 static void check_channels(const float *got, const double *expected, int64_t C, double tolerance) {
@@ -234,15 +181,7 @@ static void check_training(const struct norm *t, const struct pdnn_channels *sha
     check_channels(inverse_std, t->inverse_std, t->C, tolerance);
     check_channels(running_mean, t->new_mean, t->C, tolerance);
     check_channels(running_variance, t->new_variance, t->C, tolerance);
-    free(x);
-    free(other);
-    free(apart);
-    free(expected);
-    free(mean);
-    free(inverse_std);
-    free(running_mean);
-    free(running_variance);
-    free(options.scratch);
+    free_from(options.scratch);
 }
 
 static void test_batchnorm_training(void **state) {
@@ -253,7 +192,7 @@ static void test_batchnorm_training(void **state) {
             struct pdnn_channels shape = shape_of(t.N, t.C, t.pixels, blocks[b / PLACES / WAYS]);
             check_training(&t, &shape, b / PLACES % WAYS, b % PLACES, 4e-6);
         }
-        free_norm(&t);
+        free_from(t.x);
     }
 }
 
@@ -270,7 +209,7 @@ static void test_batchnorm_training_far_from_0(void **state) {
             expect_forward(&t, c);
         }
     }
-    free_norm(&t);
+    free_from(t.x);
 }
 
 enum { RELU_FIRST = 1, ADD = 2, RELU = 4, POSTS = 8 };
@@ -317,14 +256,10 @@ static void test_batchnorm_inference_posts(void **state) {
             job.other = (posts & ADD) ? other : NULL;
             pdnn_batchnorm_forward(&job, &options);
             check_stored(&shape, job.y, expected, 1e-5);
-            free(x);
-            free(other);
-            free(apart);
-            free(options.scratch);
+            free_from(options.scratch);
         }
     }
-    free(expected);
-    free_norm(&t);
+    free_from(t.x);
 }
 
 /* A NaN stays a NaN through clamps and sums, and spoils no other value. */
@@ -344,18 +279,16 @@ static void test_batchnorm_not_a_number(void **state) {
             pdnn_batchnorm_forward(&job, &options);
             for (int64_t i = 0; i < plain_elements(&shape); i++)
                 assert_true(isnan(x[place(&shape, i)]) == (i == spoilt));
-            free(x);
-            free(other);
-            free(options.scratch);
+            free_from(options.scratch);
         }
     }
-    free_norm(&t);
+    free_from(t.x);
 }
 
 static void check_backward(const struct norm *t, const struct pdnn_channels *shape, int way, int target,
                            bool masked) {
     struct pdnn_batchnorm_options options = new_way(way, shape);
-    float *mean = rounded(t->mean, t->C), *inverse_std = rounded(t->inverse_std, t->C);
+    float *mean = new_rounded(t->mean, t->C), *inverse_std = new_rounded(t->inverse_std, t->C);
     float *x = new_stored(shape, t->x), *dy = new_stored(shape, t->dy), *mask = new_stored(shape, t->mask);
     float *dgamma = new_floats(t->C), *dbeta = new_floats(t->C),
           *dx = new_floats(pdnn_channels_elements(shape));
@@ -367,15 +300,7 @@ static void check_backward(const struct norm *t, const struct pdnn_channels *sha
     double sum_tolerance = 1e-5 + 2e-8 * (double)(t->N * t->pixels);
     check_channels(dgamma, t->dgamma, t->C, sum_tolerance);
     check_channels(dbeta, t->dbeta, t->C, sum_tolerance);
-    free(mean);
-    free(inverse_std);
-    free(x);
-    free(dy);
-    free(mask);
-    free(dgamma);
-    free(dbeta);
-    free(dx);
-    free(options.scratch);
+    free_from(options.scratch);
 }
 
 /* Also in place of dy. */
@@ -389,7 +314,7 @@ static void test_batchnorm_backward(void **state) {
             struct pdnn_channels shape = shape_of(t.N, t.C, t.pixels, blocks[b / 2 / WAYS]);
             check_backward(&t, &shape, b / 2 % WAYS, b % 2, s % 2);
         }
-        free_norm(&t);
+        free_from(t.x);
     }
 }
 
@@ -397,9 +322,8 @@ static void test_channel_bias(void **state) {
     (void)state;
     for (int s = 0; s < NORM_SHAPES; s++) {
         int64_t N = norm_shapes[s][0], C = norm_shapes[s][1], pixels = norm_shapes[s][2], n = N * C * pixels;
-        float *x = new_random(n), *b = new_random(C), *db = new_floats(C);
-        double *y = new_doubles(n), *sums = new_doubles(C);
-        memset(sums, 0, (size_t)C * sizeof *sums);
+        float *x = new_random(n, 1), *b = new_random(C, 1), *db = new_floats(C);
+        double *y = new_doubles(n), *sums = new_zeros(C, sizeof *sums);
         for (int64_t i = 0; i < n; i++) {
             y[i] = (double)(x[i] + b[i / pixels % C]);
             sums[i / pixels % C] += (double)x[i];
@@ -420,15 +344,9 @@ static void test_channel_bias(void **state) {
                                                 .scratch = scratch};
             pdnn_channel_bias_forward(&forward, threads);
             check_stored(&shape, forward.y, y, 0);
-            free(scratch);
-            free(stored);
-            free(apart);
+            free_from(scratch);
         }
-        free(x);
-        free(b);
-        free(db);
-        free(y);
-        free(sums);
+        free_from(x);
     }
 }
 
@@ -437,7 +355,7 @@ static void test_channels_clear_padding(void **state) {
     for (int b = 0; b < BLOCKS; b++) {
         struct pdnn_channels shape = shape_of(3, 13, 700, blocks[b]);
         int64_t n = plain_elements(&shape);
-        float *plain = new_random(n), *stored = new_random(pdnn_channels_elements(&shape));
+        float *plain = new_random(n, 1), *stored = new_random(pdnn_channels_elements(&shape), 1);
         double *expected = new_doubles(n);
         for (int64_t i = 0; i < n; i++) {
             expected[i] = (double)plain[i];
@@ -445,9 +363,7 @@ static void test_channels_clear_padding(void **state) {
         }
         pdnn_channels_clear_padding(stored, &shape, THREADS);
         check_stored(&shape, stored, expected, 0);
-        free(plain);
-        free(stored);
-        free(expected);
+        free_from(plain);
     }
 }
 
@@ -500,29 +416,18 @@ static void expect_window(struct pooling *t, int64_t plane, int64_t out) {
 static struct pooling new_pooling(const struct pdnn_pool *pool, bool spoilt) {
     struct pooling t = {.pool = *pool};
     int64_t planes = pool->N * pool->C, in = planes * images_in(pool), out = planes * images_out(pool);
-    t.x = new_random(in);
-    t.dy = new_random(out);
+    t.x = new_random(in, 1);
+    t.dy = new_random(out, 1);
     t.index = new_array(out, 1);
     for (int64_t i = 0; i < in; i++)
         t.x[i] = spoilt && t.x[i] > 0.8F ? NAN : rintf(3 * t.x[i]);
     for (int kind = 0; kind < 2; kind++) {
         t.y[kind] = new_doubles(out);
-        t.dx[kind] = new_doubles(in);
-        memset(t.dx[kind], 0, (size_t)in * sizeof(double));
+        t.dx[kind] = new_zeros(in, sizeof(double));
     }
     for (int64_t i = 0; i < out; i++)
         expect_window(&t, i / images_out(pool), i % images_out(pool));
     return t;
-}
-
-static void free_pooling(struct pooling *t) {
-    free(t->x);
-    free(t->dy);
-    free(t->index);
-    for (int kind = 0; kind < 2; kind++) {
-        free(t->y[kind]);
-        free(t->dx[kind]);
-    }
 }
 
 static void check_pooling(const struct pooling *t, int64_t block, int64_t threads) {
@@ -545,11 +450,7 @@ static void check_pooling(const struct pooling *t, int64_t block, int64_t thread
     check_stored(&out, y, t->y[AVERAGE], 1e-5);
     pdnn_pool_average_backward(&pool, dy, dx, threads);
     check_stored(&in, dx, t->dx[AVERAGE], 1e-5);
-    free(x);
-    free(dy);
-    free(y);
-    free(dx);
-    free(index);
+    free_from(x);
 }
 
 /* NaN wherever a window contains one, with or without an index. */
@@ -574,10 +475,7 @@ static void check_spoilt(const struct pooling *t, int64_t block) {
         n_spoilt += is_spoilt;
     }
     assert_true(n_spoilt > 0);
-    free(x);
-    free(y[0]);
-    free(y[1]);
-    free(index);
+    free_from(x);
 }
 
 static int64_t positions(int64_t input, int64_t kernel, int64_t stride, int64_t padding) {
@@ -611,8 +509,7 @@ static void test_pool(void **state) {
             check_pooling(&t, blocks[b], THREADS);
             check_spoilt(&spoilt, blocks[b]);
         }
-        free_pooling(&t);
-        free_pooling(&spoilt);
+        free_from(t.x);
     }
 }
 

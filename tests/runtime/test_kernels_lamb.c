@@ -1,7 +1,7 @@
 /* The kernels of lamb: norms that do not depend on the number of threads, and the effect
  * of padding and of zero norms. */
-#define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
+#include "tests/runtime/arrays.h"
 #include "tests/runtime/levels.h"
 #include "tests/near.h"
 
@@ -15,27 +15,12 @@
 
 enum { LARGE = 300007, THREADS = 3 };
 
-static float *new_array(int64_t elements, float scale) {
-    void *memory = NULL;
-    assert_int_equal(posix_memalign(&memory, 64, (size_t)elements * sizeof(float) + 64), 0);
-    float *values = memory;
-    uint32_t seed = 2463534242U;
-    for (int64_t i = 0; i < elements; i++) {
-        seed = seed * 1664525U + 1013904223U;
-        values[i] = scale * ((float)(seed >> 8) * 0x1p-23F - 1.0F);
-    }
-    return values;
-}
-
 static float norm_of(const float *x, const float *before, int64_t elements, int64_t threads) {
     float norm = NAN;
-    size_t room = (size_t)pdnn_norm_scratch(elements);
-    double *scratch = malloc((room + 1) * sizeof *scratch);
-    assert_non_null(scratch);
-    memset(scratch, 0xff, (room + 1) * sizeof *scratch); /* NaN */
+    double *scratch = new_doubles(pdnn_norm_scratch(elements));
     const struct pdnn_norm_job job = {x, before, &norm, scratch, elements};
     pdnn_norm_run(&job, threads);
-    free(scratch);
+    free_from(scratch);
     return norm;
 }
 
@@ -46,7 +31,7 @@ static void test_norm_threads_agree(void **state) {
     for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++) {
         int64_t elements = sizes[i / 2];
         const float *z = i % 2 ? &before : NULL;
-        float *x = new_array(elements, i % 3 ? 1.0F : 1e-12F), first = norm_of(x, z, elements, 1);
+        float *x = new_random(elements, i % 3 ? 1.0F : 1e-12F), first = norm_of(x, z, elements, 1);
         double sum = z ? 3.5 * 3.5 : 0;
         for (int64_t k = 0; k < elements; k++)
             sum += (double)x[k] * (double)x[k];
@@ -55,7 +40,7 @@ static void test_norm_threads_agree(void **state) {
             float norm = norm_of(x, z, elements, threads);
             assert_memory_equal(&norm, &first, sizeof norm);
         }
-        free(x);
+        free_from(x);
     }
 }
 
@@ -63,10 +48,9 @@ static void test_norm_threads_agree(void **state) {
  * direction is the same whether or not it overwrites the gradient. */
 static void test_lamb_keeps_padding(void **state) {
     (void)state;
-    float *w = new_array(LARGE, 1), *g = new_array(LARGE, 2), *u = new_array(LARGE, 1);
-    float *before = new_array(LARGE, 1), *m = calloc(LARGE, sizeof *m), *v = calloc(LARGE, sizeof *v);
+    float *w = new_random(LARGE, 1), *g = new_random(LARGE, 2), *u = new_floats(LARGE);
+    float *before = new_copy(w, LARGE), *m = new_zeros(LARGE, sizeof *m), *v = new_zeros(LARGE, sizeof *v);
     float power[2] = {1, 1}, norm = 4, w_norm = 2, u_norm = 8;
-    assert_true(m && v);
     for (int64_t i = 0; i < LARGE; i += 2)
         w[i] = g[i] = 0;
     struct pdnn_lamb_direction_job job = {.w = w,
@@ -100,7 +84,7 @@ static void test_lamb_keeps_padding(void **state) {
     pdnn_update_run(&apply, THREADS);
     for (int64_t i = 0; i < LARGE; i++)
         assert_near((double)w[i], i % 2 ? (double)before[i] - 0.025 * (double)u[i] : 0, 1e-7);
-    free(w), free(g), free(u), free(before), free(m), free(v);
+    free_from(w);
 }
 
 /* If a norm is 0, the ratio is 1. */

@@ -5,6 +5,7 @@
 #include "runtime/kernels/rows/softmax.h"
 #include "runtime/kernels/sequence/embedding.h"
 #include "tests/cmocka_all.h"
+#include "tests/runtime/arrays.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,15 +16,8 @@ enum { ROWS = 1 << 19, CLASSES = 3 << 20, THREADS = 2 };
 static const float term = 0.1F;
 static const double tolerance = 1e-5;
 
-static void *new_memory(size_t bytes) {
-    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    assert_non_null(memory);
-    memset(memory, 0, bytes);
-    return memory;
-}
-
 static float *new_terms(int64_t count) {
-    float *x = new_memory((size_t)count * sizeof *x);
+    float *x = new_floats(count);
     for (int64_t i = 0; i < count; i++)
         x[i] = term;
     return x;
@@ -37,34 +31,30 @@ static void check(double got, double expected) {
 static void test_gradient_of_a_table(void **state) {
     enum { WORDS = 2, E = 3 };
     struct pdnn_embedding job = {.R = ROWS, .V = WORDS, .E = E};
-    int32_t *ids = new_memory(ROWS * sizeof *ids);
+    int32_t *ids = new_array(ROWS, sizeof *ids);
     float *dy = new_terms((int64_t)ROWS * E);
     (void)state;
     for (int64_t i = 0; i < ROWS; i++)
         ids[i] = (int32_t)(i % WORDS);
     job.ids = ids;
     job.from = dy;
-    job.to = new_memory(sizeof(float[WORDS * E]));
-    job.scratch = new_memory((size_t)pdnn_embedding_scratch(job.R, job.V) * sizeof *job.scratch);
+    job.to = new_floats(WORDS * E);
+    job.scratch = new_array(pdnn_embedding_scratch(job.R, job.V), sizeof *job.scratch);
     pdnn_embedding_backward(&job, THREADS);
     for (int i = 0; i < WORDS * E; i++)
         check((double)job.to[i], (double)ROWS / WORDS * (double)term);
-    free(ids);
-    free(dy);
-    free(job.to);
-    free(job.scratch);
+    free_from(ids);
 }
 
 static void test_gradient_of_a_bias(void **state) {
     enum { C = 5 };
     float *dy = new_terms((int64_t)ROWS * C), sums[C];
-    float *scratch = new_memory((size_t)pdnn_column_sums_scratch(ROWS, C, THREADS) * sizeof *scratch + 1);
+    float *scratch = new_floats(pdnn_column_sums_scratch(ROWS, C, THREADS));
     (void)state;
     pdnn_column_sums(dy, sums, scratch, ROWS, C, THREADS);
     for (int i = 0; i < C; i++)
         check((double)sums[i], (double)ROWS * (double)term);
-    free(dy);
-    free(scratch);
+    free_from(dy);
 }
 
 /* Equal logits: each class has the same probability. */
@@ -83,7 +73,7 @@ static void test_loss_over_many_classes(void **state) {
     check((double)loss, log(sum) + 1 - (double)term);
     check((double)x[0], 1 / sum);
     check((double)x[CLASSES - 1], each / sum);
-    free(x);
+    free_from(x);
 }
 
 static void test_long_rows_of_softmax(void **state) {
@@ -96,7 +86,7 @@ static void test_long_rows_of_softmax(void **state) {
     pdnn_softmax_forward(&job, THREADS);
     check((double)x[0], 1 / sum);
     check((double)x[CLASSES - 1], each / sum);
-    free(x);
+    free_from(x);
 }
 
 int main(void) {

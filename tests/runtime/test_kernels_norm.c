@@ -1,7 +1,7 @@
 /* Kernels that normalize rows against the reference kernels of their ops: odd shapes, any number of threads,
  * streaming stores, in place; gradients of gamma and beta have the same bits with any number of threads. */
-#define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
+#include "tests/runtime/arrays.h"
 #include "tests/runtime/levels.h"
 #include "tests/models/reference_run.h"
 
@@ -50,8 +50,6 @@ struct fixture {
     struct pdnn_graph graph;
     double **values;
     struct pdnn_node forward, backward;
-    float *copies[32]; /* to be freed */
-    size_t n_copies;
 };
 
 static uint32_t new_weight(struct fixture *f, int rank, int64_t first, int64_t second) {
@@ -106,28 +104,12 @@ static void begin(struct fixture *f, const struct row *row) {
 }
 
 static void finish(struct fixture *f) {
-    for (size_t i = 0; i < f->n_copies; i++)
-        free(f->copies[i]);
     reference_values_free(&f->graph, f->values);
     pdnn_arena_finish(&f->arena);
 }
 
-/* Filled with NaN. */
-static float *new_floats(struct fixture *f, int64_t count) {
-    void *memory = NULL;
-    size_t bytes = (size_t)count * sizeof(float) + 64;
-    assert_int_equal(posix_memalign(&memory, 64, bytes), 0);
-    memset(memory, 0xff, bytes);
-    assert_true(f->n_copies < sizeof f->copies / sizeof *f->copies);
-    return f->copies[f->n_copies++] = memory;
-}
-
-static float *copy_of(struct fixture *f, uint32_t tensor) {
-    int64_t elements = pdnn_tensor_elements(&f->graph.tensors[tensor]);
-    float *copy = new_floats(f, elements);
-    for (int64_t i = 0; i < elements; i++)
-        copy[i] = (float)f->values[tensor][i];
-    return copy;
+static float *copy_of(const struct fixture *f, uint32_t tensor) {
+    return new_rounded(f->values[tensor], pdnn_tensor_elements(&f->graph.tensors[tensor]));
 }
 
 static void compare(const struct fixture *f, uint32_t tensor, const float *got, const char *what) {
@@ -151,8 +133,8 @@ static void check_forward(const struct row *row, int way) {
     begin(&f, row);
     int first = row->adds ? 2 : 1, statistics = first;
     bool bypass = ways[way].bypass;
-    float *x = copy_of(&f, f.forward.input[0]), *z = new_floats(&f, row->R * row->H);
-    float *y = ways[way].in_place ? x : new_floats(&f, row->R * row->H);
+    float *x = copy_of(&f, f.forward.input[0]), *z = new_floats(row->R * row->H);
+    float *y = ways[way].in_place ? x : new_floats(row->R * row->H);
     struct pdnn_layernorm job = {
         .R = row->R,
         .H = row->H,
@@ -162,12 +144,12 @@ static void check_forward(const struct row *row, int way) {
         .beta = copy_of(&f, f.forward.input[first + 1]),
         .y = {y, bypass && !ways[way].in_place},
         .z = {row->adds ? z : NULL, bypass},
-        .mean = new_floats(&f, row->R),
-        .inverse_std = new_floats(&f, row->R),
+        .mean = new_floats(row->R),
+        .inverse_std = new_floats(row->R),
         .epsilon = 1e-5F,
         .seed = seed_of(&f, row),
         .percent = row->percent,
-        .scratch = new_floats(&f, pdnn_layernorm_scratch(row->H, ways[way].threads)),
+        .scratch = new_floats(pdnn_layernorm_scratch(row->H, ways[way].threads)),
     };
     pdnn_layernorm_forward(&job, ways[way].threads);
     compare(&f, f.forward.output[0], y, "y");
@@ -182,6 +164,7 @@ static void check_forward(const struct row *row, int way) {
         pdnn_layernorm_forward(&job, ways[way].threads);
         compare(&f, f.forward.output[0], y, "y alone");
     }
+    free_from(x);
     finish(&f);
 }
 
@@ -197,8 +180,8 @@ static void check_backward(const struct row *row, int way, float *sums) {
     begin(&f, row);
     const uint32_t *in = f.backward.input, *out = f.backward.output;
     bool bypass = ways[way].bypass, in_place = ways[way].in_place;
-    float *dy = copy_of(&f, in[0]), *dx = in_place ? dy : new_floats(&f, row->R * row->H);
-    float *masked = row->percent ? new_floats(&f, row->R * row->H) : NULL;
+    float *dy = copy_of(&f, in[0]), *dx = in_place ? dy : new_floats(row->R * row->H);
+    float *masked = row->percent ? new_floats(row->R * row->H) : NULL;
     struct pdnn_layernorm_gradients job = {
         .R = row->R,
         .H = row->H,
@@ -214,7 +197,7 @@ static void check_backward(const struct row *row, int way, float *sums) {
         .dbeta = sums + row->H,
         .seed = seed_of(&f, row),
         .percent = row->percent,
-        .scratch = new_floats(&f, pdnn_layernorm_backward_scratch(row->R, row->H)),
+        .scratch = new_floats(pdnn_layernorm_backward_scratch(row->R, row->H)),
     };
     pdnn_layernorm_backward(&job, ways[way].threads);
     compare(&f, out[0], dx, "dx");
@@ -222,6 +205,7 @@ static void check_backward(const struct row *row, int way, float *sums) {
     compare(&f, out[2], job.dbeta, "dbeta");
     if (masked)
         compare(&f, out[3], masked, "masked dx");
+    free_from(dy);
     finish(&f);
 }
 
@@ -229,14 +213,13 @@ static void test_layernorm_backward(void **state) {
     (void)state;
     for (int i = 0; i < CASES; i++) {
         size_t bytes = (size_t)(2 * cases[i].H) * sizeof(float);
-        float *first = malloc(bytes), *sums = malloc(bytes);
+        float *first = new_floats(2 * cases[i].H), *sums = new_floats(2 * cases[i].H);
         for (int way = 0; way < WAYS; way++) {
             check_backward(&cases[i], way, way ? sums : first);
             if (way)
                 assert_memory_equal(sums, first, bytes);
         }
-        free(first);
-        free(sums);
+        free_from(first);
     }
 }
 

@@ -1,5 +1,6 @@
 /* Kernels between f32 and int8 against naive loops in double: every layout, odd sizes, several threads. */
 #include "tests/cmocka_all.h"
+#include "tests/runtime/arrays.h"
 #include "tests/runtime/levels.h"
 #include "tests/near.h"
 
@@ -10,14 +11,6 @@
 #include <stdlib.h>
 
 enum { THREADS = 3 };
-
-static uint32_t seed = 4711;
-
-/* Pseudo-random in [-1, 1). */
-static float random_float(void) {
-    seed = seed * 1664525U + 1013904223U;
-    return (float)(seed >> 8) * 0x1p-23F - 1.0F;
-}
 
 /* Rounding may differ only if the value is halfway between two integers. */
 static void check_values(const float *x, const int8_t *q, double scale, const struct pdnn_quantize_job *job) {
@@ -37,11 +30,10 @@ static void test_quantize_by_hand(void **state) {
     } rows[] = {{3, 0, 0}, {3, 0, 128}, {1e-6F, 0, 128}, {0.5F, 0.5F, 0}};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes * (sizeof rows / sizeof *rows); k++) {
         int64_t n = sizes[k % 4];
-        float *x = malloc((size_t)n * sizeof *x), scale = -1;
-        int32_t *scratch = malloc((size_t)pdnn_quantize_scratch(THREADS) * sizeof *scratch);
-        int8_t *q = malloc((size_t)n);
+        float *x = new_floats(n), scale = -1;
+        int32_t *scratch = new_array(pdnn_quantize_scratch(THREADS), sizeof *scratch);
+        int8_t *q = new_array(n, 1);
         double most = 0;
-        assert_true(x && q && scratch);
         for (int64_t i = 0; i < n; i++) {
             x[i] = random_float() * rows[k / 4].factor + rows[k / 4].shift;
             most = fmax(most, fabs((double)x[i]));
@@ -50,9 +42,7 @@ static void test_quantize_by_hand(void **state) {
         pdnn_quantize_run(&job, THREADS);
         assert_near(scale, most / 127, 1e-6 * most);
         check_values(x, q, scale, &job);
-        free(x);
-        free(q);
-        free(scratch);
+        free_from(x);
     }
 }
 
@@ -61,12 +51,11 @@ static void test_quantize_zeros(void **state) {
     (void)state;
     const float x[3] = {0, -0.0F, 0};
     float scale;
-    int32_t *scratch = malloc((size_t)pdnn_quantize_scratch(1) * sizeof *scratch);
+    int32_t *scratch = new_array(pdnn_quantize_scratch(1), sizeof *scratch);
     int8_t q[3] = {1, 1, 1};
-    assert_non_null(scratch);
     pdnn_quantize_run(&(struct pdnn_quantize_job){x, q, &scale, scratch, 3, 0}, 1);
     assert_true(scale == 1 && !q[0] && !q[1] && !q[2]);
-    free(scratch);
+    free_from(scratch);
 }
 
 /* The offset of element i of (N, C, pixels). */
@@ -85,12 +74,9 @@ static void test_dequantize_layouts(void **state) {
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
         const struct pdnn_channels *s = &shapes[k];
         int64_t elements = pdnn_channels_elements(s), padded = pdnn_channels_padded(s);
-        int32_t *x = calloc((size_t)elements, sizeof *x);
-        float *y = malloc((size_t)elements * sizeof *y), *w = malloc((size_t)s->C * sizeof *w);
-        float *factor = malloc((size_t)padded * sizeof *factor), x_scale = 0.375F;
-        assert_true(x && y && w && factor);
-        for (int64_t c = 0; c < s->C; c++)
-            w[c] = random_float();
+        int32_t *x = new_zeros(elements, sizeof *x);
+        float *y = new_floats(elements), *w = new_random(s->C, 1), *factor = new_floats(padded),
+              x_scale = 0.375F;
         for (int64_t i = 0; i < s->N * s->C * s->pixels; i++)
             x[place(s, i)] = (int32_t)(random_float() * 1e6F);
         pdnn_dequantize_run(&(struct pdnn_dequantize_job){*s, x, &x_scale, w, y, factor}, THREADS);
@@ -100,10 +86,7 @@ static void test_dequantize_layouts(void **state) {
         }
         for (int64_t i = 0; s->block == 8 && i < s->N * s->pixels; i++)
             assert_true(y[(i / s->pixels * padded + 8) * s->pixels + i % s->pixels * 8 + 7] == 0);
-        free(x);
-        free(y);
-        free(w);
-        free(factor);
+        free_from(x);
     }
 }
 
@@ -112,12 +95,11 @@ static void test_quantize_not_a_number(void **state) {
     (void)state;
     const float x[3] = {1, NAN, -INFINITY};
     float scale;
-    int32_t *scratch = malloc((size_t)pdnn_quantize_scratch(1) * sizeof *scratch);
+    int32_t *scratch = new_array(pdnn_quantize_scratch(1), sizeof *scratch);
     int8_t q[3];
-    assert_non_null(scratch);
     pdnn_quantize_run(&(struct pdnn_quantize_job){x, q, &scale, scratch, 3, 0}, 1);
     assert_true(isnan(scale));
-    free(scratch);
+    free_from(scratch);
 }
 
 int main(void) {

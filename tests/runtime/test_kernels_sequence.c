@@ -1,7 +1,7 @@
 /* Kernels of sequence models against the reference kernels of their ops: odd shapes, any number of threads,
  * streaming stores, in place; sums have the same bits with any number of threads. */
-#define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
+#include "tests/runtime/arrays.h"
 #include "tests/runtime/levels.h"
 
 #include "base/rng.h"
@@ -32,19 +32,12 @@ struct fixture {
     struct pdnn_node node;
 };
 
-static void *new_memory(int64_t bytes) {
-    void *memory = NULL;
-    assert_int_equal(posix_memalign(&memory, 64, (size_t)bytes + 64), 0);
-    memset(memory, 0xff, (size_t)bytes + 64); /* NaN */
-    return memory;
-}
-
 static uint32_t new_tensor(struct fixture *f, int64_t rows, int64_t columns) {
     uint32_t id = (uint32_t)f->graph.n_tensors++;
     int64_t elements = rows * columns;
     f->tensors[id] = (struct pdnn_tensor){.rank = 2, .dim = {rows, columns}};
-    f->values[id] = new_memory(elements * (int64_t)sizeof(double));
-    f->memory[id] = new_memory(elements * (int64_t)sizeof(float));
+    f->values[id] = new_doubles(elements);
+    f->memory[id] = new_floats(elements);
     return id;
 }
 
@@ -85,10 +78,9 @@ static void run_reference(struct fixture *f, const struct pdnn_op_def *op, enum 
     f->node.pass = pass;
     const struct pdnn_pass_def *def = &op->pass[pass];
     int64_t doubles = def->scratch ? def->scratch(&f->graph, &f->node) : 0;
-    struct pdnn_reference r = {
-        .graph = &f->graph, .value = f->values, .scratch = new_memory(doubles * (int64_t)sizeof(double))};
+    struct pdnn_reference r = {.graph = &f->graph, .value = f->values, .scratch = new_doubles(doubles)};
     pdnn_reference_run(&r, &f->node);
-    free(r.scratch);
+    free_from(r.scratch);
 }
 
 /* Compares the node's output with a kernel's; the tolerance is relative to the largest value. */
@@ -104,13 +96,6 @@ static void check_output(const struct fixture *f, int output, const float *got, 
     }
     if (!(worst <= tolerance * largest + 1e-30))
         fail_msg("%s: output %d differs by %g of %g", what, output, worst, largest);
-}
-
-static void finish(struct fixture *f) {
-    for (size_t i = 0; i < f->graph.n_tensors; i++) {
-        free(f->values[i]);
-        free(f->memory[i]);
-    }
 }
 
 /* Ways to run: threads, streaming stores. */
@@ -142,7 +127,7 @@ static void test_embedding_forward(void **state) {
             pdnn_embedding_forward(&job, ways[way].threads);
             check_output(&f, 0, job.to, 0, "embedding");
         }
-        finish(&f);
+        free_from(f.values[0]);
     }
 }
 
@@ -151,14 +136,14 @@ static void check_embedding_backward(const int64_t *shape, bool has_rest, bool i
     struct fixture f = {0};
     struct pdnn_embedding job = {.R = shape[0], .V = shape[1], .E = shape[2]};
     size_t bytes = (size_t)(job.V * job.E) * sizeof(float);
-    float *first = new_memory((int64_t)bytes);
+    float *first = new_floats(job.V * job.E);
     job.ids = add_ids(&f, 1, job.R, job.V);
     f.tensors[f.node.input[0]] = (struct pdnn_tensor){.dtype = PDNN_S32, .rank = 1, .dim = {job.R}};
     job.from = add_input(&f, job.R, job.E);
     const float *rest = has_rest ? add_input(&f, job.V, job.E) : NULL;
     job.to = add_output(&f, job.V, job.E);
     job.rest = in_place ? job.to : rest;
-    job.scratch = new_memory(pdnn_embedding_scratch(job.R, job.V) * (int64_t)sizeof *job.scratch);
+    job.scratch = new_array(pdnn_embedding_scratch(job.R, job.V), sizeof *job.scratch);
     run_reference(&f, &pdnn_op_embedding, PDNN_BACKWARD_WEIGHTS);
     for (int way = 0; way <= WAYS; way++) {
         memset(job.to, 0xff, bytes);
@@ -171,9 +156,7 @@ static void check_embedding_backward(const int64_t *shape, bool has_rest, bool i
             memcpy(first, job.to, bytes);
         assert_memory_equal(job.to, first, bytes);
     }
-    free(first);
-    free(job.scratch);
-    finish(&f);
+    free_from(first);
 }
 
 static void test_embedding_backward(void **state) {
@@ -214,7 +197,7 @@ static void test_dropout(void **state) {
         job.bypass = false;
         pdnn_dropout_run(&job, ways[i % WAYS].threads);
         assert_memory_equal(x, y, (size_t)n * sizeof *x);
-        finish(&f);
+        free_from(f.values[0]);
     }
 }
 
@@ -234,7 +217,7 @@ static void test_moves_slice(void **state) {
         run_reference(&f, &pdnn_op_slice, PDNN_BACKWARD_DATA);
         pdnn_moves_run(moves, 3, ways[i % WAYS].bypass, ways[i % WAYS].threads);
         check_output(&f, 0, dx, 0, "slice backward");
-        finish(&f);
+        free_from(f.values[0]);
     }
 }
 
@@ -266,8 +249,7 @@ static void test_moves_concat(void **state) {
         check_output(&f, 0, y, 0, "concat");
         for (int k = 0; k < 3; k++)
             check_output(&back, k, dx[k], 0, "concat backward");
-        finish(&f);
-        finish(&back);
+        free_from(back.values[0]);
     }
 }
 
@@ -283,10 +265,8 @@ static void test_sequence_layouts(void **state) {
         struct fixture f = {0};
         const float *x = add_input(&f, s.N * s.C, pixels);
         float *y = add_output(&f, s.T * s.N, s.C * s.F);
-        float *stored = new_memory(room * (int64_t)sizeof *stored);
-        float *back = new_memory(room * (int64_t)sizeof *back);
+        float *stored = new_zeros(room, sizeof *stored), *back = new_floats(room);
         f.tensors[0] = (struct pdnn_tensor){.rank = 4, .dim = {dim[0], dim[1], dim[2], dim[3]}};
-        memset(stored, 0, (size_t)room * sizeof *stored);
         for (int64_t k = 0; k < s.N * s.C * pixels; k++) {
             int64_t c = k / pixels % s.C, n = k / pixels / s.C, first = c / s.block * s.block;
             stored[(n * padded + first) * pixels + k % pixels * s.block + c - first] = x[k];
@@ -296,9 +276,7 @@ static void test_sequence_layouts(void **state) {
         check_output(&f, 0, y, 0, "sequence");
         pdnn_sequence_backward(&s, y, back, ways[i % WAYS].threads);
         assert_memory_equal(back, stored, (size_t)room * sizeof *back);
-        free(stored);
-        free(back);
-        finish(&f);
+        free_from(f.values[0]);
     }
 }
 
@@ -321,7 +299,7 @@ static void test_hardtanh(void **state) {
             run_reference(&f, &pdnn_op_hardtanh, backward ? PDNN_BACKWARD_DATA : PDNN_FORWARD);
             pdnn_elementwise_run(&job, ways[i % WAYS].threads);
             check_output(&f, 0, job.y, 0, "hardtanh");
-            finish(&f);
+            free_from(f.values[0]);
         }
     }
 }
@@ -350,7 +328,7 @@ static void test_attention_forward(void **state) {
         struct fixture f = {0};
         add_attention_inputs(&f, &job);
         float *context = add_output(&f, job.T * job.N, job.D), *p = add_output(&f, job.T * job.N, job.S);
-        job.scratch = new_memory(pdnn_attention_scratch(&job, THREADS) * (int64_t)sizeof(float));
+        job.scratch = new_floats(pdnn_attention_scratch(&job, THREADS));
         run_reference(&f, &pdnn_op_attention, PDNN_FORWARD);
         for (int way = 0; way < WAYS; way++) {
             pdnn_attention_forward(&job, context, p, ways[way].threads);
@@ -359,8 +337,7 @@ static void test_attention_forward(void **state) {
             pdnn_attention_forward(&job, context, NULL, ways[way].threads); /* NULL as in inference */
             check_output(&f, 0, context, 5e-6, "attention");
         }
-        free(job.scratch);
-        finish(&f);
+        free_from(f.values[0]);
     }
 }
 
@@ -379,8 +356,8 @@ static void test_attention_backward(void **state) {
         gradients.dvalues = add_output(&f, job.S * job.N, job.D);
         gradients.dv = add_output(&f, 1, job.H);
         gradients.dg = add_output(&f, 1, 1);
-        job.scratch = new_memory(pdnn_attention_scratch(&job, THREADS) * (int64_t)sizeof(float));
-        float *first = new_memory(job.H * (int64_t)sizeof *first);
+        job.scratch = new_floats(pdnn_attention_scratch(&job, THREADS));
+        float *first = new_floats(job.H);
         run_reference(&f, &pdnn_op_attention, PDNN_BACKWARD_DATA);
         for (int way = 0; way < WAYS; way++) {
             pdnn_attention_backward(&job, &gradients, ways[way].threads);
@@ -390,9 +367,7 @@ static void test_attention_backward(void **state) {
                 memcpy(first, gradients.dv, (size_t)job.H * sizeof *first);
             assert_memory_equal(first, gradients.dv, (size_t)job.H * sizeof *first);
         }
-        free(first);
-        free(job.scratch);
-        finish(&f);
+        free_from(f.values[0]);
     }
 }
 
@@ -411,15 +386,14 @@ static void check_ctc(struct pdnn_ctc *job, const int64_t *lengths, double toler
     job->loss = add_output(&f, 1, 1);
     job->dlogits = add_output(&f, job->T * job->N, job->C);
     job->scale = f.node.coef[0] = 0.5;
-    job->scratch = new_memory(pdnn_ctc_scratch(job, THREADS) * (int64_t)sizeof(double));
+    job->scratch = new_doubles(pdnn_ctc_scratch(job, THREADS));
     run_reference(&f, &pdnn_op_ctc_loss, PDNN_FORWARD);
     for (int way = 0; way < WAYS; way++) {
         pdnn_ctc_run(job, ways[way].threads);
         check_output(&f, 0, job->loss, tolerance, "ctc loss");
         check_output(&f, 1, job->dlogits, tolerance, "ctc gradient");
     }
-    free(job->scratch);
-    finish(&f);
+    free_from(f.values[0]);
 }
 
 /* A gradient is the difference of two numbers up to 1. Short sequences, empty ones, repeated labels (with two
@@ -448,12 +422,12 @@ static void test_ctc_impossible(void **state) {
                            .loss = &loss,
                            .dlogits = dlogits,
                            .scale = 1};
-    job.scratch = new_memory(pdnn_ctc_scratch(&job, 1) * (int64_t)sizeof(double));
+    job.scratch = new_doubles(pdnn_ctc_scratch(&job, 1));
     pdnn_ctc_run(&job, 1);
     assert_true(isinf(loss) && loss > 0);
     for (int i = 0; i < T * C; i++)
         assert_true(isnan(dlogits[i]));
-    free(job.scratch);
+    free_from(job.scratch);
 }
 
 static void test_log_precision(void **state) {

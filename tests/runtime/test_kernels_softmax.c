@@ -1,8 +1,8 @@
 /* Masks and softmax of rows against the reference kernels of their ops, over odd sizes and all attributes:
  * the same bits with any number of threads, with streaming stores and in place; the accuracy of exp, and NaN.
  * B sequences, h heads, n queries, m keys. */
-#define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
+#include "tests/runtime/arrays.h"
 #include "tests/runtime/levels.h"
 #include "tests/near.h"
 #include "tests/models/reference_run.h"
@@ -35,21 +35,6 @@ enum { WAYS = sizeof ways / sizeof *ways };
 static const int64_t shapes[][2] = {{1, 1},   {3, 5},    {5, 3},    {4, 8},    {7, 20},  {16, 64},
                                     {2, 257}, {33, 100}, {3, 4096}, {2, 4100}, {1, 512}, {130, 136}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
-
-static float *new_floats(int64_t count) {
-    void *memory = NULL;
-    size_t bytes = (size_t)count * sizeof(float) + 64;
-    assert_int_equal(posix_memalign(&memory, 64, bytes), 0);
-    memset(memory, 0xff, bytes); /* NaN */
-    return memory;
-}
-
-static float *floats_of(const double *values, int64_t count) {
-    float *floats = new_floats(count);
-    for (int64_t i = 0; i < count; i++)
-        floats[i] = (float)values[i];
-    return floats;
-}
 
 /* A network of attention_softmax and a loss, after one step of the reference. */
 struct net {
@@ -162,56 +147,46 @@ static void check_way(size_t way, float **first, float *got, int64_t count) {
         return;
     }
     assert_memory_equal(*first, got, (size_t)count * sizeof *got);
-    free(got);
 }
 
 static void check_forward(const struct net *net, int variant, const char *what) {
     const struct pdnn_node *node = net->forward;
     struct pdnn_softmax job = net->job;
-    float *y = NULL, *p = NULL, *bias = NULL;
+    float *y = NULL, *p = NULL, *all = new_floats(0);
     if (variant & BIASED)
-        job.bias = bias = floats_of(net->values[net->bias], B * job.m);
+        job.bias = new_rounded(net->values[net->bias], B * job.m);
     for (size_t way = 0; way < WAYS; way++) {
-        float *x = floats_of(net->values[node->input[0]], net->elements);
+        float *x = new_rounded(net->values[node->input[0]], net->elements);
         job.x = x;
         job.y = (struct pdnn_softmax_result){ways[way].in_place ? x : new_floats(net->elements),
                                              ways[way].bypass};
         job.saved = (struct pdnn_softmax_result){new_floats(net->elements), ways[way].bypass};
         pdnn_softmax_forward(&job, ways[way].threads);
-        if (!ways[way].in_place)
-            free(x);
         check_way(way, &y, job.y.to, net->elements);
         if (variant & DROPPING)
             check_way(way, &p, job.saved.to, net->elements);
-        else
-            free(job.saved.to);
     }
     check_values(y, net->values[node->output[0]], net->elements, 3e-6, what);
     if (variant & DROPPING)
         check_values(p, net->values[node->output[1]], net->elements, 3e-6, what);
-    free(y);
-    free(p);
-    free(bias);
+    free_from(all);
 }
 
 static void check_backward(const struct net *net, const char *what) {
     const struct pdnn_node *node = net->backward;
     struct pdnn_softmax job = net->job;
-    float *dx = NULL, *p = floats_of(net->values[node->input[1]], net->elements);
+    float *dx = NULL, *p = new_rounded(net->values[node->input[1]], net->elements);
     job.p = p;
     for (size_t way = 0; way < WAYS; way++) {
-        float *dy = floats_of(net->values[node->input[0]], net->elements);
+        float *dy = new_rounded(net->values[node->input[0]], net->elements);
         job.x = dy;
         job.y = (struct pdnn_softmax_result){ways[way].in_place ? dy : new_floats(net->elements),
                                              ways[way].bypass};
         pdnn_softmax_backward(&job, ways[way].threads);
-        if (!ways[way].in_place)
-            free(dy);
         check_way(way, &dx, job.y.to, net->elements);
     }
     check_values(dx, net->values[node->output[0]], net->elements, 3e-6, what);
-    free(dx);
-    free(p);
+    free_from(p);
 }
 
 static void test_softmax(void **state) {
@@ -247,12 +222,8 @@ static void test_mask(void **state) {
         const int64_t *shape = shapes[i / WAYS / 4];
         int variant = i / WAYS % 4, way = i % WAYS;
         int64_t elements = MATRICES * shape[0] * shape[1];
-        float *x = new_floats(elements), *copy = new_floats(elements), *bias = new_floats(B * shape[1]);
-        struct pdnn_rng rng = {SEED, 0};
-        for (int64_t k = 0; k < elements; k++)
-            x[k] = copy[k] = (float)pdnn_rng_double(&rng);
-        for (int64_t k = 0; k < B * shape[1]; k++)
-            bias[k] = (float)pdnn_rng_double(&rng);
+        float *x = new_random(elements, 1), *copy = new_copy(x, elements),
+              *bias = new_random(B * shape[1], 1);
         struct pdnn_softmax job = {.matrices = MATRICES,
                                    .n = shape[0],
                                    .m = shape[1],
@@ -264,11 +235,7 @@ static void test_mask(void **state) {
         float beyond = way % 2 ? 0 : -INFINITY;
         pdnn_softmax_mask(&job, beyond, ways[way].threads);
         check_mask(&job, beyond, copy);
-        if (job.y.to != x)
-            free(job.y.to);
-        free(x);
-        free(copy);
-        free(bias);
+        free_from(x);
     }
 }
 

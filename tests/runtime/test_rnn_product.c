@@ -1,7 +1,7 @@
 /* Packed products against naive ones in double: rows, columns and depths that
  * cut tiles, panels and blocks. */
-#define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "tests/cmocka_all.h"
+#include "tests/runtime/arrays.h"
 #include "tests/runtime/levels.h"
 
 #include "runtime/kernels/gemm/rnn_product.h"
@@ -12,18 +12,6 @@
 
 /* N rows, K length of the sums, C columns. The rows of a and c are followed by APART unused elements. */
 enum { THREADS = 3, APART = 5 };
-
-static float *new_array(int64_t elements) {
-    void *memory = NULL;
-    assert_int_equal(posix_memalign(&memory, 64, (size_t)elements * sizeof(float) + 64), 0);
-    float *values = memory;
-    uint32_t seed = 54321;
-    for (int64_t i = 0; i < elements; i++) {
-        seed = seed * 1664525U + 1013904223U;
-        values[i] = (float)(seed >> 8) * 0x1p-23F - 1.0F;
-    }
-    return values;
-}
 
 static void check_element(const struct pdnn_rnn_product_job *job, const float *b, bool transposed, int64_t n,
                           int64_t i) {
@@ -42,8 +30,8 @@ static void check_element(const struct pdnn_rnn_product_job *job, const float *b
 
 static void check_product(const int64_t *dims, bool transposed, bool accumulate) {
     int64_t N = dims[0], K = dims[1], C = dims[2];
-    float *a = new_array(N * (K + APART)), *b = new_array(K * C), *c = new_array(N * (C + APART));
-    float *packed = new_array(pdnn_rnn_packed_floats(K, C));
+    float *a = new_random(N * (K + APART), 1), *b = new_random(K * C, 1), *c = new_floats(N * (C + APART));
+    float *packed = new_floats(pdnn_rnn_packed_floats(K, C));
     const struct pdnn_rnn_product_job job = {.N = N,
                                              .K = K,
                                              .C = C,
@@ -63,10 +51,7 @@ static void check_product(const int64_t *dims, bool transposed, bool accumulate)
         for (int64_t i = C; i < C + APART; i++)
             assert_true(c[n * (C + APART) + i] == -1);
     }
-    free(a);
-    free(b);
-    free(c);
-    free(packed);
+    free_from(a);
 }
 
 static void test_product_run_any_shape(void **state) {
