@@ -1,7 +1,9 @@
 #include "results/compare/compare.h"
+#include "base/paths/folder.h"
 #include "base/texts.h"
 #include "base/units.h"
 #include "models/instance.h"
+#include "results/compare/states.h"
 #include "results/stats/means.h"
 #include "runtime/protocol/visit.h"
 
@@ -32,9 +34,15 @@ static const struct pdnn_column_def pair_columns[PDNN_PAIR_KEYS] = {
      .help = "1: the interval excludes 1; 0: it does not; empty without an interval"},
     {"decision", NULL, NULL, AS(TEXT, PLAIN), .rank = 1,
      .help = "faster or slower: what B clearly is; otherwise undecided"},
+    {"state", NULL, NULL, AS(TEXT, PLAIN), .rank = 3,
+     .help = "near or far: where the sides found their threads at different distances, the times are those "
+             "of the visits in which they were so; empty: of all visits"},
+    {"distance_ratio", NULL, NULL, AS(NUMBER, PLAIN),
+     .help = "A's handoff_ns over B's: on one machine with the same threads, another state beyond 1.5"},
+    {"clock_ratio", NULL, NULL, AS(NUMBER, PLAIN),
+     .help = "A's clock_ghz over B's; another state beyond 5 %"},
     {"probe_ratio", NULL, NULL, AS(NUMBER, PLAIN),
-     .help = "A's probe_gbs over B's: on one machine with the same threads, a sign of another state beyond "
-             "15 %, for which intervals are not made. "
+     .help = "A's probe_gbs over B's; another state beyond 15 %. Intervals are not made for other states. "
              "Columns for the hyper-parameters and run settings that both sides share follow"},
 };
 const struct pdnn_table_def pdnn_pairs_def = {"compare-pairs", "instances that ended ok on both sides",
@@ -73,7 +81,7 @@ double pdnn_pair_ratio(const struct pdnn_comparison *comparison, size_t pair) {
 }
 
 double pdnn_pair_ns(const struct pdnn_comparison *comparison, size_t pair, int side) {
-    return pdnn_selection_step_ns(&comparison->selection, comparison->at[pair][side]);
+    return pdnn_table_number(&comparison->pairs, pair, PDNN_PAIR_A_NS + (size_t)side);
 }
 
 double pdnn_pair_half(const struct pdnn_comparison *comparison, size_t pair) {
@@ -370,32 +378,58 @@ static double ratio_of(const struct pdnn_selection *rows, const size_t at[PDNN_S
     return isfinite(ratio) && ratio > 0 ? ratio : NAN;
 }
 
-static void add_pair(struct pdnn_comparison *comparison, const char *id, const size_t *at, double ratio) {
-    const struct pdnn_selection *table = &comparison->selection;
-    struct pdnn_table *pairs = &comparison->pairs;
-    double half[PDNN_SIDES], probe[PDNN_SIDES];
-    const size_t pair = pdnn_table_add_texts(pairs, 1, &id);
-    for (size_t side = 0; side < PDNN_SIDES; side++) {
-        size_t row = comparison->at[pair][side] = at[side] - 1;
-        half[side] = pdnn_log_half(pdnn_selection_value(table, row, PDNN_RESULT_CI_LOW_NS),
-                                   pdnn_selection_value(table, row, PDNN_RESULT_CI_HIGH_NS));
-        probe[side] = pdnn_selection_value(table, row, PDNN_RESULT_PROBE_GBS);
-        pdnn_table_set_text(pairs, pair, PDNN_PAIR_A_ID + side, pdnn_selection_get(table, row, table->id));
-        pdnn_table_set_text(pairs, pair, PDNN_PAIR_FAMILY, pdnn_selection_get(table, row, table->family));
-        pdnn_table_set_number(pairs, pair, PDNN_PAIR_A_NS + side, pdnn_selection_step_ns(table, row));
-    }
-    double both = sqrt((half[0] * half[0] + half[1] * half[1]) / 2);
-    double low = ratio * exp(-both), high = ratio * exp(both);
+/* The times of both sides, and half of the logarithm of each one's interval, NaN without one. */
+static void set_ratio(struct pdnn_table *pairs, size_t pair, const double ns[PDNN_SIDES],
+                      const double half[PDNN_SIDES]) {
+    const double ratio = ns[PDNN_SIDE_A] / ns[PDNN_SIDE_B],
+                 both = sqrt((half[0] * half[0] + half[1] * half[1]) / 2), low = ratio * exp(-both),
+                 high = ratio * exp(both);
+    for (size_t side = 0; side < PDNN_SIDES; side++)
+        pdnn_table_set_number(pairs, pair, PDNN_PAIR_A_NS + side, ns[side]);
     pdnn_table_set_number(pairs, pair, PDNN_PAIR_RATIO, ratio);
     pdnn_table_set_number(pairs, pair, PDNN_PAIR_LOW, low);
     pdnn_table_set_number(pairs, pair, PDNN_PAIR_HIGH, high);
-    if (!isnan(both))
+    if (isnan(both))
+        pdnn_table_set_empty(pairs, pair, PDNN_PAIR_CLEAR);
+    else
         pdnn_table_set_count(pairs, pair, PDNN_PAIR_CLEAR, low > 1 || high < 1);
     pdnn_table_set_text(pairs, pair, PDNN_PAIR_DECISION,
                         low > 1    ? pdnn_faster
                         : high < 1 ? pdnn_slower
                                    : pdnn_undecided);
-    pdnn_table_set_number(pairs, pair, PDNN_PAIR_PROBE_RATIO, probe[PDNN_SIDE_A] / probe[PDNN_SIDE_B]);
+}
+
+/* The value of a column of results on one side of a pair. */
+static double value_of(const struct pdnn_comparison *comparison, size_t pair, int side,
+                       enum pdnn_result_column column) {
+    return pdnn_selection_value(&comparison->selection, comparison->at[pair][side], column);
+}
+
+static void add_pair(struct pdnn_comparison *comparison, const char *id, const size_t *at) {
+    static const struct {
+        size_t column;
+        enum pdnn_result_column of;
+    } ratios[] = {{PDNN_PAIR_DISTANCE_RATIO, PDNN_RESULT_HANDOFF_NS},
+                  {PDNN_PAIR_CLOCK_RATIO, PDNN_RESULT_CLOCK_GHZ},
+                  {PDNN_PAIR_PROBE_RATIO, PDNN_RESULT_PROBE_GBS}};
+    const struct pdnn_selection *table = &comparison->selection;
+    struct pdnn_table *pairs = &comparison->pairs;
+    double half[PDNN_SIDES], ns[PDNN_SIDES];
+    const size_t pair = pdnn_table_add_texts(pairs, 1, &id);
+    for (int side = 0; side < PDNN_SIDES; side++) {
+        const size_t row = comparison->at[pair][side] = at[side] - 1;
+        half[side] = pdnn_log_half(value_of(comparison, pair, side, PDNN_RESULT_CI_LOW_NS),
+                                   value_of(comparison, pair, side, PDNN_RESULT_CI_HIGH_NS));
+        ns[side] = pdnn_selection_step_ns(table, row);
+        pdnn_table_set_text(pairs, pair, PDNN_PAIR_A_ID + (size_t)side,
+                            pdnn_selection_get(table, row, table->id));
+        pdnn_table_set_text(pairs, pair, PDNN_PAIR_FAMILY, pdnn_selection_get(table, row, table->family));
+    }
+    set_ratio(pairs, pair, ns, half);
+    for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++)
+        pdnn_table_set_number(pairs, pair, ratios[i].column,
+                              value_of(comparison, pair, PDNN_SIDE_A, ratios[i].of) /
+                                  value_of(comparison, pair, PDNN_SIDE_B, ratios[i].of));
 }
 
 static void add_unpaired(struct pdnn_comparison *comparison, const char *id, const size_t *at) {
@@ -423,11 +457,10 @@ static enum pdnn_status join_sides(struct pdnn_comparison *comparison, struct pd
         if (add_side(comparison, by_id, side, err) != PDNN_OK)
             return err->status;
     for (size_t i = 0; i < comparison->ids.count; i++) {
-        double ratio = ratio_of(&comparison->selection, by_id[i]);
-        if (isnan(ratio))
+        if (isnan(ratio_of(&comparison->selection, by_id[i])))
             add_unpaired(comparison, comparison->ids.text[i], by_id[i]);
         else
-            add_pair(comparison, comparison->ids.text[i], by_id[i], ratio);
+            add_pair(comparison, comparison->ids.text[i], by_id[i]);
     }
     return comparison->pairs.n_rows
                ? PDNN_OK
@@ -451,35 +484,162 @@ bool pdnn_comparison_are_apart(const struct pdnn_comparison *comparison) {
     return comparison->selection.results.n_directories > 1 || !are_alike(comparison, "host");
 }
 
-static bool is_unusable(const struct pdnn_comparison *comparison, size_t pair) {
+/* Whether a state of the machine means the same on both sides. */
+static bool has_state(const struct pdnn_comparison *comparison) {
+    return are_alike(comparison, "host") && are_alike(comparison, "threads") && are_alike(comparison, "isa");
+}
+
+static unsigned flags_of(const struct pdnn_comparison *comparison, size_t pair) {
     unsigned flags = 0;
     for (int side = 0; side < PDNN_SIDES; side++)
         flags |= pdnn_flags_parse(
             pdnn_selection_word(&comparison->selection, comparison->at[pair][side], PDNN_RESULT_ROW_FLAGS));
-    return flags & PDNN_FLAG_UNUSABLE;
+    return flags;
+}
+
+/* Whether a side's visits are in both states of the distance, or the sides are in different ones. */
+static bool has_moved(const struct pdnn_comparison *comparison, size_t pair) {
+    const double a = value_of(comparison, pair, PDNN_SIDE_A, PDNN_RESULT_HANDOFF_NS),
+                 b = value_of(comparison, pair, PDNN_SIDE_B, PDNN_RESULT_HANDOFF_NS);
+    return flags_of(comparison, pair) & PDNN_FLAG_MOVED || pdnn_distances_differ(fmin(a, b), fmax(a, b));
+}
+
+/* The id of the side's row as this version prints it. */
+static const char *id_of(const struct pdnn_comparison *comparison, size_t pair, int side,
+                         char today[PDNN_ID_TEXT]) {
+    return pdnn_instance_reprint(pdnn_table_text(&comparison->pairs, pair, PDNN_PAIR_A_ID + (size_t)side),
+                                 today);
+}
+
+static bool is_wanted(const void *user, const char *id) {
+    return pdnn_texts_find(user, id) != SIZE_MAX;
+}
+
+/* The visits to the instances of the pairs, one side's. None in a directory without a journal. */
+static enum pdnn_status read_visits(const struct pdnn_comparison *comparison, const size_t *pairs, size_t n,
+                                    int side, struct pdnn_visits *visits, struct pdnn_err *err) {
+    struct pdnn_texts ids = {0};
+    char today[PDNN_ID_TEXT];
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < n; i++)
+        pdnn_texts_add(&ids, id_of(comparison, pairs[i], side, today));
+    if (pdnn_path_has(comparison->directory[side], "journal.csv"))
+        status = pdnn_journal_read(comparison->directory[side], is_wanted, &ids, visits, err);
+    pdnn_texts_finish(&ids);
+    return status;
+}
+
+static void take_state(struct pdnn_comparison *comparison, size_t pair,
+                       const struct pdnn_state_choice *choice) {
+    double ns[PDNN_SIDES];
+    if (!choice->name)
+        return;
+    for (int side = 0; side < PDNN_SIDES; side++)
+        ns[side] = pdnn_pair_ns(comparison, pair, side) * choice->factor[side];
+    set_ratio(&comparison->pairs, pair, ns, choice->half);
+    pdnn_table_set_text(&comparison->pairs, pair, PDNN_PAIR_STATE, choice->name);
+}
+
+/* Compares the visits of one state where the sides' threads were at different distances. */
+static enum pdnn_status settle_states(struct pdnn_comparison *comparison, struct pdnn_err *err) {
+    const size_t n_pairs = comparison->pairs.n_rows;
+    size_t *moved = pdnn_arena_alloc(&comparison->arena, n_pairs, sizeof *moved), n = 0;
+    struct pdnn_visits visits[PDNN_SIDES] = {{.room = 0}};
+    enum pdnn_status status = PDNN_OK;
+    for (size_t pair = 0; pair < n_pairs && has_two(comparison) && has_state(comparison); pair++)
+        if (has_moved(comparison, pair))
+            moved[n++] = pair;
+    for (int side = 0; side < PDNN_SIDES && n && status == PDNN_OK; side++)
+        status = read_visits(comparison, moved, n, side, &visits[side], err);
+    if (n && status == PDNN_OK) {
+        struct pdnn_instance_visits(*of)[PDNN_SIDES] = pdnn_arena_alloc(&comparison->arena, n, sizeof *of);
+        struct pdnn_state_choice *choices = pdnn_arena_alloc(&comparison->arena, n, sizeof *choices);
+        char today[PDNN_ID_TEXT];
+        for (size_t i = 0; i < n; i++)
+            for (int side = 0; side < PDNN_SIDES; side++)
+                of[i][side] = pdnn_visits_of(&visits[side], id_of(comparison, moved[i], side, today));
+        pdnn_states_choose((const struct pdnn_instance_visits(*)[2])of, n, choices);
+        for (size_t i = 0; i < n; i++)
+            take_state(comparison, moved[i], &choices[i]);
+    }
+    for (int side = 0; side < PDNN_SIDES; side++)
+        pdnn_visits_finish(&visits[side]);
+    return status;
+}
+
+static bool is_apart(const struct pdnn_table *pairs, size_t pair, size_t column, double most) {
+    const double ratio = pdnn_table_number(pairs, pair, column);
+    return ratio > most || ratio < 1 / most;
+}
+
+/* What was in another state on either side, in how many pairs. */
+struct differing {
+    size_t distance, clock, reads, any;
+};
+
+static struct differing count_differing(const struct pdnn_comparison *comparison) {
+    const struct pdnn_table *pairs = &comparison->pairs;
+    struct differing count = {.any = 0};
+    for (size_t pair = 0; pair < pairs->n_rows; pair++) {
+        const bool is_settled = *pdnn_table_text(pairs, pair, PDNN_PAIR_STATE);
+        const bool distance = !is_settled && has_moved(comparison, pair),
+                   clock = is_apart(pairs, pair, PDNN_PAIR_CLOCK_RATIO, PDNN_SAME_CLOCK),
+                   reads = !is_settled && is_apart(pairs, pair, PDNN_PAIR_PROBE_RATIO, PDNN_SAME_READS);
+        count.distance += distance;
+        count.clock += clock;
+        count.reads += reads;
+        count.any += distance || clock || reads;
+    }
+    return count;
+}
+
+static void append_differing(struct pdnn_str *out, const struct differing *count) {
+    const struct {
+        const char *what;
+        size_t count;
+    } rows[] = {{"the threads' distance", count->distance},
+                {"the clock", count->clock},
+                {"the rate of DRAM reads", count->reads}};
+    const char *separator = " (";
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!rows[i].count)
+            continue;
+        pdnn_str_printf(out, "%s%s in %zu", separator, rows[i].what, rows[i].count);
+        separator = ", ";
+    }
+    pdnn_str_printf(out, ")");
 }
 
 bool pdnn_comparison_doubt(const struct pdnn_comparison *comparison, struct pdnn_str *out) {
     const struct pdnn_table *pairs = &comparison->pairs;
-    const bool has_probes =
-        are_alike(comparison, "host") && are_alike(comparison, "threads") && are_alike(comparison, "isa");
-    size_t moved = 0, unusable = 0;
+    const struct differing differing =
+        has_state(comparison) ? count_differing(comparison) : (struct differing){.any = 0};
+    size_t unusable = 0, busy = 0, settled = 0;
     for (size_t pair = 0; pair < pairs->n_rows; pair++) {
-        double ratio = pdnn_table_number(pairs, pair, PDNN_PAIR_PROBE_RATIO);
-        moved += has_probes && (ratio > PDNN_SAME_STATE || ratio < 1 / PDNN_SAME_STATE);
-        unusable += is_unusable(comparison, pair);
+        const unsigned flags = flags_of(comparison, pair);
+        unusable += (flags & PDNN_FLAG_UNUSABLE) != 0;
+        busy += (flags & PDNN_FLAG_UNUSABLE) && (flags & PDNN_FLAG_PREEMPTED);
+        settled += *pdnn_table_text(pairs, pair, PDNN_PAIR_STATE) != 0;
     }
-    const bool is_doubtful = 2 * moved > pairs->n_rows;
+    const bool is_doubtful = 2 * differing.any > pairs->n_rows;
     if (unusable)
-        pdnn_str_printf(out, "Unusable, the machine was busy: %zu of %zu%s", unusable, pairs->n_rows,
-                        moved ? ". " : ".");
-    if (moved)
-        pdnn_str_printf(
-            out,
-            "%s%zu of %zu found the machine in another state on either side (their read probes differ "
-            "by more than 15 %%)%s.",
-            is_doubtful ? "Which side is faster cannot be told: " : "", moved, pairs->n_rows,
-            is_doubtful ? "" : ", so that their intervals are too narrow");
+        pdnn_str_printf(out, "Unusable: %zu of %zu", unusable, pairs->n_rows);
+    if (busy)
+        pdnn_str_printf(out, ", the machine was busy in %zu of these", busy);
+    if (unusable)
+        pdnn_str_printf(out, differing.any ? ". " : ".");
+    if (differing.any) {
+        pdnn_str_printf(out, "%s%zu of %zu found the machine in another state on either side",
+                        is_doubtful ? "Which side is faster cannot be told: " : "", differing.any,
+                        pairs->n_rows);
+        append_differing(out, &differing);
+        pdnn_str_printf(out, "%s.", is_doubtful ? "" : ", so that their intervals are too narrow");
+    }
+    if (settled)
+        pdnn_str_printf(out,
+                        "%s%zu of %zu ratios are of the visits in one state only, since the threads were at "
+                        "different distances (column state).",
+                        out->length ? " " : "", settled, pairs->n_rows);
     return is_doubtful || unusable;
 }
 
@@ -497,7 +657,8 @@ enum pdnn_status pdnn_comparison_open(struct pdnn_comparison *comparison,
         made.values[side] =
             pdnn_arena_alloc(&made.arena, (size_t)made.selection.results.end_name, sizeof **made.values);
     }
-    if (find_across(&made, request->across, err) != PDNN_OK || join_sides(&made, err) != PDNN_OK) {
+    if (find_across(&made, request->across, err) != PDNN_OK || join_sides(&made, err) != PDNN_OK ||
+        settle_states(&made, err) != PDNN_OK) {
         pdnn_comparison_close(&made);
         return err->status;
     }

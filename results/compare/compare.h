@@ -7,7 +7,8 @@
  * logarithmic scale, h = ln(ci_high_ns / ci_low_ns) / 2, covers the scatter of two runs, and the logarithm of
  * a ratio lies within sqrt((h_a^2 + h_b^2) / 2) of ln(a / b), which is h if they are equal. A ratio is clear
  * if its interval excludes 1; equal platforms give one at most once in 20, if both found the machine in the
- * same state, with read probes within 15 % of each other (doc/performance.md).
+ * same state (doc/noise.md). Between directories of one host, where the threads were at different distances,
+ * the visits of one state are compared if both sides have enough of them (states.h).
  *
  * The interval of a geometric mean is the wider of two: Student's t of the ratios' logarithms, which takes
  * the instances as a sample of their kind, and sqrt(sum h^2) / n, the error of measurement alone. Neither has
@@ -56,6 +57,9 @@ enum {
     PDNN_PAIR_HIGH,
     PDNN_PAIR_CLEAR,
     PDNN_PAIR_DECISION,
+    PDNN_PAIR_STATE,
+    PDNN_PAIR_DISTANCE_RATIO,
+    PDNN_PAIR_CLOCK_RATIO,
     PDNN_PAIR_PROBE_RATIO,
     PDNN_PAIR_KEYS
 };
@@ -77,8 +81,9 @@ enum {
 };
 extern const struct pdnn_table_def pdnn_unpaired_def;
 
-/* How far probe_ratio may be from 1, as a factor, in the same state of one machine. */
-#define PDNN_SAME_STATE 1.15
+/* How far clock_ratio and probe_ratio may be from 1, as factors, in the same state of one machine. */
+#define PDNN_SAME_CLOCK 1.05
+#define PDNN_SAME_READS 1.15
 
 /* Reads the tables and joins their rows. PDNN_INVALID if it cannot be told which keys are to differ (the
  * message names the candidates), if two rows of one side are alike without them, or if no instance ran on
@@ -90,8 +95,9 @@ void pdnn_comparison_close(struct pdnn_comparison *comparison);
 /* Whether the sides are of several directories or hosts, so that whatever shifts a whole run is in ratios. */
 bool pdnn_comparison_are_apart(const struct pdnn_comparison *comparison);
 
-/* Appends what speaks against the ratios: unusable times, or another state of the machine
- * (probes tell where both sides have one host, threads and isa). True if it is to be said before any ratio:
+/* Appends what speaks against the ratios: unusable times, or another state of the machine: the threads'
+ * distance, the clock, or the rate of reads (which tell where both sides have one host, threads and isa). And
+ * which ratios are of the visits in one state only. True if it is to be said before any ratio:
  * with unusable times, and where most pairs found another state. */
 bool pdnn_comparison_doubt(const struct pdnn_comparison *comparison, struct pdnn_str *out);
 

@@ -13,6 +13,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
+import make_journal  # noqa: E402
+
 PARADNN = sys.argv.pop(1)
 HEADER = ["id", "family", "mode", "status", "time_ns_median", "ci_low_ns", "ci_high_ns"]
 OP_HEADER = ["id", "op", "category", "op_pass", "layer", "executions", "time_ns_median", "pct_of_roof"]
@@ -100,19 +103,73 @@ class Compare(Tables):
         for host, said in (("one", True), ("other", False)):
             a = self.results("a", [[f"net/{i}", "net", "infer", "ok", 100, 99, 101, 2, "one", 20] for i in range(3)], header)
             b = self.results("b", [[f"net/{i}", "net", "infer", "ok", 90, 89, 91, 2, host, (18, 17, 24)[i]] for i in range(3)], header)
-            text = self.compare(a, b)
-            self.assertEqual("2 of 3 found the machine in another state" in text, said)
+            text = " ".join(self.compare(a, b).split())
+            self.assertEqual("2 of 3 found the machine in another state on either side (the rate of DRAM reads in 2)." in text, said)
             # What cannot be told comes before what it would be.
             self.assertEqual("cannot be told: 2 of 3" in text and text.index("cannot be told") < text.index("The time of A"), said)
             self.assertEqual([row["probe_ratio"] for row in self.rows(a, b)], ["1.11111", "1.17647", "0.833333"])
 
+    def test_what_differs_is_named(self):
+        """Each by a little less than counts, and by a little more."""
+        header = HEADER + ["threads", "host", "probe_gbs", "handoff_ns", "clock_ghz"]
+        for values, named in (((20, 149, 4.19), None), ((20, 151, 4), "the threads' distance in 1"), ((20, 66, 4), "the threads' distance in 1"),
+                              ((20, 100, 4.21), "the clock in 1"), ((23.1, 100, 4), "the rate of DRAM reads in 1"),
+                              ((23.1, 400, 3), "the threads' distance in 1, the clock in 1, the rate of DRAM reads in 1"), ((20, "", ""), None)):
+            a = self.results("a", [[f"net/{i}", "net", "infer", "ok", 100, 99, 101, 2, "one", 20, 100, 4] for i in range(3)], header)
+            b = self.results("b", [[f"net/{i}", "net", "infer", "ok", 90, 89, 91, 2, "one", *(values if not i else (20, 100, 4))] for i in range(3)],
+                             header)
+            text = " ".join(self.compare(a, b).split())
+            self.assertEqual(f"1 of 3 found the machine in another state on either side ({named}), so that" in text, named is not None, text)
+            self.assertEqual("another state" in text, named is not None)
+
+    def journal(self, directory, visits):
+        """visits: by id, (median, handoff_ns) each."""
+        columns = make_journal.JOURNAL.split(",")
+        with open(os.path.join(directory, "journal.csv"), "w", encoding="utf-8") as file:
+            file.write(make_journal.JOURNAL + "\n")
+            for name, rows in visits.items():
+                for number, (median, handoff) in enumerate(rows, 1):
+                    row = dict.fromkeys(columns, "") | {
+                        "schema": 4, "id": name, "visit": number, "status": "ok", "started_utc": make_journal.started(1000 * number), "samples": 5,
+                        "steps_per_sample": 1, "warmups": 4, "time_ns_median": median, "handoff_ns": handoff, "stop_reason": "precision", "ops": 0}
+                    file.write(",".join(str(row[name]) for name in columns) + "\n")
+
+    def test_visits_of_one_state_are_compared(self):
+        """Where the sides mix states, and both have three visits of one: the state's medians, and what the row has besides."""
+        header = HEADER + ["threads", "host", "handoff_ns", "row_flags"]
+        near, far = (100, 101, 99), (200, 201, 199)
+        both = [(ns, 105) for ns in near] + [(ns, 400) for ns in far]
+        for b_visits, state, ratio in (([(ns, 410) for ns in (100, 100.5, 99.5, 101)], "far", 200 / 100.25),   # B was far throughout, and faster
+                                       ([(ns, 100) for ns in (50, 50.5, 49.5)] + [(400, 390)] * 2, "near", 2.0),
+                                       ([(ns, 100) for ns in (50, 50.5)] + [(400, 390)] * 2, "", None),  # two of each
+                                       ([(100, "")] * 4, "", None)):  # nothing is known of B
+            a = self.results("a", [["net/0", "net", "infer", "ok", 150, 100, 200, 2, "one", 250, "moved"],
+                                   ["net/1", "net", "infer", "ok", 80, 79, 81, 2, "one", 105, ""]], header)
+            b_ns = sorted(ns for ns, _ in b_visits)
+            b_median = (b_ns[len(b_ns) // 2] + b_ns[(len(b_ns) - 1) // 2]) / 2
+            b = self.results("b", [["net/0", "net", "infer", "ok", b_median, 90, 110, 2, "one", 400, ""],
+                                   ["net/1", "net", "infer", "ok", 80, 79, 81, 2, "one", 105, ""]], header)
+            for directory, visits in ((a, both), (b, b_visits)):
+                self.journal(directory, {"net/0": visits, "net/1": [(80, 105)] * 3})
+            moved, quiet = self.rows(a, b)
+            text = " ".join(self.compare(a, b).split())
+            self.assertEqual((moved["state"], quiet["state"], quiet["ratio"]), (state, "", "1"))
+            self.assertTrue(close(float(moved["ratio"]), ratio or 150 / b_median), (moved, ratio))
+            self.assertEqual("1 of 2 ratios are of the visits in one state only" in text, bool(state), text)
+            self.assertEqual("another state on either side" in text, not state, text)
+            if state:  # the interval is that of the state's visits, not of the mixture
+                self.assertGreater(float(moved["ratio_low"]), 1.5)
+        os.remove(os.path.join(b, "journal.csv"))
+        self.assertEqual([row["state"] for row in self.rows(a, b)], ["", ""])
+
     def test_unusable_times_are_said_first(self):
         header = HEADER + ["row_flags"]
         a = self.results("a", [[f"net/{i}", "net", "infer", "ok", 100, 99, 101, ""] for i in range(2)], header)
-        for flags, said in (("noisy|unusable", True), ("noisy", False)):
+        for flags, said in (("noisy|unusable", True), ("noisy|unusable|preempted", True), ("noisy", False), ("noisy|preempted", False)):
             b = self.results("b", [[f"net/{i}", "net", "infer", "ok", 90, 50, 150 + 9 * i, ("", flags)[i]] for i in range(2)], header)
             text = self.compare(a, b)
-            self.assertEqual("Unusable, the machine was busy: 1 of 2." in text, said)
+            busy = ", the machine was busy in 1 of these" if "preempted" in flags else ""
+            self.assertEqual(f"Unusable: 1 of 2{busy}." in text, said)
             if said:
                 self.assertLess(text.index("Unusable"), text.index("The time of A"))
 
