@@ -172,8 +172,10 @@ static void append_findings(struct pdnn_str *out, const struct pdnn_sweep_direct
     if (!summary->n_ok)
         return;
     if (summary->n_unusable)
-        pdnn_str_printf(out, "unusable, the machine is busy: %zu of %zu\n", summary->n_unusable,
-                        summary->n_ok);
+        pdnn_str_printf(out, "unusable: %zu of %zu%s", summary->n_unusable, summary->n_ok,
+                        summary->n_busy ? "" : "\n");
+    if (summary->n_busy)
+        pdnn_str_printf(out, "; the machine was busy in %zu of these\n", summary->n_busy);
     for (int i = 0; i < PDNN_EXTREME_COUNT; i++) {
         bool is_new = summary->row[i].found;
         for (int before = 0; before < i && is_new; before++)

@@ -34,8 +34,11 @@ static void append_time(struct pdnn_str *out, const struct pdnn_result *row) {
     const double low_ns = pdnn_result_number(row, PDNN_RESULT_CI_LOW_NS),
                  high_ns = pdnn_result_number(row, PDNN_RESULT_CI_HIGH_NS);
     const uint64_t rounds = pdnn_result_count(row, PDNN_RESULT_ROUNDS);
-    pdnn_str_printf(&text, "%s%s per step",
-                    pdnn_result_flags(row) & PDNN_FLAG_UNUSABLE ? "unusable, the machine is busy: " : "",
+    const unsigned flags = pdnn_result_flags(row);
+    pdnn_str_printf(&text, "%s%s%s per step", flags & PDNN_FLAG_UNUSABLE ? "unusable" : "",
+                    !(flags & PDNN_FLAG_UNUSABLE) ? ""
+                    : flags & PDNN_FLAG_PREEMPTED ? ", the machine is busy: "
+                                                  : ": ",
                     pdnn_format_ns(time, pdnn_result_number(row, PDNN_RESULT_TIME_NS_MEDIAN)));
     if (!isnan(low_ns) && !isnan(high_ns))
         pdnn_str_printf(&text, ", 95 %% interval %s to %s", pdnn_format_ns(low, low_ns),
@@ -45,6 +48,24 @@ static void append_time(struct pdnn_str *out, const struct pdnn_result *row) {
     append_fact(out, "time", &text);
     pdnn_str_printf(&text, "%s", pdnn_format_ns(time, pdnn_result_number(row, PDNN_RESULT_PREPARE_NS)));
     append_fact(out, "prepare", &text);
+}
+
+/* What differed between the visits, where that is known to matter. */
+static void append_states(struct pdnn_str *out, const struct pdnn_result *row) {
+    const double far_pct = pdnn_result_number(row, PDNN_RESULT_FAR_PCT);
+    const char *varied = pdnn_result_text(row, PDNN_RESULT_VARIED);
+    struct pdnn_str text = {0};
+    if (!isnan(far_pct))
+        pdnn_str_printf(&text, "the threads were near in %.0f %% of the visits and far apart in %.0f %%",
+                        100 - far_pct, far_pct);
+    if (strcmp(varied, "none") == 0)
+        pdnn_str_printf(&text,
+                        "noisy, though distance, clock and share of the cores were alike in all visits");
+    else if (*varied)
+        pdnn_str_printf(&text, "%snoisy, with differing %s", text.length ? "; " : "", varied);
+    if (text.length)
+        append_fact(out, "state", &text);
+    pdnn_str_finish(&text);
 }
 
 /* The row's place against its roof and, if it is below that, against the peak. */
@@ -229,6 +250,7 @@ void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_result *row, s
     }
     append_time(out, row);
     append_rates(out, row);
+    append_states(out, row);
     if (pdnn_result_flags(row)) {
         pdnn_str_printf(&text, "%s", pdnn_result_text(row, PDNN_RESULT_ROW_FLAGS));
         append_fact(out, "flags", &text);

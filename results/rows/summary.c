@@ -14,6 +14,7 @@ void pdnn_summary_add(struct pdnn_summary *summary, const struct pdnn_result *ro
     summary->bound[place.bound]++;
     const bool is_unusable = flags & PDNN_FLAG_UNUSABLE;
     summary->n_unusable += is_unusable;
+    summary->n_busy += is_unusable && (flags & PDNN_FLAG_PREEMPTED);
     for (size_t i = 0; i < PDNN_EXTREME_COUNT && !is_unusable; i++) {
         struct pdnn_extreme_row *kept = &summary->row[i];
         if (isnan(rank[i]) || (kept->found && !(rank[i] > kept->rank)))

@@ -26,6 +26,7 @@ struct pdnn_extreme_row {
 struct pdnn_summary {
     struct pdnn_extreme_row row[PDNN_EXTREME_COUNT];
     size_t n_ok, n_noisy, n_unusable;
+    size_t n_busy;                      /* unusable, and other programs had a part of the cores */
     size_t bound[PDNN_BOUND_COUNT];     /* ok rows by what limits them */
     size_t noisy_flag[PDNN_FLAG_COUNT]; /* noisy rows by their other flags, by bit */
 };

@@ -34,7 +34,7 @@ import needs  # pylint: disable=wrong-import-position
 BLOCK = re.compile(r"(?:^<!-- run\n(?P<notes>.*?)^-->\n+)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
 # What a measured block may show differently: what, and what it may be.
 MEASURED = [
-    (re.compile(r"(?<=time     )(?=\d)"), r"(?:unusable, the machine is busy: )?"),
+    (re.compile(r"(?<=time     )(?=\d)"), r"(?:unusable(?:, the machine is busy)?: )?"),
     (re.compile(r"\bnext: .*"), r"next: .*"),  # advice depends on what was measured
     (re.compile(r"\b\d+ +(?=(?:compute|overhead|L\d|DRAM)\b)"), r"(?:\d+\s+)?"),  # % of a roof: empty for what is faster than it
     (re.compile(r"(?:[a-z][a-z ]* \d[\d.]* %(?:, )?)+"), r"(?:[a-z][a-z ]* \d[\d.]* %(?:, )?)+"),  # shares, the largest first

@@ -230,7 +230,7 @@ class Sweeps(Case):
         self.assertLessEqual(len(end), 11)
         text = "\n".join(end)
         # On a machine so busy that no time says anything, none of them is the fastest.
-        self.assertRegex(text, r"\n4 instances: 4 ok\n(unusable, the machine is busy: 4 of 4\n|(unusable.*\n)?"
+        self.assertRegex(text, r"\n4 instances: 4 ok\n(unusable: 4 of 4.*\n|(unusable.*\n)?"
                                r"fastest: [\d.]+ [kMGT]?FLOP/s, .*: nodes=(8|16),mode=(infer|train)\n)")
         self.assertRegex(text, r"\nbound by (\w+: \d, )*\w+: \d; noisy: \d of 4.*\ntables: small\.results/results\.csv, ")
         commands = [line.split(None, 2)[2] for line in end if line.startswith("next: ")]
@@ -241,15 +241,17 @@ class Sweeps(Case):
         # So many that none is added for being noisy.
         self.sweep("--quiet", "--set", "measure.rounds=12")
         header, *visits = csv.reader(self.read("small.results", "journal.csv").splitlines())
-        time, number = header.index("time_ns_median"), header.index("visit")
-        for slower in (1, 20):
+        time, number, flags = (header.index(name) for name in ("time_ns_median", "visit", "row_flags"))
+        for slower, busy in ((1, ""), (1, "preempted"), (20, ""), (20, "preempted")):
             for visit in visits:
                 visit[time] = str(1000 * (slower if "nodes=16" in visit[1] and int(visit[number]) % 2 else 1))
+                visit[flags] = busy
             with open(self.path("small.results", "journal.csv"), "w", newline="", encoding="utf-8") as file:
                 csv.writer(file, lineterminator="\n").writerows([header, *visits])
             os.remove(self.path("small.results", "results.csv"))
             said = self.sweep()
-            self.assertEqual("unusable, the machine is busy: 2 of 4\nfastest: " in said, slower > 1, said)
+            end = "; the machine was busy in 2 of these" if busy else ""
+            self.assertEqual(f"unusable: 2 of 4{end}\nfastest: " in said, slower > 1, said)
             status = self.paradnn("status", "small.results", expect=0).stdout.splitlines()
             self.assertEqual(status[1].split() == ["unusable", "2"], slower > 1, status)
             self.assertEqual("unusable" in said + str(status), slower > 1)

@@ -416,6 +416,20 @@ class Report(unittest.TestCase):
         self.assertEqual(len(self.failures(page)), 20)
         self.assertIn("20 of 300 reasons.", page)
 
+    def test_states_of_the_machine(self):
+        """Which part of the visits found the threads far apart: of moved rows what they say, of others by their distance."""
+        header = [*HEADER, "rounds", "handoff_ns", "far_pct", "clock_ghz", "cpu_share_pct", "steal_pct"]
+        for distances, far in ((((100, ""), (400, ""), (250, 25)), "50 %"), (((100, ""), (140, ""), (110, "")), ""), ((("", ""),) * 3, None)):
+            rows = [dict(made, rounds=4 if i else 2, handoff_ns=distance, far_pct=far_pct, clock_ghz="" if far is None else 4 - i / 10,
+                         cpu_share_pct="" if far is None else 99 - i, steal_pct="" if far is None else i)
+                    for i, (made, (distance, far_pct)) in enumerate(zip(grid()[:3], distances))]
+            page = self.report(self.results(rows, f"states-{far}", header))
+            table = re.search(r"<table>(?:(?!</table>).)*States of states.*?</table>", page, re.S)
+            self.assertEqual(table is not None, far is not None)
+            if table:
+                cells = [html.unescape(re.sub(r"<[^>]*>", "", cell)) for cell in re.findall(r"<td[^>]*>(.*?)</td>", table[0], re.S)]
+                self.assertEqual(cells[1:], ["3", "10", "100", str(distances[1][0]), far, "3.8", "4", "97 %", "2 %"])
+
     def test_only(self):
         rows = grid() + [dict(row(8, 8, 1, 1, 0), status="timeout", reason="slow", time_ns_median="", gflops="")]
         place = self.results(rows)
