@@ -118,12 +118,8 @@ static size_t find_twice(const struct pdnn_value *values, size_t count, struct p
 
 static enum pdnn_status read_list(const struct pdnn_yaml *node, struct pdnn_arena *arena,
                                   struct pdnn_axis *axis, struct pdnn_err *err) {
-    const char *name = axis->def->name;
     if (!node->count)
-        return pdnn_yaml_fail(node, err, "%s is an empty list", name);
-    if (node->count > PDNN_AXIS_VALUES)
-        return pdnn_yaml_fail(node, err, "%s is a list of %zu values, the limit is %d; a range may have more",
-                              name, node->count, PDNN_AXIS_VALUES);
+        return pdnn_yaml_fail(node, err, "%s is an empty list", axis->def->name);
     struct pdnn_value *values = pdnn_arena_alloc(arena, node->count, sizeof *values);
     size_t count = 0;
     for (const struct pdnn_yaml *child = node->first; child; child = child->next) {

@@ -5,8 +5,6 @@
 #include "gen/yaml/document.h"
 #include "models/instance.h"
 
-enum { PDNN_AXIS_VALUES = 4096 }; /* in one list; a range may have any number */
-
 struct pdnn_axis {
     const struct pdnn_param_def *def;
     const struct pdnn_yaml *node; /* where it was written */

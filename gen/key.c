@@ -1,5 +1,6 @@
 #include "gen/key.h"
 
+#include "base/file.h"
 #include "base/units.h"
 
 #include <assert.h>
@@ -24,6 +25,13 @@ enum pdnn_status pdnn_key_check_scalar(const struct pdnn_yaml *value, const char
     if (pdnn_yaml_is_null(value))
         return pdnn_yaml_fail(value, err, "%.60s has no value", name);
     return PDNN_OK;
+}
+
+const char *pdnn_key_path(const struct pdnn_yaml *value, struct pdnn_arena *arena) {
+    const bool is_in_file = value->line && pdnn_file_descriptor(value->file) < 0;
+    const char *slash = is_in_file && *value->text != '/' ? strrchr(value->file, '/') : NULL;
+    return pdnn_arena_printf(arena, "%.*s%s", slash ? (int)(slash - value->file) + 1 : 0, value->file,
+                             value->text);
 }
 
 enum pdnn_status pdnn_key_unknown(const struct pdnn_yaml *key, const struct pdnn_key_unknown *unknown,

@@ -59,6 +59,10 @@ enum pdnn_status pdnn_key_check_map(const struct pdnn_yaml *node, const char *wh
 /* PDNN_INVALID unless value is a scalar that is present. */
 enum pdnn_status pdnn_key_check_scalar(const struct pdnn_yaml *value, const char *name, struct pdnn_err *err);
 
+/* The path that the value names: a relative one starts at the directory of the file that has the value, or
+ * where the program is for one that was typed or piped. */
+const char *pdnn_key_path(const struct pdnn_yaml *value, struct pdnn_arena *arena);
+
 /* What the message about an unknown key says. */
 struct pdnn_key_unknown {
     const char *what;         /* is unknown in it: "measure" */

@@ -104,9 +104,7 @@ static enum pdnn_status read_table(const struct pdnn_yaml *file, struct pdnn_yam
     enum pdnn_status status = pdnn_key_check_scalar(file, "file", err);
     if (status != PDNN_OK)
         return status;
-    const char *slash = file->line && *file->text != '/' ? strrchr(file->file, '/') : NULL;
-    const char *path =
-        pdnn_arena_printf(arena, "%.*s%s", slash ? (int)(slash - file->file) + 1 : 0, file->file, file->text);
+    const char *path = pdnn_key_path(file, arena);
     status = pdnn_file_read(path, PDNN_YAML_FILE_BYTES, &text, &length, err);
     if (status != PDNN_OK)
         return pdnn_yaml_wrap(file, err);

@@ -19,10 +19,11 @@ static enum pdnn_status read_text(const struct pdnn_key_def *key, const struct p
 static const struct pdnn_key_def seqpoint_keys[] = {
     {PDNN_KEY("lengths", read_text, struct pdnn_spec_seqpoint, lengths), .values = "a file or a distribution",
      .absent = "an error of `paradnn seqpoint`",
-     .help = "lengths of the examples: a file with one, or source and target, per line; "
-             "librispeech-clean-100, librispeech-clean-360, librispeech-other-500, librispeech-dev-clean, "
-             "iwslt15-en-vi, azure-chat, azure-code; uniform:LOW-HIGH, lognormal:MU,SIGMA or "
-             "histogram:LOW-HIGH=COUNT,...",
+     .help =
+         "lengths of the examples: a file, from the spec's directory, with one, or source and target, per line; "
+         "librispeech-clean-100, librispeech-clean-360, librispeech-other-500, librispeech-dev-clean, "
+         "iwslt15-en-vi, azure-chat, azure-code; uniform:LOW-HIGH, lognormal:MU,SIGMA or "
+         "histogram:LOW-HIGH=COUNT,...",
      .example = "iwslt15-en-vi"},
     {PDNN_KEY("examples", pdnn_key_read_i64, struct pdnn_spec_seqpoint, examples), PDNN_KEY_RANGE(1, 1 << 24),
      .absent = "as many as the data set has", .help = "examples in the epoch", .example = "33328"},

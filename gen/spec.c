@@ -1,5 +1,6 @@
 #include "gen/spec.h"
 
+#include "base/paths/program.h"
 #include "base/units.h"
 #include "gen/language.h"
 #include "gen/model.h"
@@ -10,6 +11,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A document's top level. */
 struct sections {
@@ -38,7 +40,9 @@ static const struct pdnn_key_def section_keys[] = {
      .example = "{lengths: iwslt15-en-vi, sampler: bucket}"},
     {PDNN_KEY("dataset", pdnn_key_read_node, struct sections, dataset),
      .values = "a directory, or a list of directories", .absent = "an error with `data: file`",
-     .help = "data sets of `data: file`; of several, each model reads the first that has what it reads",
+     .help =
+         "data sets of `data: file`; of several, each model reads the first that has what it reads; paths start at "
+         "the spec's directory",
      .example = "[images.data, tokens.data]"},
     {PDNN_KEY("models", pdnn_key_read_node, struct sections, models), .values = "a list of entries",
      .absent = "an error", .help = "what to run",
@@ -341,6 +345,30 @@ static enum pdnn_status replace_models(struct pdnn_yaml *root, const char *model
     return PDNN_OK;
 }
 
+static void start_at(struct pdnn_yaml *value, const struct pdnn_source *source, const char *here,
+                     bool is_sure, struct pdnn_arena *arena) {
+    if (value->kind != PDNN_YAML_SCALAR || !*value->text || pdnn_yaml_is_null(value))
+        return;
+    const char *path = here && *value->text != '/' ? pdnn_arena_printf(arena, "%s/%s", here, value->text)
+                       : here || source->installed ? value->text
+                                                   : pdnn_key_path(value, arena);
+    if (is_sure || access(path, F_OK) == 0)
+        value->text = path;
+}
+
+/* Lets the paths of a document start at its file's directory; those of an installed spec are the user's, and
+ * not there. here: at that directory, for the record, which lies elsewhere. Lengths may be a distribution. */
+static void start_paths(struct pdnn_yaml *root, const struct pdnn_source *source, const char *here,
+                        struct pdnn_arena *arena) {
+    struct pdnn_yaml *sets = pdnn_yaml_find(root, "dataset"), *epoch = pdnn_yaml_find(root, "seqpoint");
+    struct pdnn_yaml *lengths = epoch ? pdnn_yaml_find(epoch, "lengths") : NULL;
+    const bool is_list = sets && sets->kind == PDNN_YAML_LIST;
+    for (struct pdnn_yaml *set = is_list ? sets->first : sets; set; set = is_list ? set->next : NULL)
+        start_at(set, source, here, true, arena);
+    if (lengths)
+        start_at(lengths, source, here, false, arena);
+}
+
 static enum pdnn_status load(const char *const *arguments, size_t n_arguments, const char *const *sets,
                              size_t n_sets, const char *models, struct pdnn_spec *spec,
                              struct pdnn_err *err) {
@@ -352,6 +380,7 @@ static enum pdnn_status load(const char *const *arguments, size_t n_arguments, c
         .sources = sources, .n_sources = n_arguments, .sets = sets, .n_sets = n_sets};
     enum pdnn_status status = PDNN_OK;
     size_t n_stdin = 0;
+    char here[PDNN_PROGRAM_TEXT];
     for (size_t i = 0; i < n_arguments; i++)
         n_stdin += strcmp(arguments[i], "-") == 0;
     if (n_stdin > 1)
@@ -367,8 +396,10 @@ static enum pdnn_status load(const char *const *arguments, size_t n_arguments, c
         pdnn_spec_models_spell_out(roots[i], &spec->arena);
     for (size_t i = 0; i < n_sets && status == PDNN_OK; i++)
         status = pdnn_override_apply(sets[i], roots, origin.n_roots, &count, &spec->arena, err);
-    for (size_t i = 0; i < origin.n_roots && status == PDNN_OK; i++)
+    for (size_t i = 0; i < origin.n_roots && status == PDNN_OK; i++) {
+        start_paths(roots[i], source_of[i], NULL, &spec->arena);
         status = pdnn_rows_load(roots[i], &count, &spec->arena, err);
+    }
     if (status == PDNN_OK && models)
         status = origin.n_roots == 1
                      ? replace_models(roots[0], models, &spec->arena, err)
@@ -384,6 +415,8 @@ static enum pdnn_status load(const char *const *arguments, size_t n_arguments, c
         status = read_document(source_of[i], roots[i], i == origin.governor, spec, err);
     if (status == PDNN_OK)
         status = check_instances(spec, err);
+    for (size_t i = 0; i < origin.n_roots && getcwd(here, sizeof here); i++)
+        start_paths(roots[i], source_of[i], here, &spec->arena);
     if (status == PDNN_OK)
         status = pdnn_origin_record(&origin, &spec->arena, &spec->text, err);
     return status;

@@ -157,8 +157,8 @@ static void put_bounds(struct page *page) {
     put_text(
         page,
         "A command takes at most %d values, aliases counted as often as used, %d MiB of text and %d models; "
-        "a list has at most %d values, a document at most %d anchors.",
-        PDNN_YAML_NODES, PDNN_YAML_TEXTS_BYTES >> 20, PDNN_SPEC_MODELS, PDNN_AXIS_VALUES, PDNN_YAML_ANCHORS);
+        "a document has at most %d anchors.",
+        PDNN_YAML_NODES, PDNN_YAML_TEXTS_BYTES >> 20, PDNN_SPEC_MODELS, PDNN_YAML_ANCHORS);
 }
 
 /* A line of the text that is one of these names is made from tables. */

@@ -299,7 +299,7 @@ static bool is_merge(const struct pdnn_yaml *child) {
 static enum pdnn_status find_counted(struct builder *builder, const struct pdnn_yaml *map,
                                      const struct pdnn_yaml *child, const struct pdnn_yaml **found,
                                      struct pdnn_err *err) {
-    enum { SEARCHED_NODES = 64 };
+    enum { SEARCHED_NODES = 32 };
     builder->count->nodes += map->count / SEARCHED_NODES;
     *found = pdnn_yaml_find(map, child->key->text);
     return builder->count->nodes <= PDNN_YAML_NODES

@@ -19,7 +19,7 @@ enum {
     PDNN_YAML_ANCHORS = 256,         /* of one document */
     PDNN_YAML_DIRECTIVES = 16,       /* lines of one file that begin with % */
     /* Of everything that is counted together, aliases as often as they are used. */
-    PDNN_YAML_NODES = 1 << 17,
+    PDNN_YAML_NODES = 1 << 18,
     PDNN_YAML_TEXTS_BYTES = 4 << 20 /* keys and scalars */
 };
 

@@ -80,7 +80,7 @@ SPECS = {
     "a map merged often": model("layers: 1", "  - fc: &a {" + ", ".join(f"k{i}: 1" for i in range(300)) + "}\n"
                                 + ("  - fc: {<<: [" + "*a, " * 60 + "]}\n") * 60),
     "many columns": model("", "    rows: {columns: [" + "nodes, " * 100000 + "], values: [[1]]}\n"),
-    "many rows": model("", "    rows: {columns: [nodes, batch], values: [" + "[1, 2], " * 40000 + "]}\n"),
+    "many rows": model("", "    rows: {columns: [nodes, batch], values: [" + "[1, 2], " * 100000 + "]}\n"),
     "a long key": model("k" * 900000 + ": 1"),
     "a long key of its own": "? " + "k" * 900000 + "\n: 1\n" + model(""),
     "a long value": "sweep: " + "x" * 900000 + "\n" + model(""),
@@ -105,7 +105,7 @@ ARGUMENTS = {
     "--set keys": sets(*[f"k{i}=1" for i in range(40000)]),
     "--set keys of a map": sets(*[f"measure.k{i}=1" for i in range(30000)]),
     "--set the last of many": ["many.yaml"] + sets(*["models.4999.where=1 < 2"] * 20000)[1:],
-    "--set a list": sets("models.0.fc.nodes=[" + ",".join(map(str, range(1, 20000))) + "]"),
+    "--set a list": sets("models.0.fc.nodes=[" + "7," * 60000 + "]"),
     "--set aliases": sets("measure=[&a x" + ",*a" * 40000 + "]"),
     "--set nested": sets("measure=" + "[" * 120000),
     "--set a path": sets("a." * 60000 + "b=1"),

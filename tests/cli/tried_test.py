@@ -180,6 +180,22 @@ class Tried(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stderr if "--count" not in arguments else ""), (0, ""))
                 self.assertTrue(re.search(expected, done.stdout, re.S), done.stdout)
 
+    def test_long_tables(self):
+        """As many rows, and as long a list, as a range has values: published tables have 8,539 and 14,000."""
+        rows = [(at % 127 + 1, at // 127 + 1) for at in range(14000)]
+        with open(os.path.join(self.directory, "long.csv"), "w", encoding="utf-8") as file:
+            file.write("layers,nodes,input,output,batch,a,b,c,d\n" + "".join(f"{a},{b},{a},{b},7,8,9,{a},3\n" for a, b in rows))
+        specs = {"table.yaml": "models: [{fc: {}, rows: {file: long.csv, columns: [layers, nodes, input, output, batch]}}]\n",
+                 "list.yaml": "models: [fc: {nodes: [" + ", ".join(map(str, range(1, 14001))) + "]}]\n",
+                 "range.yaml": "models: [fc: {nodes: {from: 1, to: 14000, plus: 1}}]\n",
+                 "values.yaml": "models: [{fc: {}, rows: {columns: [layers, nodes], values: " + str([list(row) for row in rows]) + "}}]\n"}
+        for name, spec in specs.items():
+            with open(os.path.join(self.directory, name), "w", encoding="utf-8") as file:
+                file.write(spec)
+            done = self.paradnn(f"list --count {name}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, r"\n +14000 ", name)
+
     def test_wrong(self):
         before = self.files()
         for arguments, expected in WRONG:

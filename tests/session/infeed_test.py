@@ -81,6 +81,22 @@ class Infeed(unittest.TestCase):
         self.assertEqual(again.returncode, 2)
         self.assertIn("dataset was", again.stderr)
 
+    def test_paths_start_at_the_spec(self):
+        """Wherever the command is, also when it goes on, and from the directory's own spec; one that is typed starts here."""
+        spec = ("dataset: [../rows]\nrun: {data: file, threads: 1, mode: infer}\n"
+                "models: [fc: {layers: 1, nodes: 16, input: 12, output: 4, batch: 8}]\n")
+        os.mkdir(os.path.join(self.room, "specs"))
+        write(spec, self.room, "specs", "a.yaml")
+        write(spec.replace("../rows", "rows"), self.room, "specs", "b.yaml")
+        for visits, (here, name, *typed) in enumerate(((".", "specs/a.yaml"), ("specs", "a.yaml"), (".", "out/spec.yaml"),
+                                                       (".", "specs/b.yaml", *sets("dataset=rows"))), 1):
+            done = subprocess.run([PARADNN, "sweep", name, "-o", os.path.join(self.room, "out"), "--quiet", "--ceilings", os.path.join(self.room, "roofs.csv"),
+                                   *sets(*SHORT, f"measure.rounds={visits}"), *typed],
+                                  capture_output=True, text=True, cwd=os.path.join(self.room, here), env=ENVIRONMENT)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual([(row["status"], row["rounds"]) for row in self.table()], [("ok", str(visits))])
+        self.refuses("dataset: specs/rows: No such file", spec="specs/b.yaml", output="new")
+
     def test_refuses_before_anything_runs(self):
         self.refuses("the spec names none", "run.data=file")
         self.refuses("nowhere: No such file", "run.data=file", "dataset=nowhere")
