@@ -185,7 +185,7 @@ extern const char *const pdnn_shard_bases[];   /* 0, 1 */
 #define PDNN_OPTIONS_SHARD                                                                                   \
     {"shard", 0, "I/N",                                                                                      \
      .help = "only the instances of shard I of N, dealt by predicted time so that all shards end together; " \
-             "auto/N takes I from the job array of Slurm, PBS, LSF or SGE"},                                 \
+             "auto/N takes I from the job array of Slurm, PBS, LSF, SGE, HyperQueue, Flux and others"},      \
     {                                                                                                        \
         "shard-base", 0, "0|1", .choices = pdnn_shard_bases, .needs = "shard",                               \
                                 .help = "what the shards count from: 0 (the default) to N-1, or 1 to N"      \

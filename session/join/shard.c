@@ -85,6 +85,11 @@ static const struct array_variable {
     {"PBS_ARRAYID", "", NULL, NULL, NULL},
     {"LSB_JOBINDEX", "0", NULL, "LSB_JOBINDEX_END", NULL},
     {"SGE_TASK_ID", "undefined", "SGE_TASK_FIRST", "SGE_TASK_LAST", NULL},
+    {"HQ_TASK_ID", "", NULL, NULL, NULL},
+    {"FLUX_JOB_CC", "", NULL, NULL, NULL},
+    {"PJM_BULKNUM", "", NULL, NULL, NULL},
+    {"AWS_BATCH_JOB_ARRAY_INDEX", "", NULL, NULL, "AWS_BATCH_JOB_ARRAY_SIZE"},
+    {"JOB_COMPLETION_INDEX", "", NULL, NULL, NULL},
 };
 
 static int64_t number_of(const char *name, int64_t fallback) {
@@ -116,8 +121,8 @@ static enum pdnn_status check_array(const char *text, const struct array_variabl
                      text, from, to, variable->last, first, end, hint);
 }
 
-/* *found: the variable that has the number. */
-static enum pdnn_status find_index(const struct array_variable **found, int64_t *index,
+/* *found: the variable that has the number. text: "auto/16". */
+static enum pdnn_status find_index(const char *text, const struct array_variable **found, int64_t *index,
                                    struct pdnn_err *err) {
     const char *name = NULL;
     for (size_t i = 0; i < sizeof array_variables / sizeof *array_variables; i++) {
@@ -140,8 +145,10 @@ static enum pdnn_status find_index(const struct array_variable **found, int64_t 
     struct pdnn_str names = {0};
     for (size_t i = 0; i < sizeof array_variables / sizeof *array_variables; i++)
         pdnn_str_printf(&names, "%s%s", i ? ", " : "", array_variables[i].name);
-    pdnn_fail(err, PDNN_INVALID, "--shard auto: not in a job array, none of %s has a number",
-              pdnn_str_text(&names));
+    pdnn_fail(err, PDNN_INVALID,
+              "--shard auto: not in a job array, none of %s has a number; another variable is given "
+              "itself: --shard \"$VARIABLE%s\"",
+              pdnn_str_text(&names), strchr(text, '/'));
     pdnn_str_finish(&names);
     return PDNN_INVALID;
 }
@@ -164,7 +171,7 @@ enum pdnn_status pdnn_shard_parse(const char *text, const char *base, struct pdn
     if (count < 1 || count > PDNN_SHARDS_MAX)
         return pdnn_fail(err, PDNN_INVALID, "--shard is '%s', but there can be 1 to %d shards", text,
                          PDNN_SHARDS_MAX);
-    if (is_auto && find_index(&variable, &index, err) != PDNN_OK)
+    if (is_auto && find_index(text, &variable, &index, err) != PDNN_OK)
         return err->status;
     if (variable && check_array(text, variable, first, count, err) != PDNN_OK)
         return err->status;
@@ -181,7 +188,7 @@ enum pdnn_status pdnn_shard_parse(const char *text, const char *base, struct pdn
 uint32_t pdnn_shard_array_tasks(const char *text) {
     const struct array_variable *variable = NULL;
     int64_t index;
-    if (!text || strncmp(text, "auto/", 5) != 0 || find_index(&variable, &index, NULL) != PDNN_OK)
+    if (!text || strncmp(text, "auto/", 5) != 0 || find_index(text, &variable, &index, NULL) != PDNN_OK)
         return 0;
     int64_t from = number_of(variable->first, 0), to = number_of(variable->last, -1);
     int64_t tasks = number_of(variable->count, variable->first ? to - from + 1 : 0);
