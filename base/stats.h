@@ -7,6 +7,9 @@
 /* Sorts ascending, in place. */
 void pdnn_sort(double *values, size_t count);
 
+/* Fewer values are no sample: no median, quantile or range of theirs is told to people. */
+#define PDNN_SAMPLE_LEAST 3
+
 /* Quantile q in [0, 1] of sorted values, linear between neighbours (type 7); count > 0. */
 double pdnn_quantile_sorted(const double *sorted, size_t count, double q);
 

@@ -78,7 +78,7 @@ static const struct pdnn_column_def summary_columns[] = {
 };
 static const struct pdnn_table_def summary_def = {"strata", "errors by family and mode", summary_columns, 8};
 
-/* A quantile of a column, or of its sizes, over those of the rows that have a value. */
+/* A quantile of a column, or of its sizes, over those of the rows that have a value; NaN for few. */
 static double quantile(const struct pdnn_table *table, const struct pdnn_row_list *rows, size_t column,
                        bool of_sizes, double q) {
     double *values = pdnn_alloc(rows->count + 1, sizeof *values);
@@ -89,7 +89,7 @@ static double quantile(const struct pdnn_table *table, const struct pdnn_row_lis
             values[count++] = of_sizes ? fabs(value) : value;
     }
     pdnn_sort(values, count);
-    const double found = count ? pdnn_quantile_sorted(values, count, q) : NAN;
+    const double found = count >= PDNN_SAMPLE_LEAST ? pdnn_quantile_sorted(values, count, q) : NAN;
     free(values);
     return found;
 }

@@ -141,10 +141,10 @@ static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_run *r
     char low[PDNN_UNIT_TEXT], high[PDNN_UNIT_TEXT], total[PDNN_UNIT_TEXT];
     pdnn_str_printf(out, "\n");
     if (projections->has_estimate)
-        pdnn_str_printf(out, "model-assisted: %s, 95 %% %s to %s (+-%.2f %%), from %zu iterations\n",
-                        pdnn_format_ns(total, estimate->total), pdnn_format_ns(low, estimate->low),
-                        pdnn_format_ns(high, estimate->high), 100 * pdnn_sample_half_width(estimate),
-                        run->draws);
+        pdnn_str_printf(
+            out, "model-assisted: %s, 95 %% %s to %s (+-%.2f %%, sampling error only), from %zu iterations\n",
+            pdnn_format_ns(total, estimate->total), pdnn_format_ns(low, estimate->low),
+            pdnn_format_ns(high, estimate->high), 100 * pdnn_sample_half_width(estimate), run->draws);
     const double target = run->rules.target_error;
     if (projections->has_estimate && target > 0)
         pdnn_str_printf(out, "target +-%.3g %%: %s with %zu iterations\n", 100 * target,

@@ -211,7 +211,10 @@ static void largest_need_memory(struct pdnn_question *q) {
     pdnn_str_finish(&value);
     for (size_t at = 0; at < rows->count + rows->left_out; at++) {
         const enum pdnn_outcome outcome = pdnn_outcome_find(pdnn_selection_get(rows, at, rows->status));
-        const double bytes = pdnn_selection_value(rows, at, PDNN_RESULT_MEMORY_BYTES);
+        /* What only the library knows beforehand is known where it was allocated. */
+        const double predicted = pdnn_selection_value(rows, at, PDNN_RESULT_MEMORY_BYTES),
+                     bytes = isnan(predicted) ? pdnn_selection_value(rows, at, PDNN_RESULT_PLAN_BYTES)
+                                              : predicted;
         if (at < rows->count) {
             largest = fmax(largest, bytes);
         } else if (outcome == PDNN_OUTCOME_OOM_PREDICTED || outcome == PDNN_OUTCOME_OOM) {
@@ -233,6 +236,8 @@ static void largest_need_memory(struct pdnn_question *q) {
     else if (n_refused)
         pdnn_claim_say(q, PDNN_HOLDS, "Models that did not fit the memory limit: %zu of %zu%s.", n_refused, n,
                        sizes);
+    else if (!(largest > 0))
+        pdnn_claim_say(q, PDNN_CANNOT_BE_TOLD, "What memory the models took is not known.");
     else
         pdnn_claim_say(q, largest > near * limit ? PDNN_DOES_NOT_HOLD : PDNN_CANNOT_BE_TOLD,
                        "All models that ran fit (%zu); the largest has %s of tensors, with a limit of %s.", n,

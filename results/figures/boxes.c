@@ -30,7 +30,8 @@ struct dot {
     size_t box;
     const char *name;
     double value;
-    bool measured, doubtful;
+    const char *method; /* of its row; NULL: it is in no table */
+    bool doubtful;
 };
 
 struct picture {
@@ -139,9 +140,13 @@ static void add_measured(struct picture *p) {
                 continue;
             pdnn_instance_resolve(&instance, instance.setting[PDNN_SETTING_THREADS]);
             const struct pdnn_preset *preset = pdnn_instance_preset(&instance, &presets);
+            const int column = p->selection->results.at[PDNN_RESULT_METHOD];
+            const char *method = pdnn_results_text(&p->selection->results, row, column);
+            if (!*method || strcmp(method, "direct") == 0)
+                method = "measured";
             if (preset)
-                add_dot(p,
-                        (struct dot){b, preset->name, p->value[row], true, p->notes[row] & PDNN_NOTES_DOUBT});
+                add_dot(p, (struct dot){b, preset->name, p->value[row], method,
+                                        p->notes[row] & PDNN_NOTES_DOUBT});
         }
 }
 
@@ -156,12 +161,12 @@ static void add_others(struct picture *p) {
             struct pdnn_err ignored = {0};
             bool has = false;
             for (size_t k = 0; k < p->n_dots && !has; k++)
-                has = p->dot[k].box == box && p->dot[k].measured &&
+                has = p->dot[k].box == box && p->dot[k].method &&
                       strcmp(p->dot[k].name, family->presets[i].name) == 0;
             pdnn_instance_init_preset(&instance, family, &family->presets[i]);
             pdnn_instance_resolve(&instance, 1);
             if (!has && pdnn_cost_instance(&instance, &arena, false, &totals, &ignored) == PDNN_OK)
-                add_dot(p, (struct dot){box, family->presets[i].name, (double)totals.params, false, false});
+                add_dot(p, (struct dot){box, family->presets[i].name, (double)totals.params, NULL, false});
         }
     }
     pdnn_arena_finish(&arena);
@@ -224,7 +229,7 @@ static void draw_dots(struct picture *p) {
         double spread = ((double)(i % 5) - 2) / 5 * box_part * 0.7;
         const struct pdnn_spot spot = {pdnn_scale_at(&p->bars.x, p->bars.bar[p->dot[i].box].center + spread),
                                        pdnn_scale_at(&p->y, p->dot[i].value)};
-        const struct pdnn_mark marks[] = {mark_of(p->look[i], p->dot[i].measured), pdnn_plot_cross};
+        const struct pdnn_mark marks[] = {mark_of(p->look[i], p->dot[i].method), pdnn_plot_cross};
         for (int k = 0; k <= p->dot[i].doubtful; k++)
             pdnn_draw_points(&p->in->canvas, &spot, &(size_t){p->n_boxes + i}, 1, marks[k]);
     }
@@ -239,7 +244,7 @@ static void list_dots(struct picture *p) {
     p->look = pdnn_arena_alloc(&p->in->arena, p->n_dots, sizeof *p->look);
     for (size_t i = 0; i < p->n_dots; i++) {
         names[i] = (struct pdnn_color_cell){p->dot[i].name, NAN};
-        hollow = hollow || !p->dot[i].measured;
+        hollow = hollow || !p->dot[i].method;
         crossed = crossed || p->dot[i].doubtful;
     }
     pdnn_plot_color(names, p->n_dots, &p->in->arena, p->look, &key);
@@ -296,7 +301,7 @@ static void fill_data(struct picture *p) {
         for (size_t k = 0; k < n; k++)
             pdnn_table_set_text(&p->in->data, row, k, get(p, box, k));
         if (dot)
-            pdnn_picture_fill(p->in, n, dot->measured ? "measured" : "preset", dot->name, (size_t)1, NAN, NAN,
+            pdnn_picture_fill(p->in, n, dot->method ? dot->method : "preset", dot->name, (size_t)1, NAN, NAN,
                               dot->value, NAN, NAN);
         else
             pdnn_picture_fill(p->in, n, "box", "", p->box[box].rows.count, q[0], q[1], q[2], q[3], q[4]);
@@ -318,7 +323,7 @@ static void describe(struct picture *p) {
     pdnn_bars_place(&p->bars, right, 0);
     pdnn_selection_values(p->selection, SIZE_MAX, &p->keys, &keys);
     p->y.from = pdnn_bars_put(&p->bars, foot,
-                              p->is_span ? "A bar goes from the least to the greatest model that was measured"
+                              p->is_span ? "A bar goes from the least to the greatest model"
                                          : "Box: percentiles 9 to 91; bar: median; whiskers: percentiles 2 "
                                            "and 98; circles: beyond; n: models.",
                               pdnn_plot_keep(&p->in->arena, &keys));

@@ -46,8 +46,10 @@ static void put_notes(struct pdnn_picture *p) {
     for (size_t i = 0; i < p->chart.n_points; i++)
         pdnn_texts_add(&colors, p->chart.point[i].color.text);
     const size_t shown = colors.count > 1 && colors.count <= COLORS_MAX ? colors.count : 0;
-    pdnn_chart_note(&p->chart, "median error, median |error|,");
-    pdnn_chart_note(&p->chart, "share within 10 %%:");
+    if (p->chart.n_points >= PDNN_SAMPLE_LEAST) {
+        pdnn_chart_note(&p->chart, "median error, median |error|,");
+        pdnn_chart_note(&p->chart, "share within 10 %%:");
+    }
     for (size_t k = 0; k <= shown; k++) {
         size_t count = 0, within = 0;
         for (size_t i = 0; i < p->chart.n_points; i++) {
@@ -57,6 +59,8 @@ static void put_notes(struct pdnn_picture *p) {
             absolute[count] = fabs(error[count]);
             within += absolute[count++] <= band;
         }
+        if (count < PDNN_SAMPLE_LEAST)
+            continue;
         pdnn_chart_note(&p->chart, "%s: %+.1f %%, %.1f %%, %.0f %%", k < shown ? colors.text[k] : "all",
                         100 * pdnn_median(error, count), 100 * pdnn_median(absolute, count),
                         100 * (double)within / (double)count);

@@ -274,7 +274,7 @@ static void draw_caption(struct picture *p) {
         pdnn_str_printf(&caption, "; a cross: all failed, a small one: some did, %zu in all", p->grid.failed);
     if (p->grid.predicted)
         pdnn_str_printf(&caption, "; ~: some are predicted, %zu in all", p->grid.predicted);
-    pdnn_str_printf(&caption, "; white: nothing was measured%s",
+    pdnn_str_printf(&caption, "; white: no model ended ok%s",
                     p->grid.n_ratios ? ", of a ratio: no pair; a ratio is the geometric mean of its pairs"
                                      : "");
     p->bottom = caption_bottom + caption_gap +

@@ -165,7 +165,7 @@ struct part {
     double threads, batch;
 };
 
-/* The quantile of a column of these points; NaN for none. */
+/* The quantile of a column of these points; NaN for few. */
 static double quantile_of(const struct picture *p, struct part part, size_t column, double quantile) {
     double *number = pdnn_arena_alloc(&p->in->arena, p->in->chart.n_points, sizeof *number);
     size_t count = 0;
@@ -178,7 +178,7 @@ static double quantile_of(const struct picture *p, struct part part, size_t colu
             (isnan(part.batch) || batch_of(p, p->among[i]) == part.batch))
             number[count++] = pdnn_table_number(&p->in->data, i, column);
     pdnn_sort(number, count);
-    return count ? pdnn_quantile_sorted(number, count, quantile) : NAN;
+    return count >= PDNN_SAMPLE_LEAST ? pdnn_quantile_sorted(number, count, quantile) : NAN;
 }
 
 /* Families, if there are several, each once, then all. */
@@ -191,13 +191,18 @@ static void note_families(struct picture *p) {
     const size_t shown = families.count > FAMILIES_MAX ? FAMILIES_MAX
                          : families.count > 1          ? families.count
                                                        : 0;
-    pdnn_chart_note(&p->in->chart, "parallel efficiency, median:");
+    bool is_said = false;
     for (size_t i = 0; i <= shown; i++) {
         const char *family = i < shown ? families.text[i] : NULL;
         const struct part of = {false, family, NAN, NAN}, of_weak = {true, family, NAN, NAN};
         const double strong = quantile_of(p, of, EFFICIENCY, 0.5),
                      weak = quantile_of(p, of_weak, EFFICIENCY, 0.5);
         struct pdnn_str text = {0};
+        if (isnan(strong) && isnan(weak))
+            continue;
+        if (!is_said)
+            pdnn_chart_note(&p->in->chart, "parallel efficiency, median:");
+        is_said = true;
         if (!isnan(strong))
             pdnn_str_printf(&text, "%.0f %%", strong * 100);
         if (!isnan(weak))
@@ -214,6 +219,7 @@ static void note_families(struct picture *p) {
 static void note_fractions(struct picture *p) {
     const struct pdnn_chart *chart = &p->in->chart;
     struct pdnn_arena *arena = &p->in->arena;
+    bool is_said = false;
     for (double threads = 0, next;; threads = next) {
         double largest = NAN;
         next = INFINITY;
@@ -226,14 +232,18 @@ static void note_fractions(struct picture *p) {
         }
         if (isinf(next))
             return;
-        if (threads == 0)
-            pdnn_chart_note(&p->in->chart, "fraction f: median, percentile:");
         for (int at_largest = 0; at_largest <= !isnan(largest); at_largest++) {
             const struct part part = {false, NULL, next, at_largest ? largest : NAN};
+            const double median = quantile_of(p, part, FRACTION, 0.5);
+            if (isnan(median))
+                continue;
+            if (!is_said)
+                pdnn_chart_note(&p->in->chart, "fraction f: median, percentile:");
+            is_said = true;
             pdnn_chart_note(&p->in->chart, "%s: %s, 90 %%: %s",
                             at_largest ? pdnn_arena_printf(arena, "   batch %.0f", largest)
                                        : pdnn_arena_printf(arena, "%.0f %ss", next, p->one),
-                            pdnn_plot_number(arena, quantile_of(p, part, FRACTION, 0.5), 2),
+                            pdnn_plot_number(arena, median, 2),
                             pdnn_plot_number(arena, quantile_of(p, part, FRACTION, 0.9), 2));
         }
     }

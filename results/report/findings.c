@@ -194,7 +194,7 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
         pdnn_html_put(out, "<li>%s.</li>\n", source->progress);
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         struct values found = collect(rows, ranges[i].column, room);
-        if (!found.n)
+        if (found.n < PDNN_SAMPLE_LEAST)
             continue;
         pdnn_str_printf(out, "<li>%s ", ranges[i].says);
         put_number(out, found.value[0], 3, " to ");
@@ -212,7 +212,7 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
                             found == 1 ? "model is" : "models are", what);
     }
     struct values found = collect(rows, PDNN_RESULT_TIME_NS_MEDIAN, room);
-    if (found.n) {
+    if (found.n >= PDNN_SAMPLE_LEAST) {
         pdnn_str_printf(out, "<li>Half of the 95 %% intervals of step times are within \xc2\xb1 ");
         put_number(out, pdnn_quantile_sorted(found.value, found.n, 0.5), 2, " %");
         pdnn_str_printf(out, "; %zu %s noisy.</li>\n", n_noisy, n_noisy == 1 ? "model is" : "models are");

@@ -58,7 +58,7 @@ static void put_limits(struct pdnn_str *out, const struct source *s) {
         if (pdnn_table_number(limits, row, PDNN_PROJECTED_LIMIT_LIMIT) >= LEAST_LIMIT)
             pdnn_rows_add(&rows, row);
     pdnn_html_put_table(out, limits, &rows, columns, sizeof columns / sizeof *columns,
-                        "%s: how many times as fast a measured step could be if a part took no time, "
+                        "%s: how many times as fast a step could be if a part took no time, "
                         "from %.1f on.",
                         s->of->name, LEAST_LIMIT);
     pdnn_rows_finish(&rows);

@@ -74,6 +74,13 @@ class Report(unittest.TestCase):
         self.assertIn("they reach 0.250 to 6.00 %, median 1.25 % of their roofs; farthest below: layers=4 nodes=32 batch=1.", lines)
         self.assertIn("Half of the 95 % intervals of step times are within \u00b1 4.0 %; 0 models are noisy.", lines)
 
+    def test_few_are_no_sample(self):
+        for n, said in ((1, False), (2, False), (3, True)):
+            page = self.report(self.results(grid()[:n], f"n{n}"))
+            findings = re.search(r'<section id="findings".*?</section>', page, re.S).group(0)
+            for text in ("FLOP rates are", "they reach", "Half of the"):
+                self.assertEqual(text in findings, said, (n, text))
+
     def test_one_is_said_as_one(self):
         page = self.report(self.results(grid()[:1]))
         self.assertIn("<li>1 of 1 model ended ok: 1 is bound by compute, 0 by memory, 0 by overhead.</li>", page)

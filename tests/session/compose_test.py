@@ -181,6 +181,9 @@ class Compose(Case):
             self.assertAlmostEqual(drawn[row["id"]], float(row["error_pct"]), delta=0.1)
         again = self.run_paradnn("compose", "small.yaml", "-o", "a", "--ceilings", self.roofs, "--validate", "2", "--format", "csv")
         self.assertEqual(again.stdout, done.stdout)
+        # Two are no sample: neither their median nor a share of them is told.
+        self.assertNotIn("(median)", self.compose("small.yaml", "-o", "a", "--validate", "2").stdout)
+        self.assertNotIn("median error", self.run_paradnn("plot", "composed", "a", "--format", "svg", "-o", "/dev/stdout").stdout)
 
     def test_models_that_run_give_the_others_intervals(self):
         """30 models, of which nine run for that: just enough to have any, for all strata together."""
@@ -208,7 +211,8 @@ class Compose(Case):
         for row in validated:
             self.assertAlmostEqual(float(row["high_ns"]) / float(row["composed_ns"]), max(reaches), 3)
         journal = self.table("a", "journal.csv")
-        self.compose("many.yaml", "-o", "a", "--calibrate", "9", "--validate", "3")
+        self.assertIn("(median)", self.compose("many.yaml", "-o", "a", "--calibrate", "9", "--validate", "3").stdout)
+        self.assertIn("median error", self.run_paradnn("plot", "composed", "a", "--format", "svg", "-o", "/dev/stdout").stdout)
         self.assertEqual(self.table("a", "journal.csv"), journal)
 
     def test_what_was_to_calibrate_and_did_not_run_is_like_the_others(self):
