@@ -210,19 +210,35 @@ void pdnn_hostfiles_governor(const char *root, int pu, char governor[PDNN_HOST_T
     free(text);
 }
 
+/* A line of a processing unit, "cpu3 user nice system idle iowait irq softirq steal ..."; false for others.
+ */
+static bool parse_steal(const char *line, int *unit, uint64_t *ticks) {
+    enum { STEAL = 7 };
+    char *at;
+    if (strncmp(line, "cpu", 3) != 0 || !isdigit((unsigned char)line[3]))
+        return false;
+    *unit = (int)strtol(line + 3, &at, 10);
+    for (int field = 0; field <= STEAL; field++) {
+        if (*at != ' ')
+            return false;
+        *ticks = strtoull(at, &at, 10);
+    }
+    return true;
+}
+
 double pdnn_hostfiles_steal_ns(const char *root, const int *units, int64_t count) {
-    static const char line[] = "cpu%d %*s %*s %*s %*s %*s %*s %*s %n";
     char *text = pdnn_hostfiles_read(root, "/proc/stat");
     double ns = 0;
     int64_t found = 0;
-    for (char *at = text; at && *at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL) {
-        int unit, end = 0;
-        if (sscanf(at, line, &unit, &end) != 1 || !end)
+    for (const char *line = text; line && *line; line += strcspn(line, "\n") + (strchr(line, '\n') != NULL)) {
+        int unit;
+        uint64_t ticks;
+        if (!parse_steal(line, &unit, &ticks))
             continue;
         for (int64_t i = 0; i < count; i++) {
             if (units[i] != unit)
                 continue;
-            ns += (double)strtoull(at + end, NULL, 10) * 1e9 / (double)sysconf(_SC_CLK_TCK);
+            ns += (double)ticks * 1e9 / (double)sysconf(_SC_CLK_TCK);
             found++;
         }
     }

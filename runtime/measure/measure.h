@@ -4,15 +4,9 @@
 #define RUNTIME_MEASURE_MEASURE_H
 
 #include "base/err.h"
+#include "runtime/measure/usage.h"
 #include "runtime/protocol/request.h"
 #include "runtime/protocol/visit.h"
-
-/* What the process has used so far. */
-struct pdnn_usage {
-    uint64_t cpu_ns; /* by the threads' own clocks; 0: one cannot be read */
-    uint64_t page_faults, context_switches;
-    double steal_ns; /* that the host took from the threads' cores; NaN: not known */
-};
 
 struct pdnn_measure_target {
     void *user;

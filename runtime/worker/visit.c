@@ -16,11 +16,9 @@
 #include "runtime/distributed/world.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 /* The outcome of a visit that fails with a status. */
 static const enum pdnn_outcome outcome_of[PDNN_STATUS_COUNT] = {
@@ -87,14 +85,7 @@ static void evict(void *user) {
 }
 
 static void read_usage(void *user, struct pdnn_usage *usage) {
-    const struct pdnn_thread_team *team = ((struct bench *)user)->team;
-    struct rusage process = {0};
-    getrusage(RUSAGE_SELF, &process);
-    *usage = (struct pdnn_usage){.page_faults = (uint64_t)(process.ru_minflt + process.ru_majflt),
-                                 .context_switches = (uint64_t)(process.ru_nvcsw + process.ru_nivcsw)};
-    for (int64_t i = 0; i < team->count; i++)
-        usage->steal_ns += pdnn_hostfiles_steal_ns("", &team->thread[i].unit, 1);
-    usage->cpu_ns = pdnn_threads_cpu_ns(team);
+    pdnn_usage_read(((struct bench *)user)->team, usage);
 }
 
 static void begin_together(void *user, uint64_t steps) {

@@ -9,6 +9,7 @@
 
 #include <limits.h>
 #include <sched.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -278,6 +279,24 @@ static void test_hostfiles_governor_and_throttle(void **state) {
     assert_int_equal(pdnn_hostfiles_throttle_count(root), 234);
 }
 
+/* Ticks of a hundredth of a second, of the processing units that are asked for. */
+static void test_hostfiles_steal(void **state) {
+    static const struct {
+        int units[2];
+        int64_t count;
+        double ns;
+    } rows[] = {{{0, 11}, 2, 210e7}, {{1}, 1, 7e7}, {{11}, 1, 200e7}, {{0, 2}, 2, NAN}, {{12}, 1, NAN}};
+    (void)state;
+    assert_true(isnan(pdnn_hostfiles_steal_ns(root, rows[0].units, 2)));
+    write_file(&(struct file){"/proc/stat",
+                              "cpu  1 2 3 4 5 6 7 999 0 0\ncpu0 1 2 3 4 5 6 7 10 0 0\ncpu1 1 2 3 4 5 6 7 7\n"
+                              "cpu11 1 2 3 4 5 6 7 200 0 0\ncpu12 1 2\nintr 1 2 3 4 5 6 7 8 9\n"});
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const double ns = pdnn_hostfiles_steal_ns(root, rows[i].units, rows[i].count);
+        assert_true(isnan(rows[i].ns) ? isnan(ns) : ns == rows[i].ns);
+    }
+}
+
 static void test_host_read_here(void **state) {
     (void)state;
     struct pdnn_host host;
@@ -544,6 +563,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_hostfiles_long_names_are_cut, make_root, remove_root),
         cmocka_unit_test_setup_teardown(test_hostfiles_memory_entries, make_root, remove_root),
         cmocka_unit_test_setup_teardown(test_hostfiles_governor_and_throttle, make_root, remove_root),
+        cmocka_unit_test_setup_teardown(test_hostfiles_steal, make_root, remove_root),
         cmocka_unit_test(test_host_read_here),
         cmocka_unit_test(test_host_read_respects_affinity),
         cmocka_unit_test(test_host_read_one_unit_per_core),
