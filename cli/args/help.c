@@ -56,6 +56,8 @@ static const struct pdnn_help_row environment_rows[] = {
     {"NO_COLOR", "if set and not empty, progress is drawn without color"},
     {"OMP_NUM_THREADS",
      "if set, threads: all is at most this; otherwise it is the cores this process may use"},
+    {"SLURM_CPUS_PER_TASK, NSLOTS, PBS_NCPUS, ...",
+     "the same, for what a scheduler granted and may not bind to"},
     {"OMP_THREAD_LIMIT", "if set, no instance may have more threads"},
     {"OMP_WAIT_POLICY", "if set, how threads wait; otherwise actively"},
     {"OMP_*, GOMP_*, KMP_*",

@@ -20,7 +20,7 @@ struct pdnn_host {
     int64_t numa_nodes;
     /* usable here: cores in the affinity mask, capped by the cgroup quota and thread_limit, at least 1 */
     int64_t threads;
-    /* what `threads: all` means: `threads`, or OMP_NUM_THREADS if that is smaller */
+    /* what `threads: all` means: `threads`, or OMP_NUM_THREADS or a scheduler's grant if that is smaller */
     int64_t threads_all;
     int64_t thread_limit; /* OMP_THREAD_LIMIT; 0: none */
     double quota_cpus;    /* cgroup CPU quota; 0: none */

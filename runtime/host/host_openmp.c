@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum effect { COUNTED, PASSED, MATCHED, DROPPED };
+enum effect { COUNTED, GRANTED, PASSED, MATCHED, DROPPED };
 
 #define BOUND    "each thread is bound to a core of its own (taskset chooses which)"
 #define NUMBER   "that is no number of threads"
@@ -13,7 +13,8 @@ enum effect { COUNTED, PASSED, MATCHED, DROPPED };
 #define TALKS    "what is measured would take longer"
 #define UNKNOWN  "paradnn does not know what they do"
 
-/* Variables without a row are dropped. */
+/* Libraries' variables without a row are dropped. What a scheduler sets is for others as well, so that it
+ * stays as it is. */
 static const struct row {
     const char *name; /* DNNL_ is another spelling of ONEDNN_ */
     enum effect effect;
@@ -23,6 +24,12 @@ static const struct row {
 } rows[] = {
     {"OMP_NUM_THREADS", COUNTED, false, {NULL}, NUMBER},
     {"OMP_THREAD_LIMIT", COUNTED, false, {NULL}, NUMBER},
+    {"SLURM_CPUS_PER_TASK", GRANTED, false, {NULL}, NUMBER},
+    {"SLURM_CPUS_ON_NODE", GRANTED, false, {NULL}, NUMBER},
+    {"PBS_NCPUS", GRANTED, false, {NULL}, NUMBER},
+    {"PBS_NUM_PPN", GRANTED, false, {NULL}, NUMBER},
+    {"NSLOTS", GRANTED, false, {NULL}, NUMBER},
+    {"LSB_DJOB_NUMPROC", GRANTED, false, {NULL}, NUMBER},
     {"OMP_WAIT_POLICY", PASSED, true, {"active", "passive"}, "it is active or passive"},
     {"OMP_STACKSIZE", PASSED, false, {NULL}, NULL},
     {"GOMP_STACKSIZE", PASSED, false, {NULL}, NULL},
@@ -96,7 +103,7 @@ static bool is_obeyed(const char *variable) {
     const char *value = value_of(variable);
     if (!row || row->effect == DROPPED)
         return false;
-    if (row->effect == COUNTED)
+    if (row->effect == COUNTED || row->effect == GRANTED)
         return parse_count(value) > 0;
     bool matches = !row->values[0];
     for (size_t i = 0; i < sizeof row->values / sizeof *row->values && row->values[i]; i++)
@@ -104,27 +111,30 @@ static bool is_obeyed(const char *variable) {
     return matches;
 }
 
-static const char *find(char *const *variables, const char *name) {
-    size_t length = strlen(name);
+void pdnn_openmp_counts(char *const *variables, int64_t *num_threads, int64_t *thread_limit) {
+    *num_threads = *thread_limit = 0;
     for (; *variables; variables++) {
-        if (strncmp(*variables, name, length) == 0 && (*variables)[length] == '=')
-            return *variables;
+        const struct row *row = find_row(*variables);
+        if (!row || (row->effect != COUNTED && row->effect != GRANTED))
+            continue;
+        int64_t *least = strcmp(row->name, "OMP_THREAD_LIMIT") == 0 ? thread_limit : num_threads;
+        const int64_t count = parse_count(value_of(*variables));
+        *least = count && (!*least || count < *least) ? count : *least;
     }
-    return NULL;
 }
 
-void pdnn_openmp_counts(char *const *variables, int64_t *num_threads, int64_t *thread_limit) {
-    const char *number = find(variables, "OMP_NUM_THREADS"), *limit = find(variables, "OMP_THREAD_LIMIT");
-    *num_threads = number ? parse_count(value_of(number)) : 0;
-    *thread_limit = limit ? parse_count(value_of(limit)) : 0;
+/* Whether people are told what becomes of it. */
+static bool is_told(const char *variable) {
+    static const char *const prefixes[] = {"OMP_", "GOMP_", "KMP_", "ONEDNN_", "DNNL_", "OPENBLAS_"};
+    bool is_told = find_row(variable) != NULL;
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        is_told = is_told || strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0;
+    return is_told;
 }
 
 bool pdnn_openmp_is_variable(const char *variable) {
-    static const char *const prefixes[] = {"OMP_", "GOMP_", "KMP_", "ONEDNN_", "DNNL_", "OPENBLAS_"};
-    bool is_variable = find_row(variable) != NULL;
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        is_variable = is_variable || strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0;
-    return is_variable;
+    const struct row *row = find_row(variable);
+    return is_told(variable) && !(row && row->effect == GRANTED);
 }
 
 bool pdnn_openmp_is_setting(const char *variable) {
@@ -139,7 +149,7 @@ bool pdnn_openmp_is_passed(const char *variable) {
 
 void pdnn_openmp_sort(char *const *variables, struct pdnn_str *obeyed, struct pdnn_str *overridden) {
     for (; *variables; variables++) {
-        if (!pdnn_openmp_is_variable(*variables))
+        if (!is_told(*variables))
             continue;
         struct pdnn_str *list = is_obeyed(*variables) ? obeyed : overridden;
         pdnn_str_printf(list, "%s%s", list->length ? " " : "", *variables);
@@ -148,7 +158,7 @@ void pdnn_openmp_sort(char *const *variables, struct pdnn_str *obeyed, struct pd
 
 /* Why a variable is not obeyed; NULL if it is, or is none. */
 static const char *refusal(const char *variable) {
-    if (!pdnn_openmp_is_variable(variable) || is_obeyed(variable))
+    if (!is_told(variable) || is_obeyed(variable))
         return NULL;
     const struct row *row = find_row(variable);
     return row && row->why ? row->why : UNKNOWN;

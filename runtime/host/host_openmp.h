@@ -6,6 +6,8 @@
  *   passed on  how threads wait, stack sizes, what a library computes or how fast
  *   matched    obeyed if it asks for what happens anyway: one thread a core, as many as requested
  *   dropped    workers do not see it: what would slow them down, or what a run setting says
+ *   granted    what a scheduler gave a job (SLURM_CPUS_PER_TASK, NSLOTS), and may not bind it to: caps
+ *              `threads: all` too, and stays in every environment
  *
  * The affinity mask (taskset, numactl, the batch system) selects the cores, not these variables. */
 #ifndef RUNTIME_HOST_HOST_OPENMP_H
@@ -15,7 +17,8 @@
 
 #include <stdbool.h>
 
-/* The values of OMP_NUM_THREADS and OMP_THREAD_LIMIT; 0 if not set. variables: like environ. */
+/* The least of OMP_NUM_THREADS and what a scheduler granted, and OMP_THREAD_LIMIT; 0 if not set. variables:
+ * like environ. */
 void pdnn_openmp_counts(char *const *variables, int64_t *num_threads, int64_t *thread_limit);
 
 /* Whether "NAME=value" is a variable that a library reads. */
@@ -28,7 +31,7 @@ bool pdnn_openmp_is_passed(const char *variable);
 bool pdnn_openmp_is_setting(const char *variable);
 
 /* Appends "NAME=value NAME=value" of the variables that are obeyed, and likewise of those
- * that are overridden. */
+ * that are overridden; grants are among them. */
 void pdnn_openmp_sort(char *const *variables, struct pdnn_str *obeyed, struct pdnn_str *overridden);
 
 /* Appends the same for people: "obeyed NAME=value; overridden NAME=value, since ...", or nothing. */

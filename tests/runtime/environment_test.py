@@ -70,6 +70,8 @@ VARIABLES = [
     ({"OMP_NUM_THREADS": ""}, {"OMP_NUM_THREADS": OVERRIDDEN}, 2, BOTH),
     ({"OMP_NUM_THREADS": "0"}, {"OMP_NUM_THREADS": OVERRIDDEN}, 2, BOTH),
     ({"OMP_NUM_THREADS": "many"}, {"OMP_NUM_THREADS": OVERRIDDEN}, 2, BOTH),
+    ({"SLURM_CPUS_PER_TASK": "1", "OMP_NUM_THREADS": "2"}, {"SLURM_CPUS_PER_TASK": OBEYED, "OMP_NUM_THREADS": OBEYED}, 1, BOTH),
+    ({"NSLOTS": "64"}, {"NSLOTS": OBEYED}, 2, BOTH),
     ({"OMP_THREAD_LIMIT": "1"}, {"OMP_THREAD_LIMIT": OBEYED}, 1, FIRST),
     ({"OMP_THREAD_LIMIT": "64"}, {"OMP_THREAD_LIMIT": OBEYED}, 2, BOTH),
     ({"KMP_BLOCKTIME": "0"}, {"KMP_BLOCKTIME": OVERRIDDEN}, 2, BOTH),
@@ -163,8 +165,9 @@ class EnvironmentTest(unittest.TestCase):
                 shutil.rmtree(os.path.join(root, "out"))
 
     def test_number_of_threads_is_no_limit(self):
-        """OMP_NUM_THREADS is a default: a spec that asks for more threads gets them."""
-        self.assertEqual(Run({"OMP_NUM_THREADS": "1"}, threads=2).row["threads"], "2")
+        """OMP_NUM_THREADS and a scheduler's grant are defaults: a spec that asks for more threads gets them."""
+        for name in ("OMP_NUM_THREADS", "SLURM_CPUS_ON_NODE"):
+            self.assertEqual(Run({name: "1"}, threads=2).row["threads"], "2")
 
     def test_cores_that_are_taken_away_end_the_sweep(self):
         if len(os.sched_getaffinity(0)) < 2:

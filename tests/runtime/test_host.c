@@ -396,6 +396,14 @@ static void test_host_read_from_matrix(void **state) {
         {"2-9", NULL, {"OMP_THREAD_LIMIT=2"}, 2, 2, "{2},{4}"},
         {"2-9", NULL, {"OMP_THREAD_LIMIT=3", "OMP_NUM_THREADS=2,4"}, 3, 2, "{2},{4},{6}"},
         {"2-9", "200000 100000", {"OMP_NUM_THREADS=4", "OMP_PLACES={0}"}, 2, 2, "{2},{4}"},
+        {"2-9", NULL, {"SLURM_CPUS_PER_TASK=2", "SLURM_CPUS_ON_NODE=3"}, 4, 2, "{2},{4},{6},{8}"},
+        {"2-9", NULL, {"OMP_NUM_THREADS=3", "NSLOTS=2"}, 4, 2, "{2},{4},{6},{8}"},
+        {"2-9", NULL, {"NSLOTS=3", "OMP_NUM_THREADS=2"}, 4, 2, "{2},{4},{6},{8}"},
+        {"2-9", NULL, {"PBS_NCPUS=1", "OMP_THREAD_LIMIT=2"}, 2, 1, "{2},{4}"},
+        {"2-9", NULL, {"PBS_NUM_PPN=64", "LSB_DJOB_NUMPROC=3"}, 4, 3, "{2},{4},{6},{8}"},
+        {"2-9", "200000 100000", {"SLURM_CPUS_ON_NODE=3"}, 2, 2, "{2},{4}"},
+        {"2-9", NULL, {"SLURM_CPUS_PER_TASK=0", "NSLOTS=", "PBS_NCPUS=4(x2)"}, 4, 4, "{2},{4},{6},{8}"},
+        {"2-9", NULL, {"SLURM_CPUS_PER_TASKS=1", "SLURM_NTASKS=1"}, 4, 4, "{2},{4},{6},{8}"},
         {"2-9", NULL, {"XOMP_NUM_THREADS=1", "OMP_NUM_THREADSX=1"}, 4, 4, "{2},{4},{6},{8}"},
     };
     setenv("HWLOC_SYNTHETIC", "pack:1 core:8 pu:2", 1);
@@ -444,6 +452,9 @@ static void test_openmp_tell_reasons(void **state) {
     } rows[] = {
         {{"PATH=/bin"}, ""},
         {{"OMP_NUM_THREADS= 1 "}, "obeyed OMP_NUM_THREADS= 1 "},
+        {{"SLURM_CPUS_PER_TASK=4", "OMP_NUM_THREADS=2", "SLURM_JOB_ID=7"},
+         "obeyed SLURM_CPUS_PER_TASK=4 OMP_NUM_THREADS=2"},
+        {{"NSLOTS=undefined"}, "overridden NSLOTS=undefined, since that is no number of threads"},
         {{"DNNL_VERBOSE=1", "OMP_PLACES=sockets", "ONEDNN_JIT_DUMP=1"},
          "overridden DNNL_VERBOSE=1 ONEDNN_JIT_DUMP=1, since what is measured would take longer; overridden "
          "OMP_PLACES=sockets, since each thread is bound to a core of its own (taskset chooses which)"},
@@ -462,6 +473,7 @@ static void test_openmp_tell_reasons(void **state) {
     char passed[] = "DNNL_CPU_ISA_HINTS=PREFER_YMM", shown[] = "OMP_DISPLAY_ENV=true";
     assert_true(pdnn_openmp_is_passed(passed) && pdnn_openmp_is_setting(passed));
     assert_true(pdnn_openmp_is_passed(shown) && !pdnn_openmp_is_setting(shown));
+    assert_false(pdnn_openmp_is_variable("NSLOTS=4")); /* so workers, and the ranks' launcher, see it */
 }
 
 /* Cores that are taken away while a sweep runs. */
