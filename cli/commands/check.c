@@ -182,10 +182,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     pdnn_table_init(&check.table, &def);
     if (status == PDNN_OK && !check.for_people)
         status = pdnn_table_print_rows(&check.printer, &check.table, err);
-    for (size_t i = 0; i < check.job.session.n_tasks && status == PDNN_OK && !ferror(stdout); i++) {
+    for (size_t i = 0; i < check.job.session.n_tasks && status == PDNN_OK && !ferror(stdout); i++)
         status = check_one(&check, i, err);
-        fflush(stdout);
-    }
     pdnn_worker_stop(&check.worker);
     pdnn_table_print_end(&check.printer);
     pdnn_table_finish(&check.table);

@@ -37,7 +37,6 @@ static void print_plan(const struct pdnn_prune *prune) {
     if (is_terminal && dropped->count > SHOWN)
         pdnn_str_printf(&out, "and %zu more\n", dropped->count - SHOWN);
     pdnn_text_print(&out, true);
-    fflush(stdout);
     fprintf(stderr, "%zu instance%s that spec.yaml does not name, with %zu visit%s, to drop; %zu to keep",
             dropped->count, dropped->count == 1 ? "" : "s", prune->visits, prune->visits == 1 ? "" : "s",
             prune->kept);

@@ -125,6 +125,7 @@ void pdnn_text_print(struct pdnn_str *text, bool is_data) {
         printed = &shown;
     }
     fwrite(pdnn_str_text(printed), 1, printed->length, stdout);
+    fflush(stdout); /* or lines on stderr stand in the middle of one where both go to one file */
     pdnn_str_finish(text);
     pdnn_str_finish(&shown);
 }

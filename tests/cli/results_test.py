@@ -4,6 +4,7 @@
 Usage: results_test.py PARADNN [TEST...]"""
 
 import re
+import subprocess
 
 from program import Swept, main, table
 
@@ -40,6 +41,14 @@ class Results(Swept):
     def test_breakdown_of_what_is_no_result_directory(self):
         done = self.paradnn("breakdown", ".", expect=2)
         self.assertRegex(done.stderr, r"\Aparadnn: \./results\.csv: ")
+
+    def test_one_file_has_whole_lines_in_order(self):
+        for arguments in (["compare", "small.results", "--across", "mode"], ["breakdown", "small.results", "--format", "csv"],
+                          ["fit", "small.results", "--value", "gflops", "--on", "nodes,batch,layers"]):
+            with self.subTest(arguments=arguments):
+                apart = self.paradnn(*arguments, expect=0)
+                self.assertTrue(apart.stdout and apart.stderr)
+                self.assertEqual(self.paradnn(*arguments, expect=0, stderr=subprocess.STDOUT).stdout, apart.stdout + apart.stderr)
 
     def test_plot(self):
         done = self.paradnn("plot", "roofline", "small.results", "--color", "mode", "--format", "svg", expect=0)
