@@ -1,9 +1,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/print/output.h"
+#include "cli/print/progress.h"
 #include "results/store/results.h"
 #include "session/status.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -118,18 +120,22 @@ static enum pdnn_status print(const struct pdnn_status_report *report, const str
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    const volatile int *stop = pdnn_argument(arguments, "watch") ? pdnn_interrupt_watch() : NULL;
     struct pdnn_status_report report;
-    do {
+    if (stop)
+        signal(SIGPIPE, SIG_DFL); /* a reader that has enough ends it, as without --watch */
+    for (;;) {
         if (pdnn_status_read(arguments->operands[0], &report, err) != PDNN_OK)
             return err->status;
         const enum pdnn_status status = print(&report, arguments, err);
         *arguments->some_failed = report.tally.stage[PDNN_STAGE_DONE] < report.tally.instances;
         pdnn_leases_close(&report.leases);
-        if (status != PDNN_OK)
+        if (status != PDNN_OK || !stop || !*arguments->some_failed || ferror(stdout))
             return status;
-        fflush(stdout);
-    } while (pdnn_argument(arguments, "watch") && *arguments->some_failed && sleep(5) == 0);
-    return PDNN_OK;
+        if (*stop || sleep(5) > 0)
+            return pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
+        fputc('\n', stdout);
+    }
 }
 
 PDNN_COMMAND(status, PDNN_COMMANDS_LOOK, "DIR", "Tells how far a sweep has come.", .run = run,

@@ -192,6 +192,31 @@ class Signals(Output):
         self.assertEqual(child.wait(), 130)
         self.assertEqual(self.read("out", "results.csv").count("\n"), 5)
 
+    def test_a_watch_ends_with_the_sweep_or_a_signal(self):
+        def report():
+            lines = []
+            while not lines or not lines[-1].startswith("seconds_left"):
+                lines.append(child.stdout.readline())
+                self.assertTrue(lines[-1], "has ended early")
+            return "".join(lines)
+
+        self.paradnn("sweep", "small.yaml", *ROOFS, expect=0)
+        whole = self.read("small.results", "journal.csv")
+        self.assertNotIn("\n\n", self.paradnn("status", "small.results", "--watch", expect=0).stdout)
+        self.write("small.results/journal.csv", whole[:whole.rindex("\n", 0, len(whole) - 1) + 1])
+        for number in (signal.SIGINT, signal.SIGTERM):
+            child = self.popen("status", "small.results", "--watch")
+            report()
+            child.send_signal(number)
+            self.assertEqual((child.wait(), child.stderr.read()), (130, "paradnn: interrupted\n"))
+        child = self.popen("status", "small.results", "--watch")
+        first = report()
+        self.write("small.results/journal.csv", whole)
+        rest = child.stdout.read()
+        self.assertEqual((child.wait(), child.stderr.read()), (0, ""))
+        self.assertRegex(first, r"\nopen +[01]\n|\nbegun +1\n")
+        self.assertRegex(rest, r"\A\n[^\n](.*\n)*done +4\n")
+
     def test_nohup_keeps_it_running(self):
         child = self.sweep_at_work(preexec_fn=lambda: default_signals() or signal.signal(signal.SIGHUP, signal.SIG_IGN))
         child.send_signal(signal.SIGHUP)
