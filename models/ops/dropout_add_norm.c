@@ -44,7 +44,7 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
         memcpy(outputs[k].dim, x->dim, sizeof x->dim);
     }
     if (train)
-        pdnn_norm_rows_statistics(x, outputs, PDNN_DROPOUT_ADD_NORM_MEAN);
+        pdnn_norm_rows_statistics(x, outputs + PDNN_DROPOUT_ADD_NORM_MEAN, 2);
     if (drops(node)) {
         outputs[PDNN_DROPOUT_ADD_NORM_NEW_COUNTER].rank = 1;
         outputs[PDNN_DROPOUT_ADD_NORM_NEW_COUNTER].dim[0] = 1;
@@ -90,16 +90,14 @@ static void gradient(struct pdnn_backward *backward, const struct pdnn_node *nod
 static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                          struct pdnn_count *count) {
     const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_DROPOUT_ADD_NORM_X);
-    pdnn_count_add(count, x->dim[0], x->dim[1], 1 + drops(node) + PDNN_NORM_FLOP);
-    pdnn_count_add(count, x->dim[0], PDNN_NORM_ROW_FLOP, 1);
+    pdnn_norm_rows_flop(x, 1 + drops(node) + PDNN_NORM_FLOP, PDNN_NORM_ROW_FLOP, count);
     pdnn_count_add(count, pdnn_dropout_counts(node, PDNN_DROPOUT_ADD_NORM_NEW_COUNTER), 1, 1);
 }
 
 static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                           struct pdnn_count *count) {
     const struct pdnn_tensor *z = pdnn_node_in(graph, node, PDNN_DROPOUT_ADD_NORM_BACK_Z);
-    pdnn_count_add(count, z->dim[0], z->dim[1], PDNN_NORM_BACK_FLOP + has_dz(node) + drops(node));
-    pdnn_count_add(count, z->dim[0], PDNN_NORM_BACK_ROW_FLOP, 1);
+    pdnn_norm_rows_flop(z, PDNN_NORM_BACK_FLOP + has_dz(node) + drops(node), PDNN_NORM_BACK_ROW_FLOP, count);
 }
 
 /* y = x * mask; y may be x. */

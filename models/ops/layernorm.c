@@ -6,7 +6,6 @@
  * dgamma = sum dy*xhat and dbeta = sum dy over the rows. Backward is one node, because all three come from
  * one read of dy and x. FLOP: models/ops/norm_rows.h. */
 #include "models/attributes.h"
-#include "models/transform/backward.h"
 #include "models/ops/norm_rows.h"
 
 #include <string.h>
@@ -21,39 +20,24 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
     outputs[PDNN_LAYERNORM_Y].rank = x->rank;
     memcpy(outputs[PDNN_LAYERNORM_Y].dim, x->dim, sizeof x->dim);
     if (node->attr[PDNN_LAYERNORM_TRAIN])
-        pdnn_norm_rows_statistics(x, outputs, PDNN_LAYERNORM_MEAN);
+        pdnn_norm_rows_statistics(x, outputs + PDNN_LAYERNORM_MEAN, 2);
     return PDNN_OK;
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    const uint32_t targets[] = {node->input[PDNN_LAYERNORM_X], node->input[PDNN_LAYERNORM_GAMMA],
-                                node->input[PDNN_LAYERNORM_BETA], PDNN_NONE};
-    if (!node->attr[PDNN_LAYERNORM_TRAIN]) {
-        pdnn_backward_refuse(backward, "layernorm: no gradient without statistics kept for it");
-        return;
-    }
-    pdnn_backward_emit_all(
-        backward, node, PDNN_BACKWARD_DATA, targets,
-        (uint32_t[]){[PDNN_LAYERNORM_BACK_DY] = pdnn_backward_of(backward, node->output[PDNN_LAYERNORM_Y]),
-                     [PDNN_LAYERNORM_BACK_X] = node->input[PDNN_LAYERNORM_X],
-                     [PDNN_LAYERNORM_BACK_GAMMA] = node->input[PDNN_LAYERNORM_GAMMA],
-                     [PDNN_LAYERNORM_BACK_MEAN] = node->output[PDNN_LAYERNORM_MEAN],
-                     [PDNN_LAYERNORM_BACK_INVERSE_STD] = node->output[PDNN_LAYERNORM_INVERSE_STD],
-                     PDNN_NONE});
+    pdnn_norm_rows_gradient(backward, node, "layernorm: no gradient without statistics kept for it");
 }
 
 static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                          struct pdnn_count *count) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_LAYERNORM_X);
-    pdnn_count_add(count, x->dim[0], x->dim[1], PDNN_NORM_FLOP);
-    pdnn_count_add(count, x->dim[0], PDNN_NORM_ROW_FLOP, 1);
+    pdnn_norm_rows_flop(pdnn_node_in(graph, node, PDNN_LAYERNORM_X), PDNN_NORM_FLOP, PDNN_NORM_ROW_FLOP,
+                        count);
 }
 
 static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                           struct pdnn_count *count) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_LAYERNORM_BACK_X);
-    pdnn_count_add(count, x->dim[0], x->dim[1], PDNN_NORM_BACK_FLOP);
-    pdnn_count_add(count, x->dim[0], PDNN_NORM_BACK_ROW_FLOP, 1);
+    pdnn_norm_rows_flop(pdnn_node_in(graph, node, PDNN_LAYERNORM_BACK_X), PDNN_NORM_BACK_FLOP,
+                        PDNN_NORM_BACK_ROW_FLOP, count);
 }
 
 static void forward(struct pdnn_reference *r) {

@@ -1,19 +1,43 @@
 #include "models/ops/norm_rows.h"
 
+#include "models/transform/backward.h"
+
 #include <math.h>
+#include <string.h>
 
 bool pdnn_norm_rows_fit(const struct pdnn_tensor *x, const struct pdnn_tensor *gamma,
                         const struct pdnn_tensor *beta) {
-    return x->rank == 2 && gamma->rank == 1 && beta->rank == 1 && gamma->dim[0] == x->dim[1] &&
-           beta->dim[0] == x->dim[1];
+    return x->rank == 2 && gamma->rank == 1 && gamma->dim[0] == x->dim[1] &&
+           (!beta || (beta->rank == 1 && beta->dim[0] == x->dim[1]));
 }
 
-void pdnn_norm_rows_statistics(const struct pdnn_tensor *x, struct pdnn_tensor *outputs, int first) {
-    for (int k = first; k < first + 2; k++) {
+void pdnn_norm_rows_statistics(const struct pdnn_tensor *x, struct pdnn_tensor *outputs, int count) {
+    for (int k = 0; k < count; k++) {
         outputs[k].dtype = PDNN_F32;
         outputs[k].rank = 1;
         outputs[k].dim[0] = x->dim[0];
     }
+}
+
+void pdnn_norm_rows_flop(const struct pdnn_tensor *x, int64_t per_value, int64_t per_row,
+                         struct pdnn_count *count) {
+    pdnn_count_add(count, x->dim[0], x->dim[1], per_value);
+    pdnn_count_add(count, x->dim[0], per_row, 1);
+}
+
+void pdnn_norm_rows_gradient(struct pdnn_backward *backward, const struct pdnn_node *node,
+                             const char *refusal) {
+    if (node->n_outputs == 1) {
+        pdnn_backward_refuse(backward, refusal);
+        return;
+    }
+    uint32_t targets[PDNN_NODE_INPUTS + 1],
+        inputs[3 + PDNN_NODE_OUTPUTS] = {pdnn_backward_of(backward, node->output[0]), node->input[0],
+                                         node->input[1]};
+    memcpy(targets, node->input, sizeof node->input);
+    memcpy(inputs + 3, node->output + 1, sizeof node->output - sizeof *node->output);
+    targets[node->n_inputs] = inputs[2 + node->n_outputs] = PDNN_NONE;
+    pdnn_backward_emit_all(backward, node, PDNN_BACKWARD_DATA, targets, inputs);
 }
 
 void pdnn_norm_row_forward(struct pdnn_reference *r, const struct pdnn_norm_row *row) {

@@ -1,21 +1,32 @@
-/* Shared by the ops that normalize rows: checks, FLOP, and the reference kernels of one row. layernorm.c has
- * the formulas. x (R, H); gamma and beta (H); mean and inverse_std (R). */
+/* Shared by the ops that normalize rows: checks, FLOP, gradients, and the reference kernels of one row.
+ * layernorm.c has the formulas. x (R, H); gamma and beta (H); mean and inverse_std (R). */
 #ifndef MODELS_OPS_NORM_ROWS_H
 #define MODELS_OPS_NORM_ROWS_H
 
 #include "models/op.h"
+
+struct pdnn_backward;
 
 /* Forward, per value: 1 for the mean, 3 for the variance, 4 to normalize, scale and shift; per row: 2 to
  * divide the two sums, 3 for inverse_std. Backward, per value: 2 for xhat, 3 to sum dbeta and dgamma, 1 for
  * dxhat, 3 for its sums, 4 for dx; per row: 2 to divide the sums. */
 enum { PDNN_NORM_FLOP = 8, PDNN_NORM_ROW_FLOP = 5, PDNN_NORM_BACK_FLOP = 13, PDNN_NORM_BACK_ROW_FLOP = 2 };
 
-/* Whether x is a matrix as wide as gamma and beta. */
+/* Whether x is a matrix as wide as gamma and, unless that is NULL, beta. */
 bool pdnn_norm_rows_fit(const struct pdnn_tensor *x, const struct pdnn_tensor *gamma,
                         const struct pdnn_tensor *beta);
 
-/* Describes outputs[first] and the next one as mean and inverse_std, f32 whatever the model's dtype. */
-void pdnn_norm_rows_statistics(const struct pdnn_tensor *x, struct pdnn_tensor *outputs, int first);
+/* Describes `count` outputs as statistics of rows, f32 whatever the model's dtype. */
+void pdnn_norm_rows_statistics(const struct pdnn_tensor *x, struct pdnn_tensor *outputs, int count);
+
+/* Adds the FLOP of a pass over x. */
+void pdnn_norm_rows_flop(const struct pdnn_tensor *x, int64_t per_value, int64_t per_row,
+                         struct pdnn_count *count);
+
+/* For an op whose inputs are x, gamma and perhaps beta: one backward node from dy, x, gamma and all outputs
+ * behind y to the gradients of all inputs. `refusal`: why there is none if training keeps no such outputs. */
+void pdnn_norm_rows_gradient(struct pdnn_backward *backward, const struct pdnn_node *node,
+                             const char *refusal);
 
 /* Forward: one row, from x to y; y may be x. */
 struct pdnn_norm_row {

@@ -7,8 +7,7 @@
  * divide. Backward, per value: 1 for xhat, 2 to sum dgamma, 1 for dxhat, 2 for the sum of
  * dxhat*xhat, 3 for dx; per row: divide. */
 #include "models/attributes.h"
-#include "models/transform/backward.h"
-#include "models/op.h"
+#include "models/ops/norm_rows.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,49 +17,28 @@ enum { FLOP = 4, ROW_FLOP = 4, BACK_FLOP = 9, BACK_ROW_FLOP = 1 };
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
     const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_RMSNORM_X);
-    const struct pdnn_tensor *gamma = pdnn_node_in(graph, node, PDNN_RMSNORM_GAMMA);
-    if (node->n_inputs != PDNN_RMSNORM_INPUTS || x->rank != 2 || gamma->rank != 1 ||
-        gamma->dim[0] != x->dim[1])
+    if (node->n_inputs != PDNN_RMSNORM_INPUTS ||
+        !pdnn_norm_rows_fit(x, pdnn_node_in(graph, node, PDNN_RMSNORM_GAMMA), NULL))
         return pdnn_fail(err, PDNN_INVALID, "rmsnorm: expected input (R, H) and gamma (H)");
     outputs[PDNN_RMSNORM_Y].rank = 2;
     memcpy(outputs[PDNN_RMSNORM_Y].dim, x->dim, sizeof x->dim);
-    if (!node->attr[PDNN_RMSNORM_TRAIN])
-        return PDNN_OK;
-    outputs[PDNN_RMSNORM_INVERSE_RMS].dtype = PDNN_F32; /* whatever the model's dtype */
-    outputs[PDNN_RMSNORM_INVERSE_RMS].rank = 1;
-    outputs[PDNN_RMSNORM_INVERSE_RMS].dim[0] = x->dim[0];
+    if (node->attr[PDNN_RMSNORM_TRAIN])
+        pdnn_norm_rows_statistics(x, outputs + PDNN_RMSNORM_INVERSE_RMS, 1);
     return PDNN_OK;
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    const uint32_t targets[] = {[PDNN_RMSNORM_BACK_DX] = node->input[PDNN_RMSNORM_X],
-                                [PDNN_RMSNORM_BACK_DGAMMA] = node->input[PDNN_RMSNORM_GAMMA],
-                                PDNN_NONE};
-    if (!node->attr[PDNN_RMSNORM_TRAIN]) {
-        pdnn_backward_refuse(backward, "rmsnorm: no gradient without what training keeps for it");
-        return;
-    }
-    pdnn_backward_emit_all(
-        backward, node, PDNN_BACKWARD_DATA, targets,
-        (uint32_t[]){[PDNN_RMSNORM_BACK_DY] = pdnn_backward_of(backward, node->output[PDNN_RMSNORM_Y]),
-                     [PDNN_RMSNORM_BACK_X] = node->input[PDNN_RMSNORM_X],
-                     [PDNN_RMSNORM_BACK_GAMMA] = node->input[PDNN_RMSNORM_GAMMA],
-                     [PDNN_RMSNORM_BACK_INVERSE_RMS] = node->output[PDNN_RMSNORM_INVERSE_RMS],
-                     PDNN_NONE});
+    pdnn_norm_rows_gradient(backward, node, "rmsnorm: no gradient without what training keeps for it");
 }
 
 static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                          struct pdnn_count *count) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_RMSNORM_X);
-    pdnn_count_add(count, x->dim[0], x->dim[1], FLOP);
-    pdnn_count_add(count, x->dim[0], ROW_FLOP, 1);
+    pdnn_norm_rows_flop(pdnn_node_in(graph, node, PDNN_RMSNORM_X), FLOP, ROW_FLOP, count);
 }
 
 static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                           struct pdnn_count *count) {
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_RMSNORM_BACK_X);
-    pdnn_count_add(count, x->dim[0], x->dim[1], BACK_FLOP);
-    pdnn_count_add(count, x->dim[0], BACK_ROW_FLOP, 1);
+    pdnn_norm_rows_flop(pdnn_node_in(graph, node, PDNN_RMSNORM_BACK_X), BACK_FLOP, BACK_ROW_FLOP, count);
 }
 
 static void forward(struct pdnn_reference *r) {
