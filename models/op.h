@@ -148,6 +148,17 @@ static inline double *pdnn_ref_out(const struct pdnn_reference *r, int i) {
 /* The flop of a pass that only moves data. */
 void pdnn_no_flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *flop);
 
+/* The fields that the definitions of ops share which only move data. `...`: of the forward pass. */
+#define PDNN_DATA_MOVEMENT(backward, ...)                                                                    \
+    .category = "data movement", .n_outputs = 1, .tolerance = 1e-7,                                          \
+    .pass = {[PDNN_FORWARD] = {.flop = pdnn_no_flop, __VA_ARGS__},                                           \
+             [PDNN_BACKWARD_DATA] = {.flop = pdnn_no_flop, .reference = (backward)}}
+
+/* Those of losses (models/attributes.h), whose second output is for the gradient. */
+#define PDNN_LOSS                                                                                            \
+    .category = "loss", .is_loss = true, .n_outputs = 2, .tolerance = 2e-6,                                  \
+    .coef_names = {[PDNN_LOSS_SCALE] = "scale"}, .coef = {[PDNN_LOSS_SCALE] = 1}
+
 /* Whether the node is an int8 product that returns f32. */
 bool pdnn_quantized_is_scaled(const struct pdnn_node *node);
 

@@ -65,12 +65,8 @@ static void backward_data(struct pdnn_reference *r) {
 
 const struct pdnn_op_def pdnn_op_concat = {
     .name = "concat",
-    .category = "data movement",
     .formula = "y = [a b ...]",
-    .n_outputs = 1,
     .infer = infer,
     .gradient = gradient,
-    .pass = {[PDNN_FORWARD] = {.flop = pdnn_no_flop, .reference = forward},
-             [PDNN_BACKWARD_DATA] = {.flop = pdnn_no_flop, .reference = backward_data}},
-    .tolerance = 1e-7,
+    PDNN_DATA_MOVEMENT(backward_data, .reference = forward),
 };

@@ -218,14 +218,9 @@ static void forward(struct pdnn_reference *r) {
 
 const struct pdnn_op_def pdnn_op_ctc_loss = {
     .name = "ctc_loss",
-    .category = "loss",
     .formula = "loss = mean(-log of the sum over all paths of prod_t softmax(x[t])[path[t]])",
-    .coef_names = {[PDNN_LOSS_SCALE] = "scale"},
-    .coef = {[PDNN_LOSS_SCALE] = 1},
-    .is_loss = true,
-    .n_outputs = 2,
+    PDNN_LOSS,
     .infer = infer,
     .gradient = gradient,
     .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = forward, .scratch = scratch}},
-    .tolerance = 2e-6,
 };

@@ -50,13 +50,9 @@ static void backward_data(struct pdnn_reference *r) {
 
 const struct pdnn_op_def pdnn_op_slice = {
     .name = "slice",
-    .category = "data movement",
     .formula = "y[r] = x[first + r]",
     .attr_names = {[PDNN_SLICE_FIRST] = "first", [PDNN_SLICE_ROWS] = "rows"},
-    .n_outputs = 1,
     .infer = infer,
     .gradient = gradient,
-    .pass = {[PDNN_FORWARD] = {.flop = pdnn_no_flop, .reference = forward, .bytes = forward_bytes},
-             [PDNN_BACKWARD_DATA] = {.flop = pdnn_no_flop, .reference = backward_data}},
-    .tolerance = 1e-7,
+    PDNN_DATA_MOVEMENT(backward_data, .reference = forward, .bytes = forward_bytes),
 };

@@ -122,16 +122,11 @@ static void backward_data(struct pdnn_reference *r) {
 
 const struct pdnn_op_def pdnn_op_softmax_cross_entropy = {
     .name = "softmax_cross_entropy",
-    .category = "loss",
     .formula = "loss = mean(-log softmax(x)[label]) over the rows with a label",
-    .coef_names = {[PDNN_LOSS_SCALE] = "scale"},
-    .coef = {[PDNN_LOSS_SCALE] = 1},
-    .is_loss = true,
-    .n_outputs = 2,
+    PDNN_LOSS,
     .infer = infer,
     .gradient = gradient,
     .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward},
              [PDNN_BACKWARD_DATA] = {.flop = backward_flop, .reference = backward_data, .in_place = 1}},
-    .tolerance = 2e-6,
     .summed = PDNN_SUMMED_ROW,
 };
