@@ -40,6 +40,33 @@ struct pdnn_channel_maps {
                      const struct pdnn_rows *rows, const struct pdnn_gradient *gradient);
 };
 
+/* Defines the function, which gives the variant for a row width, and all variants with the functions that the
+ * file's VARIANT(name, form, vectors) defines: first_name and second_name. A loop has three forms: `lanes`
+ * for rows of 8 or 16 channels, `single` for the plain layout, where the pixels of one channel are
+ * contiguous, and `wide` for all other rows. All are inlined with constant arguments. */
+#define PDNN_CHANNEL_VARIANTS(function, first, second)                                                       \
+    VARIANT(1, single, 0)                                                                                    \
+    PDNN_UP_TO_EIGHTS(VARIANT(8, lanes, 8 / PDNN_LANES))                                                     \
+    VARIANT(16, lanes, 16 / PDNN_LANES)                                                                      \
+    VARIANT(any, wide, 0)                                                                                    \
+    const struct function *PDNN_HERE(function)(int64_t width) {                                              \
+        static const struct function variants[] = {                                                          \
+            {1, first##_1, second##_1},                                                                      \
+            PDNN_UP_TO_EIGHTS({8, first##_8, second##_8}, ){16, first##_16, second##_16},                    \
+            {0, first##_any, second##_any}};                                                                 \
+        const struct function *variant = variants;                                                           \
+        if (PDNN_LANES == 16 && width > 1 && width % 16 != 0)                                                \
+            return PDNN_EIGHTS(function)(width);                                                             \
+        while (variant->width && variant->width != width)                                                    \
+            variant++;                                                                                       \
+        return variant;                                                                                      \
+    }
+#if PDNN_LANES <= 8
+#define PDNN_UP_TO_EIGHTS(...) __VA_ARGS__
+#else
+#define PDNN_UP_TO_EIGHTS(...)
+#endif
+
 /* The variant for this row width. Rows that are not whole vectors of 16 get the one for vectors of 8. */
 const struct pdnn_channel_sums *PDNN_HERE(pdnn_channel_sums)(int64_t width);
 const struct pdnn_channel_maps *PDNN_HERE(pdnn_channel_maps)(int64_t width);

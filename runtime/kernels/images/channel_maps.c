@@ -3,9 +3,7 @@
 #include "runtime/kernels/simd/bypass.h"
 #include "runtime/kernels/simd/lanes.h"
 
-/* A loop has three forms: `lanes` for rows of 8 or 16 channels, with coefficients in registers; `single` for
- * the plain layout, where the pixels of one channel are contiguous; `wide` for all other rows. All are
- * inlined with constant arguments; an absent optional array is a constant NULL. */
+/* An absent optional array is a constant NULL; rows of 8 or 16 channels keep coefficients in registers. */
 enum { VECTORS_MAX = PDNN_LANES < 16 ? 16 / PDNN_LANES : 1 };
 
 PDNN_INLINE void store(float *to, const pdnn_floats *v, bool bypass) {
@@ -172,27 +170,4 @@ PDNN_INLINE void map_wide(const struct map *map, struct pdnn_rows rows, int unus
             MAP(form, vectors, .gradient = gradient, .dy = dy, .to = dx);                                    \
     }
 
-VARIANT(1, single, 0)
-#if PDNN_LANES <= 8
-VARIANT(8, lanes, 8 / PDNN_LANES)
-#endif
-VARIANT(16, lanes, 16 / PDNN_LANES)
-VARIANT(any, wide, 0)
-
-static const struct pdnn_channel_maps variants[] = {
-    {1, affine_1, gradient_1},
-#if PDNN_LANES <= 8
-    {8, affine_8, gradient_8},
-#endif
-    {16, affine_16, gradient_16},
-    {0, affine_any, gradient_any},
-};
-
-const struct pdnn_channel_maps *PDNN_HERE(pdnn_channel_maps)(int64_t width) {
-    const struct pdnn_channel_maps *variant = variants;
-    if (PDNN_LANES == 16 && width > 1 && width % 16 != 0)
-        return PDNN_EIGHTS(pdnn_channel_maps)(width);
-    while (variant->width && variant->width != width)
-        variant++;
-    return variant;
-}
+PDNN_CHANNEL_VARIANTS(pdnn_channel_maps, affine, gradient)

@@ -4,10 +4,6 @@
 
 #include <string.h>
 
-/* A loop has three forms: `lanes` for rows of 8 or 16 channels, `single` for the plain layout,
- * where the pixels of one channel are contiguous, and `wide` for all other rows. All are inlined
- * with constant arguments. */
-
 /* Independent accumulators per row, since an addition has a latency of 3 or 4 cycles. `vectors` is
  * at most CHAINS. */
 enum { CHAINS = 4 };
@@ -129,27 +125,4 @@ PDNN_INLINE void sum_wide(const struct inputs *in, struct pdnn_rows rows, const 
             sum_##form(&(const struct inputs){false, dy, NULL, x}, *rows, center, sums, vectors);            \
     }
 
-VARIANT(1, single, 0)
-#if PDNN_LANES <= 8
-VARIANT(8, lanes, 8 / PDNN_LANES)
-#endif
-VARIANT(16, lanes, 16 / PDNN_LANES)
-VARIANT(any, wide, 0)
-
-static const struct pdnn_channel_sums variants[] = {
-    {1, moments_1, products_1},
-#if PDNN_LANES <= 8
-    {8, moments_8, products_8},
-#endif
-    {16, moments_16, products_16},
-    {0, moments_any, products_any},
-};
-
-const struct pdnn_channel_sums *PDNN_HERE(pdnn_channel_sums)(int64_t width) {
-    const struct pdnn_channel_sums *variant = variants;
-    if (PDNN_LANES == 16 && width > 1 && width % 16 != 0)
-        return PDNN_EIGHTS(pdnn_channel_sums)(width);
-    while (variant->width && variant->width != width)
-        variant++;
-    return variant;
-}
+PDNN_CHANNEL_VARIANTS(pdnn_channel_sums, moments, products)
