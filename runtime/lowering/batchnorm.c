@@ -38,6 +38,12 @@ static bool forward_takes(const struct pdnn_node *node) {
     return next == node->n_posts;
 }
 
+static bool adds(const struct pdnn_node *node) {
+    int next = 0;
+    take_post(node, &next, &pdnn_op_relu);
+    return take_post(node, &next, &pdnn_op_add);
+}
+
 static bool backward_takes(const struct pdnn_node *node) {
     int next = 0;
     take_post(node, &next, &pdnn_op_relu);
@@ -87,15 +93,32 @@ static void backward(const struct pdnn_bound_call *call) {
     pdnn_batchnorm_backward(&job, &options);
 }
 
+/* Training goes through what it takes its sums of twice: x; in backward dy, x, and y where a relu follows. */
+static struct pdnn_extra_traffic extra(const struct pdnn_bound_call *call) {
+    const struct pdnn_node *node = call->node;
+    const bool is_forward = node->pass == PDNN_FORWARD, has_post = node->n_posts > 0;
+    if (is_forward && !node->attr[PDNN_BATCHNORM_TRAIN])
+        return (struct pdnn_extra_traffic){0};
+    const struct pdnn_chunks chunks = pdnn_chunks_of(&call->shape);
+    int64_t again = is_forward ? 1 : has_post ? 3 : 2, others = is_forward && adds(node) ? 2 : 1;
+    const struct pdnn_chunk_run run = {&chunks, again + others, call->cache_bytes};
+    const uint64_t bytes = (uint64_t)again * pdnn_call_image_bytes(call);
+    return (struct pdnn_extra_traffic){.read_bytes = bytes,
+                                       .set_bytes = bytes / (uint64_t)chunks.count *
+                                                    (uint64_t)pdnn_chunks_at_once(&run, call->threads)};
+}
+
 const struct pdnn_lowering pdnn_lowering_batchnorm = {
     .op = &pdnn_op_batchnorm,
     .pass = {[PDNN_FORWARD] = {.run = forward,
                                .ranks = RANKS,
                                .scratch_bytes = scratch_bytes,
+                               .extra = extra,
                                .takes_posts = forward_takes,
                                .sums_in_place = true},
              [PDNN_BACKWARD_DATA] = {.run = backward,
                                      .ranks = RANKS,
                                      .scratch_bytes = scratch_bytes,
+                                     .extra = extra,
                                      .takes_posts = backward_takes}},
 };

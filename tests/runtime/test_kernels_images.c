@@ -350,6 +350,24 @@ static void test_channel_bias(void **state) {
     }
 }
 
+/* Chunks of two arrays of 512 KiB each: one for each thread that has one of its own, if the cache holds
+ * these; else as many as fit a quarter of it, and one. */
+static void test_chunks_at_once(void **state) {
+    (void)state;
+    static const struct {
+        int64_t block, threads;
+        uint64_t cache_bytes;
+        int64_t expected;
+    } rows[] = {{16, 1, 1 << 20, 1}, {16, 2, 2 << 20, 2},  {16, 2, (2 << 20) - 1, 1},
+                {16, 3, 4 << 20, 2}, {16, 3, 32 << 20, 4}, {64, 2, 64 << 20, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct pdnn_channels shape = {2, 64, 4096, rows[i].block};
+        const struct pdnn_chunks chunks = pdnn_chunks_of(&shape);
+        const struct pdnn_chunk_run run = {&chunks, 2, rows[i].cache_bytes};
+        assert_int_equal(pdnn_chunks_at_once(&run, rows[i].threads), rows[i].expected);
+    }
+}
+
 static void test_channels_clear_padding(void **state) {
     (void)state;
     for (int b = 0; b < BLOCKS; b++) {
@@ -521,6 +539,7 @@ int main(void) {
         cmocka_unit_test(test_batchnorm_not_a_number),
         cmocka_unit_test(test_batchnorm_backward),
         cmocka_unit_test(test_channel_bias),
+        cmocka_unit_test(test_chunks_at_once),
         cmocka_unit_test(test_channels_clear_padding),
         cmocka_unit_test(test_pool),
     };

@@ -82,18 +82,34 @@ static void share_pixels(struct team *team, int64_t count, int64_t group, int64_
     }
 }
 
+/* 0: each thread does whole chunks; else how many are done at a time. is_held: what is gathered from is read
+ * again. */
+static int64_t group_of(const struct pdnn_chunk_run *run, bool is_held, int64_t threads) {
+    const struct pdnn_chunks *chunks = run->chunks;
+    int64_t elements = chunks->rows.planes * chunks->rows.count * chunks->rows.width;
+    int64_t chunk_bytes = elements * (int64_t)sizeof(float) * run->arrays;
+    int64_t cache_bytes = (int64_t)run->cache_bytes, held = is_held ? chunk_bytes : 0;
+    bool is_even = chunks->count % threads == 0 || chunks->count >= 4 * threads;
+    if (elements * chunks->count < PDNN_TEAM_MIN_ELEMENTS || (is_even && held * threads <= cache_bytes))
+        return 0;
+    return 1 + cache_bytes / 4 / chunk_bytes;
+}
+
+int64_t pdnn_chunks_at_once(const struct pdnn_chunk_run *run, int64_t threads) {
+    int64_t group = group_of(run, true, threads);
+    return pdnn_least(group ? group : threads, run->chunks->count);
+}
+
 void pdnn_chunks_run(const struct pdnn_chunk_kernel *kernel, void *job, const struct pdnn_chunk_run *run,
                      int64_t threads) {
     const struct pdnn_chunks *chunks = run->chunks;
-    int64_t pixels = chunks->rows.planes * chunks->rows.count, elements = pixels * chunks->rows.width;
-    int64_t chunk_bytes = elements * (int64_t)sizeof(float) * run->arrays;
-    int64_t cache_bytes = (int64_t)run->cache_bytes, held = kernel->gather && kernel->apply ? chunk_bytes : 0;
-    bool is_even = chunks->count % threads == 0 || chunks->count >= 4 * threads;
+    int64_t pixels = chunks->rows.planes * chunks->rows.count;
+    int64_t group = group_of(run, kernel->gather && kernel->apply, threads);
     struct team team = {kernel, job, pixels, {0, chunks->count}};
-    if (elements * chunks->count < PDNN_TEAM_MIN_ELEMENTS || (is_even && held * threads <= cache_bytes))
-        pdnn_team_run(threads, elements * chunks->count, whole_chunks, &team);
+    if (group)
+        share_pixels(&team, chunks->count, group, threads);
     else
-        share_pixels(&team, chunks->count, 1 + cache_bytes / 4 / chunk_bytes, threads);
+        pdnn_team_run(threads, pixels * chunks->rows.width * chunks->count, whole_chunks, &team);
 }
 
 struct clear_job {

@@ -74,6 +74,9 @@ struct pdnn_chunk_run {
 void pdnn_chunks_run(const struct pdnn_chunk_kernel *kernel, void *job, const struct pdnn_chunk_run *run,
                      int64_t threads);
 
+/* How many chunks are between gathering from a pixel and applying to it, those of all threads together. */
+int64_t pdnn_chunks_at_once(const struct pdnn_chunk_run *run, int64_t threads);
+
 /* Zeroes the padding channels of an activation. */
 void pdnn_channels_clear_padding(float *y, const struct pdnn_channels *shape, int64_t threads);
 
