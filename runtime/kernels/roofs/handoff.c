@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L
 #include "runtime/kernels/roofs/handoff.h"
 
 #include "base/clock.h"
@@ -5,6 +6,7 @@
 #include "base/stats.h"
 
 #include <omp.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -17,9 +19,12 @@ struct ball {
     char apart[APART_BYTES - sizeof(atomic_uint)];
 };
 
+/* Threads that have to share a core would otherwise take a whole time slice for each turn. */
 static void wait_for(const atomic_uint *turn, unsigned wanted) {
-    while (atomic_load_explicit(turn, memory_order_acquire) != wanted)
-        ;
+    enum { SPINS = 1 << 12 };
+    for (int spins = 0; atomic_load_explicit(turn, memory_order_acquire) != wanted; spins++)
+        if (spins >= SPINS)
+            sched_yield();
 }
 
 /* The first thread's side: ns of one trip. */
