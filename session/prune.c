@@ -32,7 +32,7 @@ static enum pdnn_status open_session(struct pdnn_prune *prune, struct pdnn_err *
     struct pdnn_session *session = &prune->session;
     pdnn_environment_read(directory, &environment, NULL);
     enum pdnn_status status =
-        pdnn_session_open_there(session, environment ? environment : "", true,
+        pdnn_session_open_there(session, environment ? environment : "", directory,
                                 pdnn_folder_path(&prune->sweep.folder, "spec.yaml", path), err);
     free(environment);
     session->ceilings = pdnn_alloc(1, sizeof *session->ceilings);

@@ -215,8 +215,8 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
 }
 
 /* The machine is the one that the facts are of; what they do not say is this one's. */
-enum pdnn_status pdnn_session_open_there(struct pdnn_session *session, const char *environment, bool is_shard,
-                                         const char *spec, struct pdnn_err *err) {
+enum pdnn_status pdnn_session_open_there(struct pdnn_session *session, const char *environment,
+                                         const char *shard_of, const char *spec, struct pdnn_err *err) {
     const uint64_t cores = pdnn_environment_count(environment, "cores_usable"),
                    all = pdnn_environment_count(environment, "threads_all"),
                    memory_bytes = pdnn_environment_count(environment, "limit_memory_bytes");
@@ -233,7 +233,9 @@ enum pdnn_status pdnn_session_open_there(struct pdnn_session *session, const cha
         snprintf(host->name, sizeof host->name, "%s", name.text);
     pdnn_environment_value(environment, "shard", &shard);
     enum pdnn_status status =
-        is_shard && shard.length ? pdnn_shard_parse(shard.text, NULL, &session->shard, err) : PDNN_OK;
+        shard_of && shard.length ? pdnn_shard_parse(shard.text, NULL, &session->shard, err) : PDNN_OK;
+    if (status == PDNN_OK && session->shard.count)
+        status = pdnn_shard_check(&session->shard, shard_of, err);
     pdnn_str_finish(&name);
     pdnn_str_finish(&shard);
     if (status == PDNN_OK)

@@ -64,9 +64,10 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err);
 /* The same for a sweep that ran on the machine that an environment.yaml tells of ("": this one): what its
- * spec asked of that machine; is_shard: of the shard that it ran. It measures nothing and has no roofs. */
-enum pdnn_status pdnn_session_open_there(struct pdnn_session *session, const char *environment, bool is_shard,
-                                         const char *spec, struct pdnn_err *err);
+ * spec asked of that machine; shard_of: of the shard that its directory has; NULL: of the whole. It measures
+ * nothing and has no roofs. */
+enum pdnn_status pdnn_session_open_there(struct pdnn_session *session, const char *environment,
+                                         const char *shard_of, const char *spec, struct pdnn_err *err);
 /* Adds a task that is another one but for its threads. */
 void pdnn_session_add_twin(struct pdnn_session *session, size_t task, const struct pdnn_instance *instance);
 void pdnn_session_finish(struct pdnn_session *session);

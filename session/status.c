@@ -210,11 +210,10 @@ enum pdnn_status pdnn_status_read(const char *directory, struct pdnn_status_repo
     /* The directory of a shard is complete with the shard's instances. */
     struct reading reading = {.job = {.request = &request, .output.fd = -1, .takes_shard = true}};
     struct pdnn_merge_job *job = &reading.job;
-    const bool is_read =
-        pdnn_merge_find_sources(job, err) == PDNN_OK && pdnn_merge_open_session(job, err) == PDNN_OK &&
-        (!job->session.shard.count || pdnn_shard_check(&job->session.shard, directory, err) == PDNN_OK) &&
-        read_journals(&reading, err) == PDNN_OK &&
-        read_leases(&job->session, directory, report, err) == PDNN_OK;
+    const bool is_read = pdnn_merge_find_sources(job, err) == PDNN_OK &&
+                         pdnn_merge_open_session(job, err) == PDNN_OK &&
+                         read_journals(&reading, err) == PDNN_OK &&
+                         read_leases(&job->session, directory, report, err) == PDNN_OK;
     if (is_read) {
         measure_pace(&reading, report, count_instances(&reading, report));
         report->unusable = count_unusable(directory);

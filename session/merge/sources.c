@@ -274,7 +274,8 @@ enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn
         return err->status;
     if (job->n_specs > 1)
         job->spec_path = pdnn_arena_printf(&job->arena, "%s/spec.yaml", job->output.path);
-    return pdnn_session_open_there(&job->session, largest(job), job->takes_shard && job->n_sources == 1,
+    return pdnn_session_open_there(&job->session, largest(job),
+                                   job->takes_shard && job->n_sources == 1 ? job->source->path : NULL,
                                    job->spec_path, err);
 }
 

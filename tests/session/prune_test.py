@@ -78,6 +78,15 @@ class Prune(unittest.TestCase):
         self.assertEqual(done.returncode, rc, done.stderr)
         return done
 
+    def test_shard_of_an_earlier_version_loses_nothing(self):
+        """What its rule dealt to it is not known."""
+        directory = self.make()
+        with open(os.path.join(directory, "environment.yaml"), "a", encoding="utf-8") as file:
+            file.write('written_utc: "2026"\nshard: "0/2"\n')
+        before = content(directory, "journal.csv")
+        self.assertIn("d: shard 0/2 was dealt by an earlier version", self.prune(directory, "--yes", rc=2).stderr)
+        self.assertEqual(content(directory, "journal.csv"), before)
+
     def test_drops_and_keeps_aside(self):
         directory = self.make()
         before = {name: content(directory, name) for name in JOURNAL}
