@@ -39,6 +39,10 @@ bool pdnn_instance_set_add(struct pdnn_instance_set *set, const struct pdnn_inst
     return is_new;
 }
 
+bool pdnn_instance_set_has(const struct pdnn_instance_set *set, const struct pdnn_instance *instance) {
+    return set->room && locate(set->slots, set->room, pdnn_instance_print(instance))->b;
+}
+
 void pdnn_instance_set_finish(struct pdnn_instance_set *set) {
     free(set->slots);
     *set = (struct pdnn_instance_set){0};

@@ -15,6 +15,7 @@ struct pdnn_instance_set {
 
 /* False if an equal instance was added before. */
 bool pdnn_instance_set_add(struct pdnn_instance_set *set, const struct pdnn_instance *instance);
+bool pdnn_instance_set_has(const struct pdnn_instance_set *set, const struct pdnn_instance *instance);
 void pdnn_instance_set_finish(struct pdnn_instance_set *set);
 
 #endif

@@ -1,4 +1,5 @@
-/* A walk over a spec's instances, or some of them, that returns only the first of equal ones. */
+/* A walk over a spec's instances, or some of them, that returns only the first of equal ones: of those that
+ * are not filtered, if another entry's `where` filters it. */
 #ifndef GEN_EXPANSION_WALK_H
 #define GEN_EXPANSION_WALK_H
 
@@ -10,7 +11,7 @@ struct pdnn_walk {
     const bool *only; /* the caller's: whether each that pdnn_expand_next has counts; NULL: all do */
     size_t next;
     struct pdnn_expand *expand;
-    struct pdnn_instance_set seen;
+    struct pdnn_instance_set seen, kept; /* returned; what `where` keeps, if entries may contradict */
 };
 
 /* Starts at the spec's first instance, ending any walk under way. Parameters as in pdnn_expand_create. */

@@ -271,10 +271,9 @@ enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pd
                      at = pdnn_texts_add(&ids, pdnn_instance_format(&item.instance, text));
         points = pdnn_grow(points, &points_room, n_points, sizeof *points);
         points[n_points++] = (uint32_t)at;
-        if (at < before)
-            continue;
-        dealt = pdnn_grow(dealt, &room, at, sizeof *dealt);
-        dealt[at] = take(spec, &item, threads, &arena);
+        dealt = at == before ? pdnn_grow(dealt, &room, at, sizeof *dealt) : dealt;
+        if (at == before || !item.filtered)
+            dealt[at] = take(spec, &item, threads, &arena);
     }
     pdnn_expand_destroy(expand);
     if (status == PDNN_OK) {

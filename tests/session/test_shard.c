@@ -334,6 +334,20 @@ static void test_shard_deal_of_threads(void **state) {
     pdnn_spec_finish(&spec);
 }
 
+/* What one entry filters and another keeps runs, and costs what it does. */
+static void test_shard_deal_of_what_is_kept(void **state) {
+    (void)state;
+    static const struct pdnn_shard shard = {0, 1};
+    struct pdnn_spec spec;
+    struct pdnn_shard_deal deal;
+    spec_file_must_load("models: [{fc: {nodes: 64}, where: nodes < 10}, {fc: {nodes: 64}}]", NULL, &spec);
+    assert_int_equal(pdnn_shard_deal(&shard, &spec, 2, &deal, NULL), PDNN_OK);
+    assert_int_equal(deal.count, 1);
+    assert_true(deal.seconds > 0);
+    free(deal.mine);
+    pdnn_spec_finish(&spec);
+}
+
 static void write_file(const char *path, const char *text) {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
@@ -368,10 +382,15 @@ static void test_shard_check(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shard_parse),         cmocka_unit_test(test_shard_format),
-        cmocka_unit_test(test_shard_deal_on_hosts), cmocka_unit_test(test_shard_deal_of_threads),
-        cmocka_unit_test(test_shard_deal),          cmocka_unit_test(test_shard_deal_few),
-        cmocka_unit_test(test_shard_check),         cmocka_unit_test(test_shard_array_tasks),
+        cmocka_unit_test(test_shard_parse),
+        cmocka_unit_test(test_shard_format),
+        cmocka_unit_test(test_shard_deal_on_hosts),
+        cmocka_unit_test(test_shard_deal_of_threads),
+        cmocka_unit_test(test_shard_deal_of_what_is_kept),
+        cmocka_unit_test(test_shard_deal),
+        cmocka_unit_test(test_shard_deal_few),
+        cmocka_unit_test(test_shard_check),
+        cmocka_unit_test(test_shard_array_tasks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
