@@ -107,14 +107,15 @@ enum pdnn_status pdnn_cli_job_open(struct pdnn_cli_job *job, struct pdnn_err *er
         pdnn_shard_parse(shard, pdnn_argument(arguments, "shard-base"), &job->session.shard, err) != PDNN_OK)
         return err->status;
     const uint32_t n_tasks = pdnn_shard_array_tasks(shard);
-    if (n_tasks && n_tasks < job->session.shard.count)
+    enum pdnn_status status = pdnn_session_open(&job->session, arguments->operands, arguments->n_operands,
+                                                job->sets, job->n_sets, err);
+    status = pdnn_cli_job_opened(job, status, err);
+    if (status == PDNN_OK && n_tasks && n_tasks < job->session.shard.count)
         pdnn_session_warn(&job->session,
                           "this job array has %" PRIu32 " of the %" PRIu32
                           " shards; the others need tasks of their own",
                           n_tasks, job->session.shard.count);
-    enum pdnn_status status = pdnn_session_open(&job->session, arguments->operands, arguments->n_operands,
-                                                job->sets, job->n_sets, err);
-    return pdnn_cli_job_opened(job, status, err);
+    return status;
 }
 
 enum pdnn_status pdnn_cli_job_roofs(struct pdnn_cli_job *job, struct pdnn_err *err) {

@@ -279,6 +279,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     const struct pdnn_table_def *printed = is_dry                                 ? &pdnn_compose_plan_def
                                            : pdnn_argument(arguments, "validate") ? &pdnn_validation_def
                                                                                   : NULL;
+    if (!printed && (pdnn_argument(arguments, "columns") || pdnn_argument(arguments, "format")))
+        return pdnn_fail(err, PDNN_INVALID,
+                         "--format and --columns are for the table that --validate or --dry-run prints");
     pdnn_cli_job_begin(&job.of, arguments);
     pdnn_cli_job_set(&job.of, "budget", "limits.budget", NULL);
     enum pdnn_status status = printed ? pdnn_table_check_columns(printed, arguments, err) : PDNN_OK;

@@ -97,7 +97,9 @@ static enum pdnn_status run_models(const struct pdnn_arguments *arguments, struc
         PDNN_OK)
         return err->status;
     pdnn_cli_job_begin(&job, arguments);
-    enum pdnn_status status = pdnn_cli_job_open(&job, err);
+    enum pdnn_status status = pdnn_table_check_columns(&found_def, arguments, err);
+    if (status == PDNN_OK)
+        status = pdnn_cli_job_open(&job, err);
     if (status == PDNN_OK && session->spec.limits.budget_ns)
         fprintf(stderr, "limits.budget is for sweep; ops finds all operators, however long that takes\n");
     if (status == PDNN_OK)

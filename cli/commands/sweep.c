@@ -362,32 +362,41 @@ static enum pdnn_status dry_run(struct pdnn_cli_job *job, struct pdnn_err *err) 
     return PDNN_OK;
 }
 
-/* The time left is --time-left, or what the batch system says. If it does not, that is a warning. */
-static void set_times(const struct pdnn_arguments *arguments, struct pdnn_session *session) {
-    struct pdnn_time_left left = {.known = pdnn_argument(arguments, "time-left"),
-                                  .source = "--time-left",
-                                  .ns = pdnn_argument_time(arguments, "time-left", 0)};
-    struct pdnn_err cause = {0};
-    char duration[PDNN_DURATION_TEXT], note[PDNN_DURATION_TEXT + 64];
-    uint64_t now_ns = pdnn_clock_ns();
+/* The time left is --time-left, or what the batch system says. If it does not, *cause says why. */
+static void set_times(const struct pdnn_arguments *arguments, struct pdnn_session *session,
+                      struct pdnn_time_left *left, struct pdnn_err *cause) {
+    const uint64_t now_ns = pdnn_clock_ns();
+    *left = (struct pdnn_time_left){.known = pdnn_argument(arguments, "time-left"),
+                                    .source = "--time-left",
+                                    .ns = pdnn_argument_time(arguments, "time-left", 0)};
     session->grace_ns = pdnn_argument_time(arguments, "grace", 0);
-    if (!left.known && pdnn_time_left(&left, &cause) != PDNN_OK)
-        pdnn_session_warn(session, "the time left is not known: %s; give --time-left", cause.text);
-    if (left.known) {
-        session->deadline_ns = left.ns < UINT64_MAX - now_ns ? now_ns + left.ns : UINT64_MAX;
-        snprintf(note, sizeof note, "time left: %s (%s)",
-                 pdnn_duration_format(duration, (double)left.ns * 1e-9), left.source);
+    if (!left->known)
+        pdnn_time_left(left, cause);
+    if (left->known)
+        session->deadline_ns = left->ns < UINT64_MAX - now_ns ? now_ns + left->ns : UINT64_MAX;
+}
+
+static void tell_times(const struct pdnn_session *session, const struct pdnn_time_left *left,
+                       const struct pdnn_err *cause) {
+    char duration[PDNN_DURATION_TEXT], note[PDNN_DURATION_TEXT + 64];
+    snprintf(note, sizeof note, "time left: %s (%s)", pdnn_duration_format(duration, (double)left->ns * 1e-9),
+             left->source);
+    if (cause->status != PDNN_OK)
+        pdnn_session_warn(session, "the time left is not known: %s; give --time-left", cause->text);
+    else if (left->known)
         session->hooks->note(session->hooks->user, note);
-    }
 }
 
 static enum pdnn_status run_job(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments,
                                 struct pdnn_err *err) {
     bool is_left = false;
+    struct pdnn_time_left left;
+    struct pdnn_err cause = {0};
     pdnn_cli_job_begin(job, arguments);
-    set_times(arguments, &job->session);
+    set_times(arguments, &job->session, &left, &cause);
     if (pdnn_cli_job_open(job, err) != PDNN_OK)
         return err->status;
+    tell_times(&job->session, &left, &cause);
     if (pdnn_argument(arguments, "dry-run"))
         return dry_run(job, err);
     if (pdnn_cli_job_leave(&job->session, &is_left, err) != PDNN_OK)

@@ -47,6 +47,27 @@ class Targets(Output):
                 self.assertRegex(done.stderr, rf"\Aparadnn: {output}: .*{cause}\n\Z")
         self.assertEqual(os.listdir(self.path("directory")), [])
 
+    def test_columns_are_asked_for_before_anything_is_measured(self):
+        for arguments in (["ops", "fc"], ["check", "fc"], ["compose", "fc", "--validate", "1", "-o", "out"], ["compose", "fc", "--dry-run"],
+                          ["seqpoint", "rnn", "--lengths", "uniform:3-5", "-o", "out"], SLOW_CEILINGS):
+            with self.subTest(arguments):
+                done = self.paradnn(*arguments, "--columns", "nope", expect=2)
+                self.assertRegex(done.stderr, r"\Aparadnn: --columns: \S+( SPEC)? has no column 'nope'\n\Z")
+        self.assertEqual(self.paradnn("compose", "fc", "-o", "out", "--columns", "operator", expect=2).stderr,
+                         "paradnn: --format and --columns are for the table that --validate or --dry-run prints\n")
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_an_error_stands_alone(self):
+        """Nothing is said before it that only a sweep would need."""
+        array = {"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_MIN": "3", "SLURM_ARRAY_TASK_MAX": "4", "SLURM_ARRAY_TASK_COUNT": "2"}
+        ended = {"SLURM_JOB_ID": "1", "SLURM_JOB_END_TIME": "soon"}
+        for arguments, variables in ((["small.yaml", "--shard", "4/2", "--time-left", "3m"], {}), (["none.yaml", "--time-left", "3m"], {}),
+                                     (["small.yaml", "--time-left", "3m", "--ceilings", "none"], {}),
+                                     (["small.yaml", "--set", "nope=1", "--shard", "auto/16"], array), (["none.yaml"], ended)):
+            with self.subTest(arguments):
+                self.assertRegex(self.paradnn("sweep", *arguments, expect=2, env=environment(**variables)).stderr, r"\Aparadnn: .*\n\Z")
+        self.assertIn("time left: 3 min (--time-left)\n", self.paradnn("sweep", "small.yaml", "--time-left", "3m", *ROOFS, expect=0).stderr)
+
     def test_pictures(self):
         os.mkdir(self.path("in"))
         shutil.copy(self.path("roofs.csv"), self.path("in", "ceilings.csv"))
