@@ -13,12 +13,25 @@
 
 enum { FILE_NAME_TEXT = 64 };
 
+enum pdnn_status pdnn_link_check(const char *path, struct pdnn_err *err) {
+    char link[PDNN_FOLDER_TEXT];
+    struct stat info;
+    const ssize_t length = stat(path, &info) != 0 ? readlink(path, link, sizeof link) : 0;
+    if (length <= 0)
+        return PDNN_OK;
+    stat(path, &info);
+    return pdnn_fail(err, PDNN_INVALID, "%s: is a link to %.*s: %s", path, (int)length, link,
+                     strerror(errno));
+}
+
 enum pdnn_status pdnn_folder_ensure(const char *path, struct pdnn_err *err) {
     struct stat info;
     if (mkdir(path, 0777) == 0)
         return PDNN_OK;
     if (errno != EEXIST)
         return pdnn_fail(err, PDNN_INVALID, "%s: cannot be created: %s", path, strerror(errno));
+    if (pdnn_link_check(path, err) != PDNN_OK)
+        return PDNN_INVALID;
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
         return pdnn_fail(err, PDNN_INVALID, "%s: exists and is not a directory", path);
     return PDNN_OK;

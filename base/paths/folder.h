@@ -15,6 +15,9 @@ struct pdnn_folder {
     char path[PDNN_FOLDER_TEXT]; /* as it was given, for messages and for reading */
 };
 
+/* PDNN_INVALID, with a message that names the link's target, for a link that leads nowhere. */
+enum pdnn_status pdnn_link_check(const char *path, struct pdnn_err *err);
+
 /* Makes the directory unless there is one. PDNN_INVALID, with a message that names the path, if it cannot. */
 enum pdnn_status pdnn_folder_ensure(const char *path, struct pdnn_err *err);
 

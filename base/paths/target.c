@@ -2,6 +2,7 @@
 #include "base/paths/target.h"
 
 #include "base/file.h"
+#include "base/paths/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -88,7 +89,10 @@ enum pdnn_status pdnn_target_open(struct pdnn_target *target, const char *path, 
         return open_descriptor(target, fd, err);
     if (is_special(path))
         return open_special(target, err);
-    return pdnn_file_try_at(AT_FDCWD, target->file, target->path, err);
+    enum pdnn_status status = pdnn_file_try_at(AT_FDCWD, target->file, target->path, err);
+    if (status != PDNN_OK)
+        pdnn_link_check(path, err);
+    return status;
 }
 
 enum pdnn_status pdnn_target_open_own(struct pdnn_target *target, const char *path, struct pdnn_err *err) {

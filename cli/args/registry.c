@@ -1,5 +1,6 @@
 #include "cli/args/registry.h"
 
+#include "base/paths/folder.h"
 #include "base/paths/nearby.h"
 #include "models/instance.h"
 
@@ -79,10 +80,14 @@ enum pdnn_status pdnn_operands_check(const struct pdnn_arguments *arguments, str
     for (size_t i = command->kind ? 1 : 0; i < arguments->n_operands && command->reads_directories; i++) {
         struct stat info;
         bool exists = stat(arguments->operands[i], &info) == 0;
-        if (!exists && errno != ENOENT && errno != ENOTDIR)
-            continue; /* opening it says why not */
-        if (!exists || !S_ISDIR(info.st_mode))
+        const int cause = errno;
+        if (!exists && pdnn_link_check(arguments->operands[i], err) != PDNN_OK)
+            return err->status;
+        if (exists ? !S_ISDIR(info.st_mode) : cause == ENOENT || cause == ENOTDIR)
             return no_directory(command->name, arguments->operands[i], exists, err);
+        if (!exists || !pdnn_path_has(arguments->operands[i], "."))
+            return pdnn_fail(err, PDNN_INVALID, "%s: %s", arguments->operands[i],
+                             strerror(exists ? errno : cause));
     }
     return PDNN_OK;
 }

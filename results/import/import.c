@@ -653,6 +653,8 @@ static enum pdnn_status write_directory(struct import *im, struct pdnn_err *err)
     const char *output = im->request->output;
     struct pdnn_str imported = {0}, ceilings = {0};
     struct pdnn_folder folder;
+    if (pdnn_link_check(output, err) != PDNN_OK)
+        return err->status;
     if (mkdir(output, 0777) != 0)
         return pdnn_fail(err, PDNN_INVALID, "%.512s: cannot be made: %s", output, strerror(errno));
     pdnn_table_csv(&imported, &im->imported);

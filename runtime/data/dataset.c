@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/file.h"
+#include "base/paths/folder.h"
 #include "base/str.h"
 #include "base/units.h"
 #include "base/visible.h"
@@ -224,6 +225,8 @@ enum pdnn_status pdnn_dataset_open(const char *path, struct pdnn_dataset *datase
     enum pdnn_status status = path_in(path, manifest_name, name, err);
     if (status == PDNN_OK)
         status = pdnn_file_read(name, MANIFEST_LIMIT_BYTES, &text, NULL, err);
+    if (status != PDNN_OK && !pdnn_path_has(path, manifest_name) && errno == EACCES)
+        return status;
     if (status != PDNN_OK)
         return status == PDNN_INVALID
                    ? pdnn_fail(err, PDNN_INVALID,

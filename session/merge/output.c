@@ -46,6 +46,8 @@ static enum pdnn_status begin_output(struct pdnn_merge_job *job, struct pdnn_err
     while (length > 1 && output[length - 1] == '/')
         length--;
     job->is_inside = is_joined_source(job, output);
+    if (pdnn_link_check(output, err) != PDNN_OK)
+        return err->status;
     /* An empty directory makes room. */
     if (!job->is_inside && rmdir(output) != 0 && lstat(output, &info) == 0)
         return pdnn_fail(err, PDNN_INVALID, "%s: exists already; give merge a new directory with -o", output);

@@ -196,7 +196,7 @@ static enum pdnn_status open_operand(struct pdnn_merge_job *job, const char *dir
                                      struct pdnn_err *err) {
     bool has_parts = pdnn_path_has(directory, "parts"), has_journal = pdnn_path_has(directory, "journal.csv");
     if (!pdnn_path_has(directory, "."))
-        return pdnn_fail(err, PDNN_INVALID, "%s: is not a directory", directory);
+        return pdnn_fail(err, PDNN_INVALID, "%s: %s", directory, strerror(errno));
     if (!has_parts && !has_journal)
         return pdnn_fail(err, PDNN_INVALID, "%s: has neither journal.csv nor parts, so there are no visits",
                          directory);

@@ -196,6 +196,37 @@ class Tried(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertRegex(done.stdout, r"\n +14000 ", name)
 
+    def test_closed_directories(self):
+        """Each command that reads a directory says why it cannot, also for one within; root is let in everywhere, so it becomes nobody."""
+        nobody = {"user": 65534, "group": 65534, "extra_groups": []} if os.getuid() == 0 else {}
+        os.chmod(self.directory, 0o755)
+        shutil.copytree(os.path.join(self.directory, "fc.results"), os.path.join(self.directory, "closed", "fc.results"))
+        os.chmod(os.path.join(self.directory, "closed"), 0)
+        self.addCleanup(os.chmod, os.path.join(self.directory, "closed"), 0o755)
+        for command in ("status", "breakdown", "plot roofline", "compare fc.results", "report", "fit", "project --compute 2", "scale --nodes 2", "merge -o new", "prune"):
+            for name in ("closed", "closed/fc.results"):
+                done = subprocess.run([PARADNN, *command.split(), name], capture_output=True, text=True, cwd=self.directory, env=needs.quiet(), **nobody)
+                self.assertEqual((done.returncode, done.stderr), (2, f"paradnn: {name}: Permission denied\n"), command)
+        done = subprocess.run([PARADNN, "data", "show", "closed"], capture_output=True, text=True, cwd=self.directory, env=needs.quiet(), **nobody)
+        self.assertEqual((done.returncode, done.stderr), (2, "paradnn: closed/dataset.txt: Permission denied\n"))
+
+    def test_links_that_lead_nowhere(self):
+        """What -o names, or a command reads, is said with where it leads."""
+        for link, target in (("gone", "nowhere"), ("far.csv", "none/far.csv")):
+            os.symlink(target, os.path.join(self.directory, link))
+        with open(os.path.join(self.directory, "some.csv"), "w", encoding="utf-8") as file:
+            file.write("nodes,ms\n8,1\n")
+        for arguments, link, target in (
+                ("sweep fc -o gone", "gone", "nowhere"), ("sweep fc --join -o gone", "gone", "nowhere"),
+                ("data make rows gone", "gone", "nowhere"), ("import some.csv --model fc --map nodes=nodes --map time=ms:ms -o gone", "gone", "nowhere"),
+                ("status gone", "gone", "nowhere"), ("ceilings -o far.csv", "far.csv", "none/far.csv")):
+            done = self.paradnn(arguments)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
+            self.assertEqual(done.stderr.splitlines()[-1], f"paradnn: {link}: is a link to {target}: No such file or directory", arguments)
+        self.assertEqual(self.paradnn("data make rows real --features 2 --count 2").returncode, 0)
+        os.symlink("real", os.path.join(self.directory, "good"))
+        self.assertIn("has files already", self.paradnn("data make rows good").stderr)
+
     def test_wrong(self):
         before = self.files()
         for arguments, expected in WRONG:

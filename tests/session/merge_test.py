@@ -216,6 +216,9 @@ def test_refused():
     text = merge("a", "-o", "b", rc=2)
     assert "b: exists already" in text, text
     assert content("b") == whole
+    os.symlink("nowhere", "gone")
+    text = merge("a", "-o", "gone", rc=2)
+    assert "gone: is a link to nowhere: No such file or directory" in text, text
 
 
 def test_joined():
