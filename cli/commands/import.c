@@ -7,7 +7,7 @@
 
 static const char description[] =
     "Makes a result directory of a CSV or JSON file, so that compare, fit, plot and report work on other "
-    "platforms. JSON is a list of objects, one a row, or an object of lists. --map says what a column holds: a "
+    "platforms. JSON is a list of objects, one a row, lines of objects, or an object of lists. --map says what a column holds: a "
     "hyper-parameter or run setting, model (a family, a preset or an id), label (ParaDnn's, instead), host (the "
     "platform), state (why it did not run), time (with ns, us, ms or s), steps_per_s, examples_per_s, or the file's own params, "
     "step_flop_count, gflops and intensity_flop_per_byte (k, M, G or T multiply).\n\n"

@@ -3,21 +3,18 @@
  * program needs. */
 #define _POSIX_C_SOURCE 200809L
 #include "results/import/import.h"
-#include "base/file.h"
 #include "base/memory.h"
-#include "base/paths/nearby.h"
 #include "base/stats.h"
 #include "base/units.h"
 #include "base/visible.h"
 #include "results/import/labels.h"
+#include "results/import/source.h"
 #include "results/rows/roofline.h"
 #include "results/store/tables.h"
-#include "results/table/read.h"
 #include "results/table/record.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,13 +101,11 @@ struct group {
     size_t n, n_rows;
 };
 
-enum { GROUPS_MOST = 2, LIMIT_BYTES = 256 << 20 };
+enum { GROUPS_MOST = 2 };
 
 struct import {
     const struct pdnn_import_request *request;
-    struct pdnn_table file;                /* texts, with as many rows as the longest list has values */
-    bool is_lists;                         /* of which each has a length of its own */
-    size_t length[PDNN_TABLE_COLUMNS_MAX]; /* of the column */
+    struct pdnn_import_source file;
     struct group group[GROUPS_MOST];
     size_t n_groups, n_mapped; /* n_mapped: columns of all */
     const char *host;
@@ -126,81 +121,6 @@ struct import {
     size_t n_rows, n_params_ratio, n_flop_ratio;
     struct pdnn_import_result result;
 };
-
-static const struct pdnn_table_def no_columns = {"source", "a file to import", NULL, 0};
-
-/* The column of that name, which may be a new one; SIZE_MAX: one too many. */
-static size_t column_of(struct pdnn_table *rows, const char *name) {
-    const size_t column = pdnn_table_find(rows, name);
-    return column != SIZE_MAX || rows->n_columns == PDNN_TABLE_COLUMNS_MAX
-               ? column
-               : pdnn_table_add_column(rows, &(struct pdnn_column_def){.name = name});
-}
-
-/* Sets the cell; what is neither a text nor null is as JSON writes it. */
-static void put(struct import *im, size_t row, size_t column, const json_t *value) {
-    while (im->file.n_rows <= row)
-        pdnn_table_add_row(&im->file);
-    im->length[column] = row + 1;
-    if (json_is_null(value))
-        return;
-    char *written = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    pdnn_table_set_text(&im->file, row, column, written ? written : json_string_value(value));
-    free(written);
-}
-
-static enum pdnn_status take_json(struct import *im, json_t *json, struct pdnn_err *err) {
-    const char *key;
-    json_t *member, *value;
-    size_t row, column = 0;
-    pdnn_table_init(&im->file, &no_columns);
-    im->is_lists = json_is_object(json);
-    json_object_foreach(json, key, member) {
-        if (column != SIZE_MAX && json_is_array(member))
-            column = column_of(&im->file, key);
-        if (column != SIZE_MAX)
-            json_array_foreach(member, row, value) put(im, row, column, value);
-    }
-    json_array_foreach(json, row, member) {
-        json_object_foreach(member, key, value) {
-            if (column != SIZE_MAX)
-                column = column_of(&im->file, key);
-            if (column != SIZE_MAX)
-                put(im, row, column, value);
-        }
-    }
-    while (im->file.n_rows < json_array_size(json))
-        pdnn_table_add_row(&im->file);
-    return column != SIZE_MAX ? PDNN_OK
-                              : pdnn_fail(err, PDNN_INVALID, "%.512s: too many columns", im->request->path);
-}
-
-/* Reads the file: CSV, or JSON, an object of parallel lists, of which each is a column, or a list of objects,
- * one a row. */
-static enum pdnn_status read_file(struct import *im, struct pdnn_err *err) {
-    static const char *const endings[] = {".json", NULL};
-    const char *path = im->request->path;
-    struct pdnn_table_file file = {.path = path};
-    char *text = NULL;
-    size_t length;
-    json_error_t error;
-    enum pdnn_status status = pdnn_file_read(path, LIMIT_BYTES, &text, &length, err);
-    if (status != PDNN_OK)
-        return status;
-    if (pdnn_has_ending(path, endings) || strspn(text + strspn(text, " \t\r\n"), "{[") > 0) {
-        json_t *json = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-        status = json ? take_json(im, json, err)
-                      : pdnn_fail(err, PDNN_INVALID, "%.512s:%d:%d: not JSON: %s", path, error.line,
-                                  error.column, error.text);
-        json_decref(json);
-    } else {
-        status = pdnn_table_read_text(&file, text, length, &no_columns, &im->file, err);
-    }
-    free(text);
-    for (size_t i = 0; i < im->file.n_columns && !im->is_lists; i++)
-        im->length[i] = im->file.n_rows;
-    return status;
-}
 
 static const char *text_of(const struct group *group, size_t row, enum role role) {
     const struct mapped *of = group->of[role];
@@ -237,10 +157,10 @@ static enum pdnn_status parse_mapped(struct import *im, const char *text, struct
 
 /* The group's columns in the file, which are as long as the first. */
 static enum pdnn_status find_columns(struct import *im, struct group *group, struct pdnn_err *err) {
-    const size_t *length = im->length;
+    const size_t *length = im->file.length;
     const char *names[PDNN_TABLE_COLUMNS_MAX];
     char suggestion[PDNN_SUGGESTION_TEXT];
-    group->rows = &im->file;
+    group->rows = &im->file.rows;
     for (struct mapped *column = group->column, *first = column; column < first + group->n; column++) {
         column->at = pdnn_table_find(group->rows, column->name);
         if (column->at == SIZE_MAX) {
@@ -248,7 +168,7 @@ static enum pdnn_status find_columns(struct import *im, struct group *group, str
                 names[i] = group->rows->column[i].def.name;
             pdnn_suggest(suggestion, column->name, names, group->rows->n_columns);
             return pdnn_fail(err, PDNN_INVALID, "%.512s: there is no %s '%.64s'%s", im->request->path,
-                             im->is_lists ? "list" : "column", column->name, suggestion);
+                             im->file.is_lists ? "list" : "column", column->name, suggestion);
         }
         if (length[column->at] != length[first->at])
             return pdnn_fail(err, PDNN_INVALID, "%.512s: '%.64s' has %zu values, '%.64s' %zu",
@@ -363,12 +283,12 @@ static enum pdnn_status read_instance(const struct import *im, const struct grou
 /* "; no --map names batch, notes": the columns that no group has. */
 static const char *unread(struct import *im) {
     const char *list = "";
-    for (size_t c = 0; c < im->file.n_columns; c++) {
+    for (size_t c = 0; c < im->file.rows.n_columns; c++) {
         bool is_read = false;
         for (size_t i = 0; i < im->n_mapped; i++)
             is_read = is_read || im->group->column[i].at == c;
         if (!is_read)
-            list = with(im, list, ", ", im->file.column[c].def.name);
+            list = with(im, list, ", ", im->file.rows.column[c].def.name);
     }
     return im->request->n_map && *list ? pdnn_arena_printf(&im->arena, "; no --map names %s", list) : "";
 }
@@ -682,15 +602,16 @@ enum pdnn_status pdnn_import(const struct pdnn_import_request *request, struct p
     struct import im = {.request = request, .roofs_threads = -1};
     im.ceilings = pdnn_alloc(1, sizeof *im.ceilings);
     enum pdnn_status status = PDNN_OK;
-    if (read_file(&im, err) != PDNN_OK || map_columns(&im, err) != PDNN_OK ||
-        choose_host(&im, err) != PDNN_OK || begin_tables(&im, err) != PDNN_OK ||
-        make_tables(&im, err) != PDNN_OK || write_directory(&im, err) != PDNN_OK) {
+    if (pdnn_import_source_read(request->path, &im.file, err) != PDNN_OK ||
+        map_columns(&im, err) != PDNN_OK || choose_host(&im, err) != PDNN_OK ||
+        begin_tables(&im, err) != PDNN_OK || make_tables(&im, err) != PDNN_OK ||
+        write_directory(&im, err) != PDNN_OK) {
         status = err->status;
         pdnn_str_finish(&im.result.reasons);
     } else {
         *result = im.result;
     }
-    pdnn_table_finish(&im.file);
+    pdnn_table_finish(&im.file.rows);
     pdnn_tables_finish(&im.tables);
     pdnn_texts_finish(&im.ids);
     pdnn_texts_finish(&im.given);

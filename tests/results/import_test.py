@@ -298,15 +298,18 @@ class Import(unittest.TestCase):
               "--map", "host=gpu", "--map", "state=why", "--host", "T4"]
 
     def write_table(self):
-        """The same rows as CSV, as JSON objects, and as JSON lists."""
+        """The same rows as CSV, as JSON objects, as lines of JSON, and as JSON lists."""
         names = list(self.TABLE[0])
         self.write("t.csv", "\n".join([",".join(names), *(",".join(str(row[name]) for name in names) for row in self.TABLE)]) + "\n")
-        self.write("objects.json", [{key: None if value == "" else value for key, value in row.items()} for row in self.TABLE])
+        objects = [{key: None if value == "" else value for key, value in row.items()} for row in self.TABLE]
+        self.write("objects.json", objects)
+        self.write("lines.jsonl", "\n".join(map(json.dumps, objects)) + "\n\n")
+        self.write("lines", "".join(json.dumps(row) + "\r\n" for row in objects))
         self.write("lists.json", {name: [row[name] for row in self.TABLE] for name in names})
 
     def test_any_table(self):
         self.write_table()
-        for name in ("t.csv", "objects.json", "lists.json"):
+        for name in ("t.csv", "objects.json", "lists.json", "lines.jsonl", "lines"):
             with self.subTest(name):
                 done = self.paradnn("import", name, "-o", name + ".out", *self.MAPPED)
                 self.assertIn("4 instances: 3 ok, 1 oom\n3 rows of other platforms\n", done.stderr)
@@ -330,6 +333,21 @@ class Import(unittest.TestCase):
                 file.write(text)
             self.paradnn("import", "marked." + name, "-o", name + ".out", *self.MAPPED)
             self.assertEqual(self.rows(name + ".out", "results.csv"), self.rows("plain", "results.csv"))
+
+    def test_lines_of_json(self):
+        """Also one line, and what a command wrote; each error has its line."""
+        mapped = ["--map", "model=id", "--map", "time=time_ns_median:ns"]
+        self.write("one.jsonl", '{"id": "fc,layers=2,nodes=8", "time_ns_median": 1000}')
+        self.paradnn("import", "one.jsonl", "-o", "one", *mapped)
+        self.assertEqual([row["layers"] for row in self.rows("one", "results.csv")], ["2"])
+        written = self.paradnn("list", "fc", "rnn", "--format", "jsonl").stdout
+        self.write("list.jsonl", written.replace("}\n", ', "time_ns_median": 2000}\n'))
+        self.paradnn("import", "list.jsonl", "-o", "list", *mapped)
+        self.assertEqual([(row["family"], row["time_ns_median"]) for row in self.rows("list", "results.csv")], [("fc", "2000"), ("rnn", "2000")])
+        for text, message in (('{"id": "fc"}\n{"id": }\n', "bad.jsonl:2:8: not JSON: "), ('{"id": "fc"}\n\n[1]\n', "bad.jsonl:3: more than one JSON value, and not lines"),
+                              ('[{"id": "fc"}]\n{"id": "fc"}\n', "bad.jsonl:1: more than one JSON value"), ('{"id": "fc"}\n{"id": "fc", "id": 2}\n', "bad.jsonl:2:")):
+            self.write("bad.jsonl", text)
+            self.assertIn(message, self.paradnn("import", "bad.jsonl", "-o", "bad", *mapped, expect=2).stderr)
 
     def test_a_column_of_models(self):
         """Presets and ids; rows that cannot be read are counted and named."""
