@@ -144,8 +144,10 @@ def check_pairs():
     for row in rows("two.results/seqpoint.csv"):
         assert f"source={row['source_length']},target={row['target_length']}," in row["id"], row
     os.makedirs("below")
-    write(TWO.replace("pairs.txt", "../pairs.txt"), "below", "two.yaml")
-    assert seqpoint("below/two.yaml", "--dry-run").stdout.replace("below/../", "") == seqpoint("two.yaml", "--dry-run").stdout
+    write(TWO.replace("pairs.txt", "../pairs.txt").replace(", key: both", ""), "below", "two.yaml")
+    same = [seqpoint("below/two.yaml", "--dry-run", "--key", key).stdout.replace("below/../", "") == seqpoint("two.yaml", "--dry-run").stdout
+            for key in ("both", "target")]
+    assert same == [True, False]
     with open("two.results/spec.yaml", encoding="utf-8") as file:
         assert f'lengths: {os.path.join(os.getcwd(), "pairs.txt")},' in file.read().replace('"', "")
     listed = paradnn("list", "two.results/spec.yaml", "--format", "csv").stdout
