@@ -172,7 +172,6 @@ static void backward_data(struct pdnn_reference *r) {
 
 const struct pdnn_op_def pdnn_op_dropout_add_norm = {
     .name = "dropout_add_norm",
-    .category = "normalization",
     .formula = "z = dropout(x) + residual; y = layernorm(z)",
     .attr_names = {[PDNN_DROPOUT_ADD_NORM_PERCENT] = "percent",
                    [PDNN_DROPOUT_ADD_NORM_TRAIN] = "train",
@@ -183,8 +182,5 @@ const struct pdnn_op_def pdnn_op_dropout_add_norm = {
     .updates = {[PDNN_DROPOUT_ADD_NORM_NEW_COUNTER] = 1 + PDNN_DROPOUT_ADD_NORM_COUNTER},
     .infer = infer,
     .gradient = gradient,
-    .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward, .in_place = 1},
-             [PDNN_BACKWARD_DATA] = {.flop = backward_flop, .reference = backward_data, .in_place = 1}},
-    .tolerance = 2e-6,
-    .summed = PDNN_SUMMED_ROW,
+    PDNN_NORM_ROWS(forward_flop, forward, backward_flop, backward_data),
 };

@@ -78,7 +78,6 @@ static void backward_data(struct pdnn_reference *r) {
 
 const struct pdnn_op_def pdnn_op_layernorm = {
     .name = "layernorm",
-    .category = "normalization",
     .formula = "y = gamma*(x - mean)/sqrt(variance + epsilon) + beta, of each row",
     .attr_names = {[PDNN_LAYERNORM_TRAIN] = "train"},
     .coef_names = {[PDNN_LAYERNORM_EPSILON] = "epsilon"},
@@ -86,8 +85,5 @@ const struct pdnn_op_def pdnn_op_layernorm = {
     .n_outputs = 3,
     .infer = infer,
     .gradient = gradient,
-    .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward, .in_place = 1},
-             [PDNN_BACKWARD_DATA] = {.flop = backward_flop, .reference = backward_data, .in_place = 1}},
-    .tolerance = 2e-6,
-    .summed = PDNN_SUMMED_ROW,
+    PDNN_NORM_ROWS(forward_flop, forward, backward_flop, backward_data),
 };

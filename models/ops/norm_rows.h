@@ -12,6 +12,12 @@ struct pdnn_backward;
  * dxhat, 3 for its sums, 4 for dx; per row: 2 to divide the sums. */
 enum { PDNN_NORM_FLOP = 8, PDNN_NORM_ROW_FLOP = 5, PDNN_NORM_BACK_FLOP = 13, PDNN_NORM_BACK_ROW_FLOP = 2 };
 
+/* The fields that their definitions share, with the FLOP and the reference kernels of the two passes. */
+#define PDNN_NORM_ROWS(forward_flop, forward, backward_flop, backward_data)                                  \
+    .category = "normalization", .tolerance = 2e-6, .summed = PDNN_SUMMED_ROW,                               \
+    .pass = {[PDNN_FORWARD] = {.flop = (forward_flop), .reference = (forward), .in_place = 1},               \
+             [PDNN_BACKWARD_DATA] = {.flop = (backward_flop), .reference = (backward_data), .in_place = 1}}
+
 /* Whether x is a matrix as wide as gamma and, unless that is NULL, beta. */
 bool pdnn_norm_rows_fit(const struct pdnn_tensor *x, const struct pdnn_tensor *gamma,
                         const struct pdnn_tensor *beta);

@@ -94,7 +94,6 @@ static void backward_data(struct pdnn_reference *r) {
 
 const struct pdnn_op_def pdnn_op_rmsnorm = {
     .name = "rmsnorm",
-    .category = "normalization",
     .formula = "y = gamma*x/sqrt(mean(x^2) + epsilon), of each row",
     .attr_names = {[PDNN_RMSNORM_TRAIN] = "train"},
     .coef_names = {[PDNN_RMSNORM_EPSILON] = "epsilon"},
@@ -102,8 +101,5 @@ const struct pdnn_op_def pdnn_op_rmsnorm = {
     .n_outputs = 2,
     .infer = infer,
     .gradient = gradient,
-    .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward, .in_place = 1},
-             [PDNN_BACKWARD_DATA] = {.flop = backward_flop, .reference = backward_data, .in_place = 1}},
-    .tolerance = 2e-6,
-    .summed = PDNN_SUMMED_ROW,
+    PDNN_NORM_ROWS(forward_flop, forward, backward_flop, backward_data),
 };
