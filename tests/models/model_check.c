@@ -155,6 +155,15 @@ uint64_t flop_of_op(const struct pdnn_graph *graph, const struct pdnn_op_def *op
     return flop;
 }
 
+uint64_t products_flop(const char *id) {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    build_graph(id, &arena, &graph);
+    uint64_t flop = flop_of_op(&graph, &pdnn_op_dense) + flop_of_op(&graph, &pdnn_op_matmul);
+    pdnn_arena_finish(&arena);
+    return flop;
+}
+
 int64_t count_nodes(const struct pdnn_graph *graph, const struct pdnn_op_def *op, int attr, int64_t value) {
     int64_t count = 0;
     for (size_t i = 0; i < graph->n_nodes; i++) {

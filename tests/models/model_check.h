@@ -41,6 +41,9 @@ void check_loss_falls(const char *id, int steps, double factor);
 /* The FLOP of all nodes of the op. */
 uint64_t flop_of_op(const struct pdnn_graph *graph, const struct pdnn_op_def *op);
 
+/* The FLOP of the model's matrix products, dense and matmul. */
+uint64_t products_flop(const char *id);
+
 /* The number of forward nodes of the op whose attribute has the value. */
 int64_t count_nodes(const struct pdnn_graph *graph, const struct pdnn_op_def *op, int attr, int64_t value);
 

@@ -403,15 +403,6 @@ static void test_checkpoint_matrix_flop(void **state) {
     assert_int_equal(3 * with_it, 4 * without);
 }
 
-static uint64_t products_flop(const char *id) {
-    struct pdnn_arena arena;
-    struct pdnn_graph graph;
-    build_graph(id, &arena, &graph);
-    uint64_t flop = flop_of_op(&graph, &pdnn_op_dense) + flop_of_op(&graph, &pdnn_op_matmul);
-    pdnn_arena_finish(&arena);
-    return flop;
-}
-
 /* A stack of layers in which all products need gradients. */
 static void test_checkpoint_matrix_flop_of_layers(void **state) {
     (void)state;

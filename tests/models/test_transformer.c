@@ -42,15 +42,6 @@ static void test_transformer_published_params(void **state) {
     }
 }
 
-static uint64_t matrix_flop(const char *id) {
-    struct pdnn_arena arena;
-    struct pdnn_graph graph;
-    build_graph(id, &arena, &graph);
-    uint64_t flop = flop_of_op(&graph, &pdnn_op_dense) + flop_of_op(&graph, &pdnn_op_matmul);
-    pdnn_arena_finish(&arena);
-    return flop;
-}
-
 /* The published multiply-adds of the encoders are those of the layers alone; without a pooler nothing else is
  * a matrix product. They are published in GMAC with three decimals. */
 static void test_transformer_published_flop(void **state) {
@@ -65,17 +56,17 @@ static void test_transformer_published_flop(void **state) {
         {"transformer:bert-large,batch=1,pooler=no,mode=infer,length=512,qkv=separate", 167.504},
     };
     for (size_t i = 0; i < sizeof encoders / sizeof *encoders; i++)
-        assert_near((double)matrix_flop(encoders[i].id) / 2e9, encoders[i].gmac, 0.0005);
-    assert_int_equal(matrix_flop("transformer:gpt2,mode=infer"), UINT64_C(291648307200));
-    assert_int_equal(matrix_flop("transformer:bert-large,layers=1,batch=32,pooler=no,mode=infer"),
+        assert_near((double)products_flop(encoders[i].id) / 2e9, encoders[i].gmac, 0.0005);
+    assert_int_equal(products_flop("transformer:gpt2,mode=infer"), UINT64_C(291648307200));
+    assert_int_equal(products_flop("transformer:bert-large,layers=1,batch=32,pooler=no,mode=infer"),
                      UINT64_C(105226698752));
 }
 
 /* Backward is twice forward: every layer needs backward-data, because embeddings are trained. */
 static void test_transformer_published_training_flop(void **state) {
     (void)state;
-    assert_int_equal(matrix_flop("transformer:gpt2"), UINT64_C(874944921600));
-    assert_int_equal(matrix_flop("transformer:bert-large,batch=32,pooler=no"), UINT64_C(7576322310144));
+    assert_int_equal(products_flop("transformer:gpt2"), UINT64_C(874944921600));
+    assert_int_equal(products_flop("transformer:bert-large,batch=32,pooler=no"), UINT64_C(7576322310144));
 }
 
 /* The products of one token read every weight once, and the caches. */
@@ -83,7 +74,7 @@ static void test_transformer_decode(void **state) {
     (void)state;
     const uint64_t L = 12, H = 768, V = 50257, m = 512;
     const char *id = "transformer:gpt2,mode=infer,phase=decode,context=512";
-    assert_int_equal(matrix_flop(id), 2 * (L * 12 * H * H + V * H) + L * 4 * m * H);
+    assert_int_equal(products_flop(id), 2 * (L * 12 * H * H + V * H) + L * 4 * m * H);
     assert_int_equal(totals_of(id).cost.state_bytes, L * 2 * (m + 1) * H * sizeof(float));
 }
 
