@@ -134,6 +134,10 @@ enum pdnn_status pdnn_environment_check(const char *directory, const struct pdnn
              is_same = is_there && has_value(&before, pdnn_str_text(&now), now.length);
         /* Directories of earlier versions lack some variables. */
         bool is_unknown = !is_there && fact->variable;
+        const char *build = strstr(pdnn_str_text(&now), ", build "); /* which they do not say either */
+        const size_t version = build ? (size_t)(build - pdnn_str_text(&now)) : 0;
+        is_same = is_same || (is_there && build && before.value_length == version + 1 &&
+                              memcmp(before.value, pdnn_str_text(&now), version) == 0);
         if (fact->identity && !is_same && !is_unknown)
             status = pdnn_fail(
                 err, PDNN_INVALID,

@@ -111,7 +111,7 @@ struct pdnn_backend_def {
     const char *name;
     const char *help;
     bool is_reference; /* slow by design: no roof, and what others are checked against */
-    /* "oneDNN 2.6.3 (avx2)". The string is static or belongs to the library. */
+    /* "oneDNN 2.6.3 (avx2), build c740ed96491c": two builds of one version are two. Static. */
     const char *(*version)(void);
     /* Both are NULL when the backend has no choice of instruction sets. isa_variable returns the "NAME=value"
      * that must be in the environment of the process to cap them at the isa, or, with isa default, for the

@@ -14,7 +14,7 @@ struct pdnn_software {
     size_t count;
     struct {
         char backend[32];
-        char version[PDNN_SOFTWARE_TEXT]; /* "oneDNN 2.6.3 (avx2)" */
+        char version[PDNN_SOFTWARE_TEXT]; /* "oneDNN 2.6.3 (avx2), build c740ed96491c" */
     } row[PDNN_SOFTWARE_MAX];             /* in the order of the build's list of backends */
 };
 

@@ -207,6 +207,8 @@ static struct pdnn_fact facts[] = {
     {"cpu_count", PDNN_FACT_WHOLE, NULL, 2, 0, true, NULL},
     {"quota", PDNN_FACT_NUMBER, NULL, 0, 1.5, false, NULL},
     {"empty", PDNN_FACT_TEXT, "", 0, 0, true, NULL},
+    {"library", PDNN_FACT_TEXT, "lib 1 (avx)", 0, 0, true, NULL},
+    {"built", PDNN_FACT_TEXT, "lib 1, build 34", 0, 0, true, NULL},
 };
 enum { N_FACTS = sizeof facts / sizeof *facts };
 
@@ -244,6 +246,12 @@ static void test_environment_check_names_what_differs(void **state) {
         {{"quota", PDNN_FACT_NUMBER, NULL, 0, 9, false, NULL}, NULL},
         {{"empty", PDNN_FACT_TEXT, "BF16", 0, 0, true, "A_MODE"}, "A_MODE was \"\" and is \"BF16\" now"},
         {{"later", PDNN_FACT_TEXT, "x", 0, 0, true, "A_VARIABLE"}, NULL},
+        {{"library", PDNN_FACT_TEXT, "lib 1 (avx), build 12", 0, 0, true, NULL}, NULL},
+        {{"library", PDNN_FACT_TEXT, "lib 2 (avx), build 12", 0, 0, true, NULL},
+         "library was \"lib 1 (avx)\" and"},
+        {{"built", PDNN_FACT_TEXT, "lib 1, build 12", 0, 0, true, NULL}, "was \"lib 1, build 34\" and"},
+        {{"built", PDNN_FACT_TEXT, "lib 1, build 34 of commit 5", 0, 0, true, NULL},
+         "and is \"lib 1, build 34 of"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_err err = {0};

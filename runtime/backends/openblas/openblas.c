@@ -3,8 +3,10 @@
  * sgemm, everything else on our own kernels. All tensors are plain row-major. The library must be the OpenMP
  * build, so that its threads are the kernels' threads. */
 #include "base/memory.h"
+#include "runtime/backend/library_build.h"
 #include "runtime/backends/openblas/core.h"
 #include "runtime/lowering/calls.h"
+#include "runtime/protocol/software.h"
 
 #include <cblas.h>
 #include <limits.h>
@@ -17,7 +19,11 @@ extern const struct pdnn_backend_def pdnn_backend_openblas;
 enum { PARALLEL_OPENMP = 2 }; /* openblas_get_parallel() in the OpenMP build */
 
 static const char *version(void) {
-    return openblas_get_config();
+    static char text[PDNN_SOFTWARE_TEXT];
+    char build[PDNN_LIBRARY_BUILD_TEXT];
+    const char *config = openblas_get_config();
+    snprintf(text, sizeof text, "%s, build %s", config, pdnn_library_build(config, build));
+    return text;
 }
 
 /* The user's own choice of a core wins, except over an isa that it does not stay within. */

@@ -1,6 +1,7 @@
 #include "runtime/backends/onednn/library/library.h"
 
 #include "base/memory.h"
+#include "runtime/backend/library_build.h"
 #include "runtime/backends/onednn/library/dnnl.h"
 #include "runtime/backends/onednn/library/version.h"
 #include "runtime/lowering/sgemm.h"
@@ -18,10 +19,13 @@ const char *pdnn_onednn_isa_name(void) {
 }
 
 const char *pdnn_onednn_version(void) {
-    static char text[64];
+    static char text[128];
+    char build[PDNN_LIBRARY_BUILD_TEXT];
     const dnnl_version_t *version = dnnl_version();
-    snprintf(text, sizeof text, "oneDNN %d.%d.%d (%s)", version->major, version->minor, version->patch,
-             pdnn_onednn_isa_name());
+    const int commit = (int)strspn(version->hash, "0123456789abcdef"); /* "N/A": not built of a repository */
+    snprintf(text, sizeof text, "oneDNN %d.%d.%d (%s), build %s%s%.*s", version->major, version->minor,
+             version->patch, pdnn_onednn_isa_name(), pdnn_library_build(version, build),
+             commit ? " of commit " : "", commit < 12 ? commit : 12, version->hash);
     return text;
 }
 
