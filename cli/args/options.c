@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pdnn_table_formats[] = {"table", "csv", "json", "jsonl", NULL};
+const char *const pdnn_table_formats[] = {"table", "csv", "json", "jsonl", "markdown", NULL};
 const char *const pdnn_shard_bases[] = {"0", "1", NULL};
 
 const struct pdnn_option_def *pdnn_option_find(const struct pdnn_command_def *command, const char *word) {

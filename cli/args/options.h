@@ -137,18 +137,19 @@ enum pdnn_status pdnn_arguments_only(const struct pdnn_arguments *arguments, con
                                      const char *options, struct pdnn_err *err);
 
 /* Options that several commands share. */
-extern const char *const pdnn_table_formats[]; /* table, csv, json, jsonl */
+extern const char *const pdnn_table_formats[]; /* table, csv, json, jsonl, markdown */
 extern const char *const pdnn_shard_bases[];   /* 0, 1 */
 
 /* Of what is printed with pdnn_table_print. */
-#define PDNN_OPTIONS_TABLE                                                                                    \
-    {"format", 0, "FORMAT", .choices = pdnn_table_formats,                                                    \
-     .help = "table (the default); csv, json or jsonl, for programs (see paradnn columns)"},                  \
-    {                                                                                                         \
-        "columns", 0, "CHOICE",                                                                               \
-            .help =                                                                                           \
-                "only these columns of the table for programs, in this order: names joined by commas, brief " \
-                "(what people plot) or all; without --format as a table for people"                           \
+#define PDNN_OPTIONS_TABLE                                                                                        \
+    {"format", 0, "FORMAT", .choices = pdnn_table_formats,                                                        \
+     .help =                                                                                                      \
+         "table (the default); csv, json or jsonl, for programs (see paradnn columns); markdown, for documents"}, \
+    {                                                                                                             \
+        "columns", 0, "CHOICE",                                                                                   \
+            .help =                                                                                               \
+                "only these columns of the table for programs, in this order: names joined by commas, brief "     \
+                "(what people plot) or all; without --format as a table for people"                               \
     }
 #define PDNN_OPTION_ONLY                                                                                                               \
     {                                                                                                                                  \

@@ -73,7 +73,7 @@ static enum pdnn_status print_table(const struct breakdown *b, const struct pdnn
         columns[c + several] = c;
     printer.columns = columns;
     printer.n_columns = b->results + several;
-    enum pdnn_status status = pdnn_table_print_rows(&printer, &b->table, err);
+    enum pdnn_status status = pdnn_table_print_rows(&printer, &b->table, NULL, err);
     pdnn_table_print_end(&printer);
     return status;
 }

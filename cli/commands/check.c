@@ -125,7 +125,7 @@ static void report(struct check *check, const char *id, enum verdict verdict, co
                             sizeof columns_shown / sizeof *columns_shown);
         pdnn_text_print(&out, false);
     } else {
-        pdnn_table_print_rows(&check->printer, &check->table, NULL);
+        pdnn_table_print_rows(&check->printer, &check->table, NULL, NULL);
     }
     pdnn_table_clear(&check->table);
     pdnn_rows_finish(&worst);
@@ -181,7 +181,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     check.printer = pdnn_table_printer(arguments);
     pdnn_table_init(&check.table, &def);
     if (status == PDNN_OK && !check.for_people)
-        status = pdnn_table_print_rows(&check.printer, &check.table, err);
+        status = pdnn_table_print_rows(&check.printer, &check.table, NULL, err);
     for (size_t i = 0; i < check.job.session.n_tasks && status == PDNN_OK && !ferror(stdout); i++)
         status = check_one(&check, i, err);
     pdnn_worker_stop(&check.worker);

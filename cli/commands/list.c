@@ -22,7 +22,7 @@ static const char description[] =
     "Instances that would not run are listed too, with a status: filtered if a where-expression is false (unless a "
     "sample leaves it out); invalid if values contradict each other, such as an image smaller than a network's "
     "windows (given as an ID, this is an error); unsupported if no backend runs it, such as training in int8; too big "
-    "if counts do not fit in 64 bits. CSV has exact numbers and the reason.";
+    "if counts do not fit in 64 bits. CSV has exact numbers, the status and the reason.";
 
 static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SET,
@@ -82,11 +82,11 @@ static void add_row(struct list *list, const struct pdnn_expanded *item) {
     if (cost->byte_count)
         pdnn_result_set_number(row, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE,
                                (double)cost->in_bounds_flop_count / (double)cost->byte_count);
+    pdnn_result_set_text(row, PDNN_RESULT_STATUS, status);
     pdnn_result_set_text(row, PDNN_RESULT_REASON, reason);
     if (!list->for_people)
         return;
     pdnn_result_set_text(row, PDNN_RESULT_ID, pdnn_varying_label(&list->varying, &item->instance, id));
-    pdnn_result_set_text(row, PDNN_RESULT_STATUS, status);
     if (cost->in_bounds_flop_count == cost->flop_count)
         pdnn_result_set_count(row, PDNN_RESULT_IN_BOUNDS_FLOP_COUNT, PDNN_ABSENT);
 }
@@ -128,6 +128,7 @@ static size_t choose_columns(const struct list *list, size_t *columns) {
     for (enum pdnn_result_column i = PDNN_RESULT_PARAMS; i <= PDNN_RESULT_MEMORY_BYTES; i++)
         columns[count++] = pdnn_result_at(row, i);
     columns[count++] = pdnn_result_at(row, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE);
+    columns[count++] = pdnn_result_at(row, PDNN_RESULT_STATUS);
     columns[count++] = pdnn_result_at(row, PDNN_RESULT_REASON);
     return count;
 }
@@ -146,11 +147,11 @@ static enum pdnn_status print_rows(struct list *list, const struct pdnn_argument
         add_row(list, &item);
         if (list->table.n_rows < CHUNK_ROWS)
             continue;
-        pdnn_table_print_rows(&printer, &list->table, NULL);
+        pdnn_table_print_rows(&printer, &list->table, NULL, NULL);
         pdnn_table_clear(&list->table);
     }
     if (list->table.n_rows || (status == PDNN_OK && !printer.is_started))
-        pdnn_table_print_rows(&printer, &list->table, NULL);
+        pdnn_table_print_rows(&printer, &list->table, NULL, NULL);
     pdnn_table_print_end(&printer);
     return status;
 }

@@ -5,6 +5,8 @@
 #include "runtime/protocol/visit.h"
 #include "session/batch/scheduler_client.h"
 #include "cli/print/output.h"
+#include "cli/print/progress.h"
+#include "cli/print/result_rows.h"
 #include "session/join/join.h"
 #include "session/predict.h"
 #include "session/session.h"
@@ -14,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char description[] =
     "Runs every instance of the specs and writes a result directory: results.csv with one row per instance, whatever "
@@ -214,6 +217,26 @@ static void append_next(struct pdnn_str *out, const struct pdnn_sweep_directory 
 }
 
 /* Prints the text, unless --quiet is given, and finishes it. */
+/* On a terminal: the first rows of the table that was written. */
+static void append_first_rows(struct pdnn_str *out, const char *path) {
+    enum { SHOWN = 8 };
+    struct pdnn_selection selection;
+    struct pdnn_row_list rows = {0};
+    if (!pdnn_terminal_width(STDOUT_FILENO) ||
+        pdnn_selection_read(&selection, &path, 1, NULL, 0, &(struct pdnn_err){0}) != PDNN_OK)
+        return;
+    const size_t count = selection.count + selection.left_out;
+    for (size_t i = 0; i < count && i < SHOWN; i++)
+        pdnn_rows_add(&rows, i);
+    pdnn_str_append(out, "\n", 1);
+    pdnn_result_rows_append(out, &selection, &rows);
+    if (count > SHOWN)
+        pdnn_str_printf(out, "and %zu more rows\n", count - SHOWN);
+    pdnn_str_append(out, "\n", 1);
+    pdnn_rows_finish(&rows);
+    pdnn_selection_close(&selection);
+}
+
 static void say(const struct pdnn_cli_job *job, struct pdnn_str *text) {
     if (!job->bar.quiet)
         pdnn_console_say(pdnn_str_text(text));
@@ -221,8 +244,8 @@ static void say(const struct pdnn_cli_job *job, struct pdnn_str *text) {
 }
 
 /* Runs the sweep in its directory and says where the wall time went; the instances by status; the fastest,
- * the slowest and the one farthest from its roof; what bounds them, and how many are noisy and why; where the
- * tables are; commands to run next. Of a sweep without tables only what it took. */
+ * the slowest and the one farthest from its roof; what bounds them, and how many are noisy and why; the
+ * first rows; where the tables are; commands to run next. Of a sweep without tables only what it took. */
 static enum pdnn_status sweep_alone(struct pdnn_cli_job *job, struct pdnn_err *err) {
     struct pdnn_sweep_directory *sweep = &job->directory;
     struct pdnn_sweep_result result = {0};
@@ -239,6 +262,8 @@ static enum pdnn_status sweep_alone(struct pdnn_cli_job *job, struct pdnn_err *e
         pdnn_str_printf(&text, "%s%s\n", result.out_of_time ? "; " : "",
                         result.out_of_time ? pdnn_session_end_text(sweep->session) : "");
         append_findings(&text, sweep);
+        if (!job->bar.quiet)
+            append_first_rows(&text, sweep->request.path);
         pdnn_str_printf(&text, "tables: %s/results.csv, %s/ops.csv\n", path, path);
         append_next(&text, sweep, &result);
     }

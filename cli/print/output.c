@@ -34,12 +34,12 @@ struct pdnn_table_writer pdnn_table_printer(const struct pdnn_arguments *argumen
 }
 
 enum pdnn_status pdnn_table_print_rows(struct pdnn_table_writer *printer, const struct pdnn_table *table,
-                                       struct pdnn_err *err) {
+                                       const struct pdnn_row_list *rows, struct pdnn_err *err) {
     struct pdnn_str out = {0};
     if (!printer->is_started && pdnn_table_choose(printer, table, err) != PDNN_OK)
         return err->status;
     printer->out = &out;
-    pdnn_table_write(printer, table, NULL);
+    pdnn_table_write(printer, table, rows);
     pdnn_text_print(&out, printer->format != PDNN_FORMAT_TEXT);
     return PDNN_OK;
 }
@@ -53,7 +53,7 @@ void pdnn_table_print_end(struct pdnn_table_writer *printer) {
 
 static enum pdnn_status print(struct pdnn_table_writer *printer, struct pdnn_table *table,
                               struct pdnn_err *err) {
-    enum pdnn_status status = pdnn_table_print_rows(printer, table, err);
+    enum pdnn_status status = pdnn_table_print_rows(printer, table, NULL, err);
     pdnn_table_print_end(printer);
     pdnn_table_finish(table);
     return status;

@@ -38,10 +38,10 @@ enum pdnn_status pdnn_table_print_prose(struct pdnn_table *table, const struct p
 void pdnn_table_show(struct pdnn_str *out, const struct pdnn_table *table, const struct pdnn_row_list *rows,
                      const size_t *columns, size_t n_columns);
 
-/* As pdnn_table_print, chunk by chunk. */
+/* As pdnn_table_print, chunk by chunk: the table's rows, or these of them (NULL: all). */
 struct pdnn_table_writer pdnn_table_printer(const struct pdnn_arguments *arguments);
 enum pdnn_status pdnn_table_print_rows(struct pdnn_table_writer *printer, const struct pdnn_table *table,
-                                       struct pdnn_err *err);
+                                       const struct pdnn_row_list *rows, struct pdnn_err *err);
 void pdnn_table_print_end(struct pdnn_table_writer *printer);
 
 /* Appends a line for people, which may hold text from outside, filled to the terminal or, where there is

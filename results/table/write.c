@@ -130,6 +130,39 @@ static void json_line(struct pdnn_table_writer *writer, const struct pdnn_table 
     put(writer, "\n");
 }
 
+/* A cell or a title, in which a bar would end it and a line break the row. */
+static void markdown_cell(struct pdnn_table_writer *writer, const char *text) {
+    char buffer[PDNN_VISIBLE_TEXT];
+    put(writer, " ");
+    for (const char *at = pdnn_visible(buffer, text); *at; at++) {
+        pdnn_str_append(writer->out, "\\", *at == '|' || *at == '\\');
+        pdnn_str_append(writer->out, at, 1);
+    }
+    put(writer, " |");
+}
+
+static void markdown_start(struct pdnn_table_writer *writer, const struct pdnn_table *table) {
+    put(writer, "|");
+    for (size_t i = 0; i < writer->n_columns; i++)
+        markdown_cell(writer, pdnn_column_title(&table->column[writer->columns[i]].def));
+    put(writer, "\n|");
+    for (size_t i = 0; i < writer->n_columns; i++)
+        put(writer, table->column[writer->columns[i]].def.kind == PDNN_KIND_TEXT ? " --- |" : " ---: |");
+    put(writer, "\n");
+}
+
+static void markdown_row(struct pdnn_table_writer *writer, const struct pdnn_table *table, size_t row) {
+    struct pdnn_str cell = {0};
+    put(writer, "|");
+    for (size_t i = 0; i < writer->n_columns; i++) {
+        pdnn_str_clear(&cell);
+        pdnn_table_append_shown(table, row, writer->columns[i], &cell);
+        markdown_cell(writer, pdnn_str_text(&cell));
+    }
+    put(writer, "\n");
+    pdnn_str_finish(&cell);
+}
+
 static void html_start(struct pdnn_table_writer *writer, const struct pdnn_table *table) {
     put(writer, "<table>");
     if (writer->caption)
@@ -494,14 +527,18 @@ static void text_end(struct pdnn_table_writer *writer) {
 }
 
 static const struct format formats[PDNN_FORMAT_COUNT] = {
-    [PDNN_FORMAT_TEXT] = {text_start, text_row, text_end}, [PDNN_FORMAT_CSV] = {csv_start, csv_row, NULL},
-    [PDNN_FORMAT_JSON] = {NULL, json_row, json_end},       [PDNN_FORMAT_JSON_LINES] = {NULL, json_line, NULL},
+    [PDNN_FORMAT_TEXT] = {text_start, text_row, text_end},
+    [PDNN_FORMAT_CSV] = {csv_start, csv_row, NULL},
+    [PDNN_FORMAT_JSON] = {NULL, json_row, json_end},
+    [PDNN_FORMAT_JSON_LINES] = {NULL, json_line, NULL},
+    [PDNN_FORMAT_MARKDOWN] = {markdown_start, markdown_row, NULL},
     [PDNN_FORMAT_HTML] = {html_start, html_row, html_end},
 };
 
 /* All columns, unless somebody chose; people see `brief`. */
 static void choose_all(struct pdnn_table_writer *writer, const struct pdnn_table *table) {
-    const bool for_people = writer->format == PDNN_FORMAT_TEXT || writer->format == PDNN_FORMAT_HTML;
+    const bool for_people = writer->format == PDNN_FORMAT_TEXT || writer->format == PDNN_FORMAT_MARKDOWN ||
+                            writer->format == PDNN_FORMAT_HTML;
     writer->choice = writer->chosen ? NULL : for_people ? "brief" : "all";
     pdnn_table_choose(writer, table, NULL);
 }

@@ -11,6 +11,7 @@ enum pdnn_table_format {
     PDNN_FORMAT_CSV,
     PDNN_FORMAT_JSON,       /* an array with an object a row */
     PDNN_FORMAT_JSON_LINES, /* an object a line */
+    PDNN_FORMAT_MARKDOWN,   /* a table, cells as people see them */
     PDNN_FORMAT_HTML,       /* a table element, cells as people see them */
     PDNN_FORMAT_COUNT
 };

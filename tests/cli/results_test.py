@@ -50,6 +50,26 @@ class Results(Swept):
                 self.assertTrue(apart.stdout and apart.stderr)
                 self.assertEqual(self.paradnn(*arguments, expect=0, stderr=subprocess.STDOUT).stdout, apart.stdout + apart.stderr)
 
+    def test_rows(self):
+        """All of them in the file's order, or the first in that of a column; the cells are those of the file."""
+        rows = self.rows("small.results", "results.csv")
+        self.assertEqual(table(self.paradnn("results", "small.results", "--format", "csv", expect=0).stdout), rows)
+        ok = [row for row in rows if row["status"] == "ok"]
+        for by, key, down in (("time_ns_median", lambda row: float(row["time_ns_median"]), True), ("time_ns_median:up", lambda row: float(row["time_ns_median"]), False),
+                              ("mode", lambda row: row["run_mode"], False), ("mode:down", lambda row: row["run_mode"], True)):
+            found = table(self.paradnn("results", "small.results", "--only", "status=ok", "--sort", by, "--format", "csv", expect=0).stdout)
+            self.assertEqual(found, sorted(ok, key=key, reverse=down), by)
+        found = table(self.paradnn("results", "small.results", "-s", "batch", "--top", "3", "--columns", "status,id", "--format", "csv", expect=0).stdout)
+        self.assertEqual([list(row) for row in found], [["status", "id"]] * 3)
+        text = self.paradnn("results", "small.results", expect=0).stdout
+        self.assertEqual(text.count("\n"), len(rows) + 1)
+        self.assertRegex(text, r"\A *time .* examples/s .*status +id\n")
+        self.assertEqual(self.paradnn("results", "small.results", "--top", "1", "--format", "markdown", expect=0).stdout.count("\n"), 3)
+        for arguments, said in ((["--sort", "tim"], "did you mean"), (["--sort", "batch:left"], "neither :up nor :down"), (["--top", "0"], "from 1 to"),
+                                (["--only", "batch=77"], ""), (["--columns", "tim"], "has no column 'tim'")):
+            done = self.paradnn("results", "small.results", *arguments, expect=0 if not said else 2)
+            self.assertIn(said, done.stderr)
+
     def test_plot(self):
         done = self.paradnn("plot", "roofline", "small.results", "--color", "mode", "--format", "svg", expect=0)
         self.assertEqual(done.stderr, "8 points, 4 rows without a rate left out\n")

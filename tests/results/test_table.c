@@ -318,6 +318,10 @@ static void test_table_write_formats(void **state) {
         "<tr><td>&lt;\\x01\\xff\\n\\xc2\\x85&quot;&gt;</td><td class=\"number\"></td><td class=\"number\"></td>"
         "<td class=\"number\">1.50 ms</td><td></td></tr>\n"
         "</tbody></table>\n");
+    pdnn_table_set_text(&table, 2, NAME, "a|b\\c\n");
+    expect(&table, &rows, PDNN_FORMAT_MARKDOWN, 0,
+           "| name | flop | shift | time | note |\n| --- | ---: | ---: | ---: | --- |\n"
+           "|  | 0 FLOP | 0 | 0 ns | x |\n| a\\|b\\\\c\\\\n |  |  | 1.50 ms |  |\n");
     pdnn_rows_finish(&rows);
     pdnn_table_finish(&table);
 }
