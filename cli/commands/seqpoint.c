@@ -162,22 +162,23 @@ static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_run *r
 
 static enum pdnn_status compare_two(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_table table[2] = {{0}}, made;
-    struct pdnn_str title = {0};
-    char path[PDNN_FOLDER_TEXT];
+    struct pdnn_str title = {0}, path = {0};
     const char *first = arguments->operands[0], *second = arguments->operands[1];
     enum pdnn_status status = pdnn_arguments_only(arguments, "DIR DIR", "format,columns", err);
-    for (int i = 0; i < 2 && status == PDNN_OK; i++)
-        status =
-            pdnn_path_has(arguments->operands[i], "seqpoint.csv") &&
-                    pdnn_path_join(path, arguments->operands[i], "seqpoint.csv")
-                ? pdnn_seqpoint_table_read(path, &table[i], err)
-                : pdnn_fail(err, PDNN_INVALID, "%s: expected one model, or two result directories to compare",
-                            arguments->operands[i]);
+    if (status == PDNN_OK && !pdnn_path_has(first, "") && !pdnn_path_has(second, ""))
+        status = pdnn_fail(err, PDNN_INVALID, "%s: expected one model, or two result directories to compare",
+                           first);
+    for (int i = 0; i < 2 && status == PDNN_OK; i++) {
+        pdnn_str_clear(&path);
+        pdnn_str_printf(&path, "%s/seqpoint.csv", arguments->operands[i]);
+        status = pdnn_seqpoint_table_read(pdnn_str_text(&path), &table[i], err);
+    }
     if (status == PDNN_OK && !pdnn_epoch_speedups(table, &made))
         status = pdnn_fail(err, PDNN_INVALID, "%s and %s are of different epochs", first, second);
     if (status == PDNN_OK && pdnn_wants_text(arguments))
         pdnn_str_printf(&title, "first    %s\nsecond   %s\n\n", first, second);
     pdnn_text_print(&title, false);
+    pdnn_str_finish(&path);
     status = status == PDNN_OK ? pdnn_table_print(&made, arguments, err) : status;
     pdnn_table_finish(&table[0]);
     pdnn_table_finish(&table[1]);

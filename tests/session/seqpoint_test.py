@@ -183,6 +183,9 @@ def check_bad_input():
             (["small.yaml", "--points", "small.results", "--set", "seed=9", "-o", "x"], "another epoch"),
             (["small.results", "two.results"], "different epochs"),
             (["small.results", "small.results", "--dry-run"], "seqpoint DIR DIR has no option --dry-run; it takes --format and --columns"),
+            (["small.results", "below"], "paradnn: below/seqpoint.csv: No such file or directory"),
+            (["below", "small.results"], "paradnn: below/seqpoint.csv: No such file or directory"),
+            (["small.results", "nowhere"], "paradnn: nowhere/seqpoint.csv: No such file or directory"),
             (["small.yaml", "two.yaml"], "two result directories")]:
         done = paradnn("seqpoint", *arguments, expect=2)
         lines = [line for line in done.stderr.splitlines() if "library variables" not in line]
