@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "gen/language.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,7 +98,6 @@ static enum pdnn_status check_choice(const struct pdnn_option_def *option, const
 static enum pdnn_status check_number(const struct pdnn_option_def *option, const char *text,
                                      struct pdnn_err *err) {
     const bool is_whole = option->kind == PDNN_OPTION_WHOLE;
-    const int digits = is_whole ? 15 : 6;
     uint64_t ns;
     int64_t whole = 0;
     double number = 0;
@@ -108,11 +108,14 @@ static enum pdnn_status check_number(const struct pdnn_option_def *option, const
         return PDNN_OK;
     bool is_good = is_whole ? pdnn_parse_i64(text, &whole) : pdnn_parse_double(text, &number);
     number = is_whole ? (double)whole : number;
-    if (!is_good || !(number >= option->least && number <= option->most))
-        return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a %snumber from %.*g to %.*g",
-                         option->name, text, is_whole ? "whole " : "", digits, option->least, digits,
-                         option->most);
-    return PDNN_OK;
+    if (is_good && number >= option->least && number <= option->most)
+        return PDNN_OK;
+    if (!is_whole)
+        return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a number from %g to %g", option->name,
+                         text, option->least, option->most);
+    return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a whole number from %" PRId64 " to %" PRId64,
+                     option->name, text, (int64_t)option->least,
+                     option->most < (double)INT64_MAX ? (int64_t)option->most : INT64_MAX);
 }
 
 static enum pdnn_status add_value(struct pdnn_arguments *arguments, const struct pdnn_option_def *option,

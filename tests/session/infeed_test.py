@@ -122,6 +122,7 @@ class Infeed(unittest.TestCase):
         self.assertIn("features    12", shown.stdout)
         for arguments, message in {
                 ("make", "rows", "rows"): "has files already",
+                ("make", "rows", "new", "--seed", "9223372036854775808"): "expected a whole number from 0 to 9223372036854775807\n",
                 ("make", "rows", "new", "--count", "0"): "--count is '0', expected a whole number from 1 to",
                 ("make", "images", "new", "--size", "12"): "--size: '12' is not WIDTHxHEIGHT",
                 ("make", "images", "new", "--quality", "5"): "--quality needs --encoding jpeg",
