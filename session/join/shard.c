@@ -209,7 +209,7 @@ enum { NOMINAL_THREADS = 16 };
 struct dealt {
     const char *with_all; /* the id of the same with all threads */
     uint64_t cost_us;
-    double seconds; /* with this host's threads */
+    double seconds; /* with this host's threads; 0 where it is another one then */
 };
 
 static double predict(const struct pdnn_spec *spec, const struct pdnn_expanded *item, int64_t threads) {
@@ -257,7 +257,8 @@ enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pd
     struct pdnn_arena arena = {0};
     struct pdnn_texts ids = {0};
     struct dealt *dealt = NULL;
-    uint32_t *points = NULL; /* what each point of the spec is */
+    struct pdnn_instance_set here = {0}; /* with this host's threads */
+    uint32_t *points = NULL;             /* what each point of the spec is */
     size_t n_points = 0, points_room = 0, room = 0;
     struct pdnn_expanded item;
     enum pdnn_status status = PDNN_OK;
@@ -272,10 +273,15 @@ enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pd
         points = pdnn_grow(points, &points_room, n_points, sizeof *points);
         points[n_points++] = (uint32_t)at;
         dealt = at == before ? pdnn_grow(dealt, &room, at, sizeof *dealt) : dealt;
-        if (at == before || !item.filtered)
-            dealt[at] = take(spec, &item, threads, &arena);
+        if (at < before && (item.filtered || dealt[at].cost_us))
+            continue;
+        dealt[at] = take(spec, &item, threads, &arena);
+        pdnn_instance_resolve(&item.instance, threads);
+        if (dealt[at].cost_us && !pdnn_instance_set_add(&here, &item.instance))
+            dealt[at].seconds = 0;
     }
     pdnn_expand_destroy(expand);
+    pdnn_instance_set_finish(&here);
     if (status == PDNN_OK) {
         uint32_t *shards = pdnn_alloc(ids.count + 1, sizeof *shards);
         deal_all(dealt, &ids, shard->count, shards);

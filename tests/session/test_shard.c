@@ -334,6 +334,25 @@ static void test_shard_deal_of_threads(void **state) {
     pdnn_spec_finish(&spec);
 }
 
+/* On two cores, all of them and two are one instance. */
+static void test_shard_deal_predicts_once(void **state) {
+    (void)state;
+    static const char *const texts[] = {"run: {threads: [all, 2]}\nmodels: [{fc: {nodes: [8, 64]}}]",
+                                        "run: {threads: 2}\nmodels: [{fc: {nodes: [8, 64]}}]"};
+    static const struct pdnn_shard shard = {0, 1};
+    double seconds[2];
+    for (size_t i = 0; i < 2; i++) {
+        struct pdnn_spec spec;
+        struct pdnn_shard_deal deal;
+        spec_file_must_load(texts[i], NULL, &spec);
+        assert_int_equal(pdnn_shard_deal(&shard, &spec, 2, &deal, NULL), PDNN_OK);
+        seconds[i] = deal.seconds_all;
+        free(deal.mine);
+        pdnn_spec_finish(&spec);
+    }
+    assert_true(seconds[0] == seconds[1] && seconds[0] > 0);
+}
+
 /* What one entry filters and another keeps runs, and costs what it does. */
 static void test_shard_deal_of_what_is_kept(void **state) {
     (void)state;
@@ -386,6 +405,7 @@ int main(void) {
         cmocka_unit_test(test_shard_format),
         cmocka_unit_test(test_shard_deal_on_hosts),
         cmocka_unit_test(test_shard_deal_of_threads),
+        cmocka_unit_test(test_shard_deal_predicts_once),
         cmocka_unit_test(test_shard_deal_of_what_is_kept),
         cmocka_unit_test(test_shard_deal),
         cmocka_unit_test(test_shard_deal_few),
