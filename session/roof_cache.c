@@ -1,7 +1,9 @@
 #include "session/roof_cache.h"
 
 #include "base/memory.h"
+#include "base/stats.h"
 #include "results/store/tables.h"
+#include "runtime/protocol/visit.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -27,44 +29,39 @@ void pdnn_roof_cache_context(const struct pdnn_roofs_job *job, struct pdnn_str *
  * shared cache. */
 static const int64_t age_max_ms = INT64_C(24) * 3600 * 1000;
 
-/* Both probes, as rows have them, are within this of those beside the roofs, as a ratio to the smaller one.
- */
+/* Both probes, as rows have them, are within this of what they were beside the roofs, as a ratio to the
+ * smaller one. */
 static const double margin = 0.15;
+
+/* What was measured at one time. */
+struct measurement {
+    struct pdnn_ceiling *row; /* heap */
+    size_t count;
+    double seconds;    /* that it took */
+    double handoff_ns; /* of its probe; 0: one thread */
+    int64_t unix_ms;
+};
 
 /* What kept roofs are looked for. */
 struct search {
     const struct pdnn_roofs_job *job;
-    struct pdnn_str libraries;           /* those of the job, whose versions kept roofs must have */
-    struct pdnn_kept file;               /* of the job's context */
-    struct pdnn_ceilings *entry, *found; /* the one just read; the longest, then newest, that agrees */
-    struct pdnn_ceilings *probes;        /* of this moment */
-    bool has_kept, has_probed;           /* probes run only if there are roofs that may do */
-    double seconds;                      /* that *found took */
-    double differs;                      /* by how much, for *found or for the one that differs least */
-    enum pdnn_status status;
-    struct pdnn_err *err;
+    struct pdnn_str libraries;     /* those of the job, whose versions kept roofs must have */
+    struct pdnn_kept file;         /* of the job's context */
+    struct pdnn_ceilings *read;    /* the rows of the entry just read, of the probes, or just measured */
+    struct measurement *all, here; /* those that hold; the probes of this moment */
+    size_t n, n_kept;
+    double *value;    /* room for one of each */
+    double border_ns; /* handoffs above it are of threads far apart; INFINITY: all are of one state */
+    double differs;   /* by how much the probes are outside of those kept; INFINITY: none is of the state */
+    bool has_kept, is_found; /* any at all, however old; they do */
 };
 
-static const struct pdnn_ceiling *find_probe(const struct pdnn_ceilings *ceilings, const char *pattern) {
-    for (size_t i = 0; i < ceilings->count; i++) {
-        const struct pdnn_ceiling *row = &ceilings->row[i];
+static double probe_of(const struct measurement *measurement, const char *pattern) {
+    for (const struct pdnn_ceiling *row = measurement->row; row < measurement->row + measurement->count;
+         row++)
         if (strcmp(row->kind, "probe") == 0 && strcmp(row->pattern, pattern) == 0)
-            return row;
-    }
-    return NULL;
-}
-
-/* How far the probes of two moments are apart, as a ratio minus 1; INFINITY if one of them is missing. */
-static double difference(const struct pdnn_ceilings *one, const struct pdnn_ceilings *other) {
-    static const char *const patterns[] = {"fma", "read"};
-    double most = 0;
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
-        const struct pdnn_ceiling *a = find_probe(one, patterns[i]), *b = find_probe(other, patterns[i]);
-        if (!a || !b || !(a->value > 0) || !(b->value > 0))
-            return INFINITY;
-        most = fmax(most, fmax(a->value / b->value, b->value / a->value) - 1);
-    }
-    return most;
+            return row->value;
+    return 0;
 }
 
 static void exchange(char *text, char from, char to) {
@@ -72,17 +69,35 @@ static void exchange(char *text, char from, char to) {
         *at = to;
 }
 
-/* Reads the table of an entry, whose rows must all be for the job's thread count. */
+/* From search->read. */
+static struct measurement measurement_of(const struct search *search, double seconds, int64_t unix_ms) {
+    struct measurement made = {.count = search->read->count, .seconds = seconds, .unix_ms = unix_ms};
+    made.row = pdnn_alloc(made.count + 1, sizeof *made.row);
+    memcpy(made.row, search->read->row, made.count * sizeof *made.row);
+    made.handoff_ns = probe_of(&made, "handoff");
+    return made;
+}
+
+static void add(struct search *search, struct measurement made) {
+    search->all = pdnn_resize(search->all, search->n + 1, sizeof *search->all);
+    search->all[search->n++] = made;
+}
+
+/* Reads the table of an entry, whose rows must all be for the job's thread count, with both probes. */
 static bool read_table(const struct search *search, const char *table) {
     char *text = pdnn_strdup(table);
-    struct pdnn_ceilings *entry = search->entry;
+    struct pdnn_ceilings *entry = search->read;
+    size_t probes = 0;
     exchange(text, '\t', '\n');
-    bool is_good =
-        pdnn_ceilings_parse("kept", text, strlen(text), NULL, entry, NULL) == PDNN_OK && entry->count;
-    for (size_t i = 0; is_good && i < entry->count; i++)
-        is_good = entry->row[i].threads == search->job->context.threads;
+    bool is_good = pdnn_ceilings_parse("kept", text, strlen(text), NULL, entry, NULL) == PDNN_OK;
+    for (size_t i = 0; is_good && i < entry->count; i++) {
+        const struct pdnn_ceiling *row = &entry->row[i];
+        is_good = row->threads == search->job->context.threads;
+        probes += strcmp(row->kind, "probe") == 0 &&
+                  (strcmp(row->pattern, "fma") == 0 || strcmp(row->pattern, "read") == 0);
+    }
     free(text);
-    return is_good;
+    return is_good && probes == 2;
 }
 
 /* An entry is "UNIX_MS SECONDS LIBRARIES<tab>TABLE"; TABLE is a ceilings.csv with tabs for line breaks. */
@@ -101,96 +116,195 @@ static void consider(void *user, const char *text) {
         memcmp(text + at + 1, pdnn_str_text(&search->libraries), search->libraries.length) != 0)
         return;
     search->has_kept = true;
-    if (age_ms < 0 || age_ms > age_max_ms || !(seconds >= job->seconds) || !read_table(search, table + 1))
-        return;
-    if (!search->has_probed)
-        search->status = job->measure(job->user, 0, search->probes, search->err);
-    search->has_probed = true;
-    const double differs = difference(search->entry, search->probes);
-    const bool agrees = search->status == PDNN_OK && differs <= margin;
-    if (search->found->count && (!agrees || seconds < search->seconds))
-        return;
-    search->differs = agrees ? differs : fmin(differs, search->differs);
-    if (!agrees)
-        return;
-    search->seconds = seconds;
-    *search->found = *search->entry;
+    if (age_ms >= 0 && age_ms <= age_max_ms && seconds >= job->seconds && read_table(search, table + 1))
+        add(search, measurement_of(search, seconds, measured_ms));
 }
 
-static enum pdnn_status append(struct pdnn_ceilings *ceilings, const struct pdnn_ceilings *rows,
-                               struct pdnn_err *err) {
-    if (rows->count > PDNN_CEILINGS_MAX - ceilings->count)
-        return pdnn_fail(err, PDNN_OVERFLOW, "more than %d ceilings", PDNN_CEILINGS_MAX);
-    memcpy(ceilings->row + ceilings->count, rows->row, rows->count * sizeof *rows->row);
-    ceilings->count += rows->count;
+static bool is_far(const struct search *search, const struct measurement *measurement) {
+    return measurement->handoff_ns > search->border_ns;
+}
+
+/* Between the two states of the threads' distance, if there are two; handoff_ns is one more, or 0. */
+static double border_of(const struct search *search, double handoff_ns) {
+    double least = handoff_ns > 0 ? handoff_ns : INFINITY, most = handoff_ns;
+    for (size_t i = 0; i < search->n; i++) {
+        const double other = search->all[i].handoff_ns;
+        least = other > 0 ? fmin(least, other) : least;
+        most = fmax(most, other);
+    }
+    return pdnn_distances_differ(least, most) ? sqrt(least * most) : INFINITY;
+}
+
+/* By how much the probe is outside of what it was in the measurements of its state, as a ratio minus 1;
+ * INFINITY if there is none of them. */
+static double difference(const struct search *search, const char *pattern) {
+    const double here = probe_of(&search->here, pattern);
+    double low = INFINITY, high = 0;
+    for (size_t i = 0; i < search->n; i++) {
+        if (is_far(search, &search->all[i]) != is_far(search, &search->here))
+            continue;
+        low = fmin(low, probe_of(&search->all[i], pattern));
+        high = fmax(high, probe_of(&search->all[i], pattern));
+    }
+    return here > 0 && high > 0 ? fmax(fmax(low / here, here / high), 1) - 1 : INFINITY;
+}
+
+/* Whether what is kept holds for this moment. */
+static enum pdnn_status probe(struct search *search, struct pdnn_err *err) {
+    const struct pdnn_roofs_job *job = search->job;
+    search->read->count = 0;
+    const enum pdnn_status status = job->measure(job->user, 0, search->read, err);
+    if (status != PDNN_OK)
+        return status;
+    search->here = measurement_of(search, 0, job->now_unix_ms);
+    search->border_ns = border_of(search, search->here.handoff_ns);
+    search->differs = fmax(difference(search, "fma"), difference(search, "read"));
+    search->is_found = search->differs <= margin;
     return PDNN_OK;
 }
 
-static void append_note(const struct search *search, bool is_kept, struct pdnn_str *note) {
-    const int64_t threads = search->job->context.threads;
-    char utc[PDNN_UTC_TEXT];
-    if (!search->has_kept)
-        return;
-    pdnn_str_printf(note, "roofs for %" PRId64 " thread%s: ", threads, threads == 1 ? "" : "s");
-    if (is_kept)
-        pdnn_str_printf(note, "those of %.16sZ, confirmed by probes within %.0f %%",
-                        pdnn_utc_format(search->found->row[0].measured_unix_ms, utc), 100 * search->differs);
-    else if (search->has_probed)
-        pdnn_str_printf(note,
-                        "measured, since the probes differ by %.0f %% from those beside the kept ones, more "
-                        "than %.0f %%",
-                        100 * search->differs, 100 * margin);
-    else
-        pdnn_str_printf(note, "measured, since those kept are more than a day old or were measured in less "
-                              "time");
-}
-
-/* Adds what was measured to the file. */
-static void keep(const struct search *search) {
+/* Adds what is measured now to the others and to the file. */
+static enum pdnn_status measure(struct search *search, struct pdnn_err *err) {
+    const struct pdnn_roofs_job *job = search->job;
     struct pdnn_str table = {0}, entry = {0};
-    pdnn_ceilings_format(search->found, &table);
+    search->read->count = 0;
+    const enum pdnn_status status = job->measure(job->user, job->seconds, search->read, err);
+    if (status != PDNN_OK || !search->read->count)
+        return status;
+    for (size_t i = 0; i < search->read->count; i++)
+        search->read->row[i].measured_unix_ms = job->now_unix_ms;
+    add(search, measurement_of(search, job->seconds, job->now_unix_ms));
+    pdnn_ceilings_format(search->read, &table);
     exchange(table.text, '\n', '\t');
-    pdnn_str_printf(&entry, "%" PRId64 " %.17g %s\t%s", search->found->row[0].measured_unix_ms,
-                    search->job->seconds, pdnn_str_text(&search->libraries), table.text);
+    pdnn_str_printf(&entry, "%" PRId64 " %.17g %s\t%s", job->now_unix_ms, job->seconds,
+                    pdnn_str_text(&search->libraries), table.text);
     pdnn_kept_add(&search->file, entry.text);
     pdnn_str_finish(&table);
     pdnn_str_finish(&entry);
+    return PDNN_OK;
 }
 
-/* Confirms what was found, or measures it. */
-static void settle(struct search *search, struct pdnn_str *note) {
-    const struct pdnn_roofs_job *job = search->job;
-    struct pdnn_ceilings *rows = search->found;
-    const bool is_kept = rows->count;
-    if (!is_kept && search->status == PDNN_OK)
-        search->status = job->measure(job->user, job->seconds, rows, search->err);
-    if (search->status != PDNN_OK)
+static const struct pdnn_ceiling *alike(const struct measurement *in, const struct pdnn_ceiling *row) {
+    const bool is_rung = strcmp(row->kind, "ladder") == 0;
+    for (const struct pdnn_ceiling *at = in->row; at < in->row + in->count; at++)
+        if (strcmp(at->kind, row->kind) == 0 && strcmp(at->pattern, row->pattern) == 0 &&
+            strcmp(at->dtype, row->dtype) == 0 &&
+            (is_rung ? at->capacity_bytes == row->capacity_bytes : strcmp(at->level, row->level) == 0))
+            return at;
+    return NULL;
+}
+
+/* What the measurements of one state say of a row, whose level and capacity stay. False if none has it. */
+static bool join_row(const struct search *search, bool far, struct pdnn_ceiling *row) {
+    double *value = search->value, *median = value + search->n;
+    size_t count = 0;
+    struct pdnn_ceiling made = *row;
+    made.repetitions = made.measured_unix_ms = 0;
+    for (size_t i = 0; i < search->n; i++) {
+        const struct measurement *in = &search->all[i];
+        const struct pdnn_ceiling *other = is_far(search, in) == far ? alike(in, row) : NULL;
+        if (!other)
+            continue;
+        made.low = other->low;
+        made.high = other->high;
+        made.repetitions += other->repetitions;
+        made.measured_unix_ms = in->unix_ms > made.measured_unix_ms ? in->unix_ms : made.measured_unix_ms;
+        value[count] = other->value;
+        median[count++] = other->median;
+    }
+    if (!count)
+        return false;
+    made.value = pdnn_median(value, count); /* which sorts them */
+    made.median = pdnn_median(median, count);
+    if (count > 1) {
+        made.low = value[0];
+        made.high = value[count - 1];
+    }
+    made.measurements = (int64_t)count;
+    *row = made;
+    return true;
+}
+
+/* The rows of the measurement that took longest, and of these the newest, once for each state; where a state
+ * lacks one, it is the other's. */
+static enum pdnn_status join(struct search *search, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    const struct measurement *from = search->all;
+    search->border_ns = border_of(search, 0);
+    search->value = pdnn_alloc(2 * search->n, sizeof *search->value);
+    for (size_t i = 1; i < search->n; i++)
+        from = search->all[i].seconds >= from->seconds ? &search->all[i] : from;
+    for (int far = 0; far <= isfinite(search->border_ns); far++) {
+        for (size_t i = 0; i < from->count; i++) {
+            struct pdnn_ceiling row = from->row[i];
+            if (!join_row(search, far, &row))
+                join_row(search, !far, &row);
+            if (ceilings->count == PDNN_CEILINGS_MAX)
+                return pdnn_fail(err, PDNN_OVERFLOW, "more than %d ceilings", PDNN_CEILINGS_MAX);
+            if (search->is_found && is_far(search, &search->here) == far)
+                row.checked_unix_ms = search->job->now_unix_ms;
+            if (isfinite(search->border_ns))
+                snprintf(row.state, sizeof row.state, "%s", far ? PDNN_CEILING_FAR : PDNN_CEILING_NEAR);
+            ceilings->row[ceilings->count++] = row;
+        }
+    }
+    return PDNN_OK;
+}
+
+static void append_note(const struct search *search, struct pdnn_str *note) {
+    const int64_t threads = search->job->context.threads;
+    const size_t n = search->n_kept;
+    char utc[PDNN_UTC_TEXT];
+    if (search->job->must_measure ? !n : !search->has_kept)
         return;
-    for (size_t i = 0; i < rows->count; i++)
-        *(is_kept ? &rows->row[i].checked_unix_ms : &rows->row[i].measured_unix_ms) = job->now_unix_ms;
-    if (!is_kept && rows->count)
-        keep(search);
-    append_note(search, is_kept, note);
+    pdnn_str_printf(note, "roofs for %" PRId64 " thread%s: ", threads, threads == 1 ? "" : "s");
+    if (!n)
+        pdnn_str_printf(note,
+                        "measured, since those kept are more than a day old or were measured in less time");
+    else if (search->job->must_measure)
+        pdnn_str_printf(note, "measured and joined with those kept, the last of %.16sZ",
+                        pdnn_utc_format(search->all[n - 1].unix_ms, utc));
+    else if (search->is_found)
+        pdnn_str_printf(note, "those of %.16sZ%s, confirmed by probes within %.0f %%",
+                        pdnn_utc_format(search->all[n - 1].unix_ms, utc), n > 1 ? " and before" : "",
+                        100 * search->differs);
+    else if (isinf(search->differs) && isfinite(search->border_ns))
+        pdnn_str_printf(note,
+                        "measured and joined with those kept, since the threads are %s than they were then",
+                        is_far(search, &search->here) ? "farther apart" : "closer together");
+    else
+        pdnn_str_printf(note,
+                        "measured and joined with those kept, since the probes differ by %.0f %% from those "
+                        "beside them, more than %.0f %%",
+                        100 * search->differs, 100 * margin);
 }
 
 enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, struct pdnn_ceilings *ceilings,
                                      struct pdnn_str *note, struct pdnn_err *err) {
-    struct search search = {.job = job, .differs = INFINITY, .err = err};
+    struct search search = {.job = job, .border_ns = INFINITY};
     struct pdnn_str context = {0};
-    search.entry = pdnn_alloc(3, sizeof *search.entry);
-    search.found = search.entry + 1;
-    search.probes = search.entry + 2;
+    enum pdnn_status status = PDNN_OK;
+    search.read = pdnn_alloc(1, sizeof *search.read);
     for (size_t i = 0; i < job->software->count; i++)
         pdnn_str_printf(&search.libraries, "%s%s", i ? ", " : "", job->software->row[i].version);
     pdnn_roof_cache_context(job, &context);
     pdnn_kept_open(&search.file, job->directory, "roofs", context.text);
     pdnn_str_finish(&context);
-    if (!job->must_measure)
-        pdnn_kept_read(&search.file, consider, &search);
-    settle(&search, note);
-    if (search.status == PDNN_OK)
-        search.status = append(ceilings, search.found, err);
+    pdnn_kept_read(&search.file, consider, &search);
+    search.n_kept = search.n;
+    if (search.n && !job->must_measure)
+        status = probe(&search, err);
+    if (status == PDNN_OK)
+        append_note(&search, note);
+    if (status == PDNN_OK && !search.is_found)
+        status = measure(&search, err);
+    if (status == PDNN_OK && search.n)
+        status = join(&search, ceilings, err);
+    for (size_t i = 0; i < search.n; i++)
+        free(search.all[i].row);
+    free(search.all);
+    free(search.here.row);
+    free(search.value);
+    free(search.read);
     pdnn_str_finish(&search.libraries);
-    free(search.entry);
-    return search.status;
+    return status;
 }

@@ -1,6 +1,8 @@
-/* Roofs kept between sweeps, one file of the user's cache directory per thread count (base/paths/kept.h), and
- * the decision whether they still hold: they are used only where all they depend on is as it was, within a
- * day, and if the probes of this moment agree with those measured beside them. Measures nothing itself. */
+/* Roofs kept between sweeps, one file of the user's cache directory per thread count (base/paths/kept.h). All
+ * measurements of a day that depend on the same are one set, which a new one joins: a row has the median of
+ * its values and what they range over, once for each state of the threads' distance (pdnn_distances_differ).
+ * The set is used as it is if the probes of this moment are in a state that it has, and there within what
+ * they were. Measures nothing itself. */
 #ifndef SESSION_ROOF_CACHE_H
 #define SESSION_ROOF_CACHE_H
 
@@ -17,9 +19,7 @@ struct pdnn_roofs_job {
     const char *directory;               /* of what is kept; "": nothing is */
     struct pdnn_environment_key context; /* its library is not used */
     const struct pdnn_software *software;
-    /* The time that measuring takes. What was measured in less is not used, and what took longest is
-     * preferred. */
-    double seconds;
+    double seconds;    /* that measuring takes; what was measured in less is not used */
     bool must_measure; /* whatever is kept */
     int64_t now_unix_ms;
     /* Appends rows for the job's thread count; in 0 seconds, those of the probes alone. */
@@ -32,8 +32,9 @@ struct pdnn_roofs_job {
  * entry. */
 void pdnn_roof_cache_context(const struct pdnn_roofs_job *job, struct pdnn_str *out);
 
-/* Appends the rows for the job's thread count: kept ones, with checked_utc, or measured ones, which are then
- * kept. Appends to note, if anything was kept, what became of it: a line without a break. */
+/* Appends the rows for the job's thread count, with what is kept: confirmed, with checked_utc, or joined by
+ * what is measured now. Levels and capacities are those of the measurement that took longest. Appends to
+ * note, if anything was kept, what became of it: a line without a break. */
 enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, struct pdnn_ceilings *ceilings,
                                      struct pdnn_str *note, struct pdnn_err *err);
 

@@ -15,11 +15,12 @@ static const char description[] =
     "Measures the most that the machine can do: the floating-point rate of pure multiply-adds and of the "
     "best matrix products, the bandwidth of read, copy, triad and update at each cache level and in memory, "
     "and the fixed cost of calling an operator. Nothing is taken from a data sheet.\n\n"
-    "The columns low and high are the extremes over the repetitions. "
-    "A sweep takes the same measurements when it starts, in a second or two, unless it finds them kept from the "
-    "last 24 hours and its probes agree with those beside them within 15 %. This command always measures, for "
-    "longer, and keeps the result, which such sweeps prefer to their own. To give a sweep certain roofs, give "
-    "its --ceilings the file that --output wrote.";
+    "All measurements of the last 24 hours on a thread count are one set, which a new one joins: a roof is the "
+    "median of their values, with low and high from the least to the greatest (of one measurement, of its "
+    "repetitions), once for threads near each other and once for threads far apart, where both were seen. A sweep "
+    "takes the set as it is if its probes agree with those of their state within 15 %, and else measures first, in "
+    "a second or two. This command always measures, for longer. To give a sweep certain roofs, give its --ceilings "
+    "the file that --output wrote.";
 
 static const struct pdnn_option_def options[] = {
     {"threads", 't', "N|all", .repeats = true,
@@ -41,11 +42,13 @@ static const struct pdnn_help_row examples[] = {
 /* The roofs for people, with their units and no capacity where it is 0, and the ladder from which the
  * bandwidth of each level is derived: one row per working set, with the patterns side by side. */
 static void print_for_people(const struct pdnn_ceilings *ceilings) {
-    static const size_t shown[] = {PDNN_CEILING_THREADS,  PDNN_CEILING_KIND,  PDNN_CEILING_PATTERN,
-                                   PDNN_CEILING_DTYPE,    PDNN_CEILING_LEVEL, PDNN_CEILING_CAPACITY,
-                                   PDNN_CEILING_REPORTED, PDNN_CEILING_VALUE, PDNN_CEILINGS_COLUMNS,
-                                   PDNN_CEILING_MEDIAN,   PDNN_CEILING_LOW};
-    static const size_t rung[] = {PDNN_CEILING_THREADS, PDNN_CEILING_CAPACITY, PDNN_CEILING_LEVEL};
+    static const size_t shown[] = {PDNN_CEILING_THREADS,  PDNN_CEILING_STATE,    PDNN_CEILING_KIND,
+                                   PDNN_CEILING_PATTERN,  PDNN_CEILING_DTYPE,    PDNN_CEILING_LEVEL,
+                                   PDNN_CEILING_CAPACITY, PDNN_CEILING_REPORTED, PDNN_CEILING_VALUE,
+                                   PDNN_CEILINGS_COLUMNS, PDNN_CEILING_MEDIAN,   PDNN_CEILING_LOW,
+                                   PDNN_CEILING_HIGH};
+    static const size_t rung[] = {PDNN_CEILING_THREADS, PDNN_CEILING_STATE, PDNN_CEILING_CAPACITY,
+                                  PDNN_CEILING_LEVEL};
     const struct pdnn_pivot pivot = {rung, sizeof rung / sizeof *rung, PDNN_CEILING_PATTERN,
                                      PDNN_CEILING_VALUE};
     struct pdnn_str out = {0};
@@ -70,7 +73,7 @@ static void print_for_people(const struct pdnn_ceilings *ceilings) {
             pdnn_table_set_empty(&roofs, at, PDNN_CEILING_REPORTED);
     }
     pdnn_table_pivot(&rungs, &pivot, &ladder);
-    ladder.column[1].def.title = "working set";
+    ladder.column[2].def.title = "working set";
     pdnn_table_show(&out, &roofs, NULL, shown, sizeof shown / sizeof *shown);
     pdnn_str_printf(&out, "\nbandwidth by working set, GB/s:\n");
     pdnn_table_show(&out, &ladder, NULL, NULL, 0);

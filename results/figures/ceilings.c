@@ -1,5 +1,5 @@
-/* `paradnn plot ceilings`: ceilings.csv as pictures. A row of two panels per directory and thread count:
- * bandwidth against working set, where each level was found to end, and the roofs taken from it; and
+/* `paradnn plot ceilings`: ceilings.csv as pictures. A row of two panels per directory, thread count and
+ * state: bandwidth against working set, where each level was found to end, and the roofs taken from it; and
  * arithmetic by dtype and kernel as bars. */
 #include "base/texts.h"
 #include "base/units.h"
@@ -20,10 +20,11 @@ struct level {
     double gbs;                            /* the best of the patterns */
 };
 
-/* The roofs of one directory on one number of threads. */
+/* The roofs of one directory on one number of threads, in one state of their distance. */
 struct machine {
     const char *name; /* of the directory */
     int64_t threads;
+    const char *state;
     const struct pdnn_ceilings *of; /* all of the directory */
     struct level *level;            /* of the panel of bandwidths */
     size_t n_levels;
@@ -43,7 +44,7 @@ struct picture {
 static const struct pdnn_ceiling *next_row(const struct machine *m, const char *kind,
                                            const struct pdnn_ceiling *row) {
     for (row = row ? row + 1 : m->of->row; row < m->of->row + m->of->count; row++)
-        if (row->threads == m->threads && strcmp(row->kind, kind) == 0)
+        if (row->threads == m->threads && strcmp(row->state, m->state) == 0 && strcmp(row->kind, kind) == 0)
             return row;
     return NULL;
 }
@@ -63,11 +64,13 @@ static enum pdnn_status add_directory(struct picture *p, const char *directory, 
                              directory, row->threads);
         if (!is_compute && strcmp(row->kind, "bandwidth") != 0 && strcmp(row->kind, "ladder") != 0)
             continue;
-        while (m < p->n_machines && p->machine[m].threads != row->threads)
+        while (m < p->n_machines &&
+               (p->machine[m].threads != row->threads || strcmp(p->machine[m].state, row->state) != 0))
             m++;
         if (m == p->n_machines) {
             p->machine = pdnn_arena_grow(&p->in->arena, p->machine, &p->room, m, sizeof *p->machine);
-            p->machine[p->n_machines++] = (struct machine){.name = name, .threads = row->threads, .of = read};
+            p->machine[p->n_machines++] =
+                (struct machine){.name = name, .threads = row->threads, .state = row->state, .of = read};
         }
         if (is_compute)
             pdnn_texts_add(&p->dtypes, row->dtype);
@@ -305,8 +308,11 @@ static const char *name_machine(struct picture *p, const struct machine *m) {
     char time[PDNN_UNIT_TEXT] = "";
     const struct pdnn_ceiling *overhead = next_row(m, "overhead", NULL);
     const bool several = p->in->request->n_directories > 1, known = overhead && overhead->value > 0;
-    return pdnn_arena_printf(&p->in->arena, "%s%s%" PRId64 " thread%s%s%s", several ? m->name : "",
+    return pdnn_arena_printf(&p->in->arena, "%s%s%" PRId64 " thread%s%s%s%s", several ? m->name : "",
                              several ? ", " : "", m->threads, m->threads == 1 ? "" : "s",
+                             !*m->state                                ? ""
+                             : strcmp(m->state, PDNN_CEILING_FAR) == 0 ? " far apart"
+                                                                       : " near each other",
                              known ? ": calling an operator takes " : "",
                              known ? pdnn_format_ns(time, overhead->value) : "");
 }
@@ -326,7 +332,7 @@ static double draw_foot(struct picture *p, double x) {
         pdnn_draw_caption(
             &p->in->canvas, x, y,
             "Rings are the roofs. Solid lines: where a level was found to end; dashed: its reported size. "
-            "Lines on bars go from the least to the greatest repetition.");
+            "Lines on bars go from the least to the greatest repetition, or measurement.");
     return top + pdnn_entries_draw_below(&p->in->legend, top, &p->in->canvas);
 }
 

@@ -47,14 +47,17 @@ static bool is_pattern(const char *text) {
 }
 
 static enum pdnn_status check(const struct pdnn_table *table, size_t row, struct pdnn_err *err) {
-    static const char kinds[] = "compute|bandwidth|ladder|overhead|probe|link", levels[] = "|L1|L2|L3|DRAM";
+    static const char kinds[] = "compute|bandwidth|ladder|overhead|probe|link", levels[] = "|L1|L2|L3|DRAM",
+                      states[] = "|" PDNN_CEILING_NEAR "|" PDNN_CEILING_FAR;
     const char *kind = pdnn_table_text(table, row, PDNN_CEILING_KIND),
-               *level = pdnn_table_text(table, row, PDNN_CEILING_LEVEL);
+               *level = pdnn_table_text(table, row, PDNN_CEILING_LEVEL),
+               *state = pdnn_table_text(table, row, PDNN_CEILING_STATE);
     const enum pdnn_ceiling_column wrong =
         !pdnn_parts_have(kinds, "|", kind, strlen(kind))                 ? PDNN_CEILING_KIND
         : !is_pattern(pdnn_table_text(table, row, PDNN_CEILING_PATTERN)) ? PDNN_CEILING_PATTERN
         : !is_dtype(pdnn_table_text(table, row, PDNN_CEILING_DTYPE))     ? PDNN_CEILING_DTYPE
         : !pdnn_parts_have(levels, "|", level, strlen(level))            ? PDNN_CEILING_LEVEL
+        : !pdnn_parts_have(states, "|", state, strlen(state))            ? PDNN_CEILING_STATE
         : pdnn_table_is_empty(table, row, PDNN_CEILING_THREADS)          ? PDNN_CEILING_THREADS
         : pdnn_table_is_empty(table, row, PDNN_CEILING_REPETITIONS)      ? PDNN_CEILING_REPETITIONS
                                                                          : PDNN_CEILINGS_COLUMNS;

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for at most 288 rows per thread count, most of them the ladder's. */
-enum { PDNN_CEILINGS_THREADS_MAX = 64, PDNN_CEILINGS_MAX = PDNN_CEILINGS_THREADS_MAX * 288 };
+/* Room for at most 288 rows per thread count and state, most of them the ladder's. */
+enum { PDNN_CEILINGS_THREADS_MAX = 64, PDNN_CEILINGS_MAX = PDNN_CEILINGS_THREADS_MAX * 2 * 288 };
 
 enum { PDNN_CEILING_TEXT = 24, PDNN_CEILING_HOST_TEXT = 128 };
 
@@ -26,19 +26,27 @@ struct pdnn_ceiling {
     /* bandwidth: measured capacity of the level for all these threads together, 0 for DRAM; ladder: working
      * set of all these threads together; link: of a message */
     uint64_t capacity_bytes;
-    double value; /* second best repetition: GFLOP/s, GB/s (link: of the bus), GHz for the clock, or ns for
-                     overhead and handoff */
-    double low, high; /* smallest and largest repetition */
+    /* second best repetition: GFLOP/s, GB/s (link: of the bus), GHz for the clock, or ns for overhead and
+     * handoff; where measurements were joined, the median of theirs */
+    double value;
+    double low, high; /* smallest and largest repetition; where measurements were joined, value of them */
     int64_t repetitions;
-    double median;
+    double median; /* of the repetitions; where measurements were joined, of their medians */
     /* bandwidth: the capacity that the host reports for these threads; 0, and absent in files: unknown */
     uint64_t reported_bytes;
     char host[PDNN_CEILING_HOST_TEXT]; /* "": the only host there is */
     int64_t measured_unix_ms;          /* 0: not known */
     /* when probes confirmed a row that an earlier sweep had measured; 0: the sweep measured it itself */
     int64_t checked_unix_ms;
-    int64_t ranks; /* link: how many; else 0 */
+    int64_t ranks;        /* link: how many; else 0 */
+    int64_t measurements; /* that were joined; 0: not known, so one */
+    /* of the threads' distance when it was measured: PDNN_CEILING_NEAR or PDNN_CEILING_FAR where both were
+     * seen; "": one was, or there is one thread */
+    char state[PDNN_CEILING_TEXT];
 };
+
+#define PDNN_CEILING_NEAR "near"
+#define PDNN_CEILING_FAR  "far"
 
 struct pdnn_ceilings {
     size_t count;

@@ -53,11 +53,12 @@ class Ceilings(Case):
         (said,) = [line for line in done.stderr.splitlines() if line.startswith("roofs for")]
         is_kept = re.fullmatch(r"roofs for 1 thread: those of [^,]*Z, confirmed by probes within \d+ %", said) is not None
         if not is_kept:
-            self.assertRegex(said, r"^roofs for 1 thread: measured, since the probes differ by \d+ % from .*, more than 15 %$")
+            self.assertRegex(said, r"^roofs for 1 thread: measured and joined with those kept, since the probes differ by \d+ % from .*, more than 15 %$")
         self.assertEqual(len(self.kept()), 2 if is_kept else 3)
         rows = self.rows("out", "ceilings.csv")
         self.assertEqual({row["checked_utc"] != "" for row in rows}, {is_kept})
         self.assertEqual(rows[0]["measured_utc"] in before[1], is_kept)
+        self.assertEqual({row["measurements"] for row in rows}, {"1" if is_kept else "2"})
         model = "fc/layers=1,nodes=8,input=8,output=8,batch=1,threads=1"
         done = self.paradnn("sweep", model, *SHORT, "-o", "none", "--dry-run", expect=0, env=self.environment)
         self.assertIn("by the roofs measured 20", done.stdout + done.stderr)

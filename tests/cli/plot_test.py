@@ -610,6 +610,14 @@ class Data(Case):
         for text in ("Roofs of pair and fast", "pair, 1 thread: calling an operator takes 50.0 ns", "fast, 4 threads"):
             self.assertTrue(f">{text}<" in picture, text)
 
+    def test_ceilings_of_both_states_stand_apart(self):
+        """Each state of the threads' distance has its own panels; without states nothing is said of them."""
+        header, *rows = CEILINGS.splitlines()
+        self.write("both/ceilings.csv", "\n".join([header + ",state", *(row + state for state in (",near", ",far") for row in rows), ""]))
+        for text in ("1 thread near each other", "1 thread far apart"):
+            self.assertEqual(self.picture("ceilings", "both").count(">" + text), 1)
+            self.assertNotIn(text, self.picture("ceilings", "pair"))
+
     def test_ceilings_draws_all_that_it_counts(self):
         header = CEILINGS.splitlines()[0]
         rows = [f"compute,fma,f32,,{t},0,{t},{t},{t},5" for t in range(2, 72)] + [f"compute,gemm-{k},bf16,,2,0,9,8,10,5" for k in range(50)]

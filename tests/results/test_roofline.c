@@ -193,10 +193,10 @@ static void test_roofs_init_takes_the_ladder(void **state) {
 static void test_roofs_init_takes_the_best_of_larger_sets(void **state) {
     (void)state;
     static const double odd_share[] = {0.2, 1, 3};
+    static struct pdnn_ceilings measured = {.row = {{"bandwidth", "read", "", "L1", 1, 600, 100, 0, 0, 1},
+                                                    {"bandwidth", "read", "", "DRAM", 1, 0, 20, 0, 0, 1}}};
     for (size_t odd = 0; odd < 12 * 3; odd++) {
-        struct pdnn_ceilings measured = {.count = 2,
-                                         .row = {{"bandwidth", "read", "", "L1", 1, 600, 100, 0, 0, 1},
-                                                 {"bandwidth", "read", "", "DRAM", 1, 0, 20, 0, 0, 1}}};
+        measured.count = 2;
         struct pdnn_roofs roofs;
         for (size_t i = 0; i < 12; i++) {
             struct pdnn_ceiling *rung = &measured.row[measured.count++];
@@ -226,7 +226,7 @@ static void test_place_bound_by_no_more_than_it_takes(void **state) {
                 {39, PDNN_BOUND_COMPUTE, 1000 / 39.0},
                 {15, PDNN_BOUND_COMPUTE, 1000 / 15.0},
                 {NAN, PDNN_BOUND_OVERHEAD, NAN}};
-    struct pdnn_ceilings measured = {
+    static const struct pdnn_ceilings measured = {
         .count = 2,
         .row = {{.kind = "compute", .pattern = "fma", .dtype = "f32", .threads = 1, .value = 100},
                 {.kind = "overhead", .pattern = "op", .threads = 1, .value = 40}},

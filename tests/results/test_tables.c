@@ -86,7 +86,8 @@ static void test_ceilings_write_reads_back(void **state) {
     ceilings->count = PDNN_CEILINGS_MAX;
     for (size_t i = 0; i < ceilings->count; i++)
         ceilings->row[i] = (struct pdnn_ceiling){
-            "compute", "gemm-onednn", "f32", "", 2, i, 1.0 / (double)(i + 3), 1, 2, 9, 1, 0, "", 0, 0, 0};
+            "compute", "gemm-onednn", "f32", "", 2, i, 1.0 / (double)(i + 3), 1, 2, 9, 1, 0, "", 0, 0, 0,
+            3,         "far"};
     struct pdnn_str text = {0};
     pdnn_ceilings_format(ceilings, &text);
     assert_int_equal(pdnn_file_replace(path_of("ceilings.csv", path), text.text, text.length, &err), PDNN_OK);
@@ -150,8 +151,8 @@ static void test_ceilings_read_names_file_and_line(void **state) {
 static void test_ceilings_read_by_name(void **state) {
     (void)state;
     static const struct pdnn_ceiling expected = {
-        "bandwidth", "triad", "",  "L2", -3,  1234567890123456789u, 1.0 / 3, NAN,
-        7,           9,       NAN, 0,    "a", 1777636800123,        0,       2};
+        "bandwidth",   "triad", "", "L2", -3, 1234567890123456789u, 1.0 / 3, NAN, 7, 9, NAN, 0, "a",
+        1777636800123, 0,       2,  0,    ""};
     struct pdnn_ceilings *ceilings = calloc(1, sizeof *ceilings);
     struct pdnn_err err = {0};
     char path[PATH_ROOM];

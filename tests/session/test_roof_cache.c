@@ -5,6 +5,7 @@
 #include "tests/cmocka_all.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static const struct pdnn_software software = {.count = 2,
 
 /* A machine, and what was asked of it. */
 struct machine {
-    double gflops, gbs;
+    double gflops, gbs, handoff_ns; /* the last: 0: none */
     int64_t now_ms;
     int probes, measurements;
     bool fails;
@@ -43,13 +44,19 @@ static void add_row(struct pdnn_ceilings *ceilings, const char *kind, const char
     snprintf(row->pattern, sizeof row->pattern, "%s", pattern);
 }
 
+static void add_probes(const struct machine *machine, struct pdnn_ceilings *ceilings) {
+    add_row(ceilings, "probe", "fma", machine->gflops);
+    add_row(ceilings, "probe", "read", machine->gbs);
+    if (machine->handoff_ns > 0)
+        add_row(ceilings, "probe", "handoff", machine->handoff_ns);
+}
+
 static enum pdnn_status probe(void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     struct machine *machine = user;
     machine->probes++;
     if (machine->fails)
         return pdnn_fail(err, PDNN_IO, "the probe failed");
-    add_row(ceilings, "probe", "fma", machine->gflops);
-    add_row(ceilings, "probe", "read", machine->gbs);
+    add_probes(machine, ceilings);
     return PDNN_OK;
 }
 
@@ -62,8 +69,7 @@ static enum pdnn_status measure(void *user, double seconds, struct pdnn_ceilings
     if (machine->fails)
         return pdnn_fail(err, PDNN_IO, "the measurement failed");
     add_row(ceilings, "compute", "fma", machine->gflops + 1.0 / 3);
-    add_row(ceilings, "probe", "fma", machine->gflops);
-    add_row(ceilings, "probe", "read", machine->gbs);
+    add_probes(machine, ceilings);
     return PDNN_OK;
 }
 
@@ -148,63 +154,109 @@ static void test_roofs_of_another_state_are_measured_again(void **state) {
         if (machine.measurements != !rows[i].is_kept)
             fail_msg("row %zu: %d measurements", i, machine.measurements);
         assert_true((got->row[0].checked_unix_ms != 0) == rows[i].is_kept);
-        assert_true((strstr(note, "measured, since the probes differ by") != NULL) == !rows[i].is_kept);
+        assert_true((strstr(note, "since the probes differ by") != NULL) == !rows[i].is_kept);
     }
 }
 
-/* Of several that differ, the note names the least difference. */
-static void test_note_names_the_least_difference(void **state) {
-    (void)state;
-    struct pdnn_roofs_job job = plain_job();
-    struct machine far = {.gflops = 100, .gbs = 200, .now_ms = 2000},
-                   here = {.gflops = 100, .gbs = 60, .now_ms = 3000};
-    begin();
-    job.must_measure = true;
-    sweep(&job, &far);
-    job.must_measure = false;
-    sweep(&job, &here);
-    assert_string_equal(
-        note, "roofs for 2 threads: measured, since the probes differ by 20 % from those beside the "
-              "kept ones, more than 15 %");
+/* The rows of one pattern of compute, by state. */
+static const struct pdnn_ceiling *peak_in(const struct pdnn_ceilings *rows, const char *state) {
+    const struct pdnn_ceiling *found = NULL;
+    for (size_t i = 0; i < rows->count; i++)
+        if (strcmp(rows->row[i].kind, "compute") == 0 && strcmp(rows->row[i].state, state) == 0) {
+            assert_null(found);
+            found = &rows->row[i];
+        }
+    assert_non_null(found);
+    return found;
 }
 
-/* A machine that goes back and forth between two states keeps the roofs of both. */
-static void test_each_state_has_its_roofs(void **state) {
+/* A measurement on a slower machine joins the first: there is one set, with what both say, and the next two
+ * sweeps take it on either machine. */
+static void test_measurements_are_one_set(void **state) {
     (void)state;
     const struct pdnn_roofs_job job = plain_job();
-    struct machine slow = {.gflops = 50, .gbs = 25, .now_ms = 2000}, fast = quiet;
+    struct machine slow = {.gflops = 50, .gbs = 25, .now_ms = 2000}, between = {.gflops = 75, .gbs = 28},
+                   fast = quiet;
+    struct machine *next[] = {&slow, &between, &fast};
     begin();
     sweep(&job, &slow);
     assert_int_equal(slow.measurements, 1);
-    fast.now_ms = 3000;
-    assert_true(sweep(&job, &fast)->row[0].measured_unix_ms == 1000);
-    assert_int_equal(fast.measurements, 0);
-    slow.now_ms = 4000;
-    assert_true(sweep(&job, &slow)->row[0].measured_unix_ms == 2000);
-    assert_int_equal(slow.measurements, 0);
+    assert_string_equal(note, "roofs for 2 threads: measured and joined with those kept, since the probes "
+                              "differ by 100 % from those beside them, more than 15 %");
+    for (size_t i = 0; i < 3; i++) {
+        next[i]->now_ms = 3000 + (int64_t)i;
+        const struct pdnn_ceilings *rows = sweep(&job, next[i]);
+        assert_int_equal(next[i]->measurements, 0);
+        assert_int_equal(rows->count, 3);
+        const struct pdnn_ceiling *peak = peak_in(rows, "");
+        assert_true(peak->low == 50 + 1.0 / 3 && peak->high == 100 + 1.0 / 3);
+        assert_true(fabs(peak->value - (75 + 1.0 / 3)) < 1e-9 && peak->measurements == 2 &&
+                    peak->repetitions == 18);
+        assert_true(peak->measured_unix_ms == 2000 && peak->checked_unix_ms == next[i]->now_ms);
+        assert_string_equal(note, "roofs for 2 threads: those of 1970-01-01T00:00Z and before, confirmed by "
+                                  "probes within 0 %");
+    }
 }
 
-static void test_the_longest_and_newest_that_agree_are_used(void **state) {
+/* Roofs of both states of the threads' distance stand side by side; a third sweep confirms those of its own.
+ * At 1.45 times the distance it is still one state. */
+static void test_states_join(void **state) {
+    (void)state;
+    const struct pdnn_roofs_job job = plain_job();
+    struct machine near = {.gflops = 100, .gbs = 50, .handoff_ns = 105, .now_ms = 1000}, far = near,
+                   third = near, apart = near;
+    clear();
+    assert_int_equal(sweep(&job, &near)->count, 4);
+    assert_int_equal(peak_in(sweep(&job, &near), "")->measurements, 1);
+    apart.handoff_ns = 152;
+    sweep(&job, &apart);
+    assert_int_equal(apart.measurements, 0);
+    far.handoff_ns = 410;
+    far.gflops = 98;
+    far.now_ms = 2000;
+    const struct pdnn_ceilings *rows = sweep(&job, &far);
+    assert_string_equal(note,
+                        "roofs for 2 threads: measured and joined with those kept, since the threads are "
+                        "farther apart than they were then");
+    assert_int_equal(rows->count, 8);
+    assert_true(peak_in(rows, "near")->value == 100 + 1.0 / 3 && peak_in(rows, "far")->value == 98 + 1.0 / 3);
+    assert_true(peak_in(rows, "far")->low == (98 + 1.0 / 3) / 3); /* of its repetitions */
+    third.now_ms = 3000;
+    rows = sweep(&job, &third);
+    assert_int_equal(third.measurements, 0);
+    assert_int_equal(rows->count, 8);
+    assert_true(peak_in(rows, "near")->checked_unix_ms == 3000 && peak_in(rows, "far")->checked_unix_ms == 0);
+    assert_true(peak_in(rows, "near")->measured_unix_ms == 1000 &&
+                peak_in(rows, "far")->measured_unix_ms == 2000);
+}
+
+/* The far one came first. */
+static void test_near_joins_far(void **state) {
+    (void)state;
+    const struct pdnn_roofs_job job = plain_job();
+    struct machine near = {.gflops = 100, .gbs = 50, .handoff_ns = 105, .now_ms = 2000}, far = near;
+    far.handoff_ns = 410;
+    far.now_ms = 1000;
+    clear();
+    sweep(&job, &far);
+    assert_int_equal(sweep(&job, &near)->count, 8);
+    assert_non_null(strstr(note, "since the threads are closer together than they were then"));
+}
+
+/* What must be measured joins as well, unless what is kept took less time. */
+static void test_a_measurement_that_must_be_joins(void **state) {
     (void)state;
     struct pdnn_roofs_job job = plain_job();
-    struct machine machine = quiet;
+    struct machine machine = {.gflops = 90, .gbs = 50, .now_ms = 2000};
     begin();
     job.must_measure = true;
-    machine.now_ms = 2000;
-    assert_true(sweep(&job, &machine)->row[0].measured_unix_ms == 2000);
+    assert_int_equal(peak_in(sweep(&job, &machine), "")->measurements, 2);
     assert_int_equal(machine.measurements, 1);
     assert_int_equal(machine.probes, 0);
-    assert_string_equal(note, "");
-    job.must_measure = false;
-    assert_true(sweep(&job, &machine)->row[0].measured_unix_ms == 2000);
-    assert_int_equal(machine.measurements, 0);
-    /* Newer ones that took less time are not better. */
-    job.must_measure = true;
-    job.seconds = 1;
-    machine.now_ms = 3000;
-    assert_true(sweep(&job, &machine)->row[0].measured_unix_ms == 3000);
-    job.must_measure = false;
-    assert_true(sweep(&job, &machine)->row[0].measured_unix_ms == 2000);
+    assert_string_equal(
+        note, "roofs for 2 threads: measured and joined with those kept, the last of 1970-01-01T00:00Z");
+    job.seconds = 6;
+    assert_int_equal(peak_in(sweep(&job, &machine), "")->measurements, 1);
 }
 
 static void test_old_or_hasty_ones_are_measured_again(void **state) {
@@ -287,19 +339,16 @@ static void test_odd_entries_are_measured_again(void **state) {
 #define LIBRARIES "OpenBLAS 1, oneDNN 1\t"
 #define HEADER    LIBRARIES "kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions\t"
     static const char *const texts[] = {
-        "",
-        "1000",
-        "1000 5",
-        "1000 5 ",
-        "1000 5 " HEADER,
+        "", "1000", "1000 5", "1000 5 ", "1000 5 " HEADER,
         "x 5 " HEADER "probe,fma,,,2,0,100,1,1,1\tprobe,read,,,2,0,50,1,1,1\t",
         "1000 x " HEADER "probe,fma,,,2,0,100,1,1,1\tprobe,read,,,2,0,50,1,1,1\t",
         "1000 nan " HEADER "probe,fma,,,2,0,100,1,1,1\tprobe,read,,,2,0,50,1,1,1\t",
         "1000 5 " HEADER "probe,fma,,,1,0,100,1,1,1\tprobe,read,,,1,0,50,1,1,1\t",
         "1000 5 " HEADER "probe,fma,,,2,0,-1,1,1,1\tprobe,read,,,2,0,50,1,1,1\t",
-        "1000 5 " HEADER "probe,fma,,,2,0,100,1,1,1\t",
-        "1000 5 " HEADER "compute,fma,f32,,2,0,100,1,1,1\t",
-        "1000 5 " HEADER "probe,fma,,,2,0,100\t"};
+        "1000 5 " HEADER "probe,fma,,,2,0,100,1,1,1\t", "1000 5 " HEADER "compute,fma,f32,,2,0,100,1,1,1\t",
+        "1000 5 " HEADER "probe,fma,,,2,0,100\t",
+        /* torn in the second probe */
+        "1000 5 " HEADER "probe,fma,,,2,0,100,1,1,1\tprobe,read,,,2,0,5"};
     const struct pdnn_roofs_job job = plain_job();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct machine machine = quiet;
@@ -310,8 +359,8 @@ static void test_odd_entries_are_measured_again(void **state) {
         pdnn_kept_open(&file, folder, "roofs", pdnn_str_text(&context));
         pdnn_kept_add(&file, texts[i]);
         pdnn_str_finish(&context);
-        sweep(&job, &machine);
-        if (machine.measurements != 1)
+        const struct pdnn_ceilings *rows = sweep(&job, &machine);
+        if (machine.measurements != 1 || rows->count != 3 || rows->row[0].measurements != 1)
             fail_msg("'%s' is taken for roofs", texts[i]);
     }
 }
@@ -351,9 +400,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kept_roofs_are_used_and_say_so),
         cmocka_unit_test(test_roofs_of_another_state_are_measured_again),
-        cmocka_unit_test(test_note_names_the_least_difference),
-        cmocka_unit_test(test_each_state_has_its_roofs),
-        cmocka_unit_test(test_the_longest_and_newest_that_agree_are_used),
+        cmocka_unit_test(test_measurements_are_one_set),
+        cmocka_unit_test(test_states_join),
+        cmocka_unit_test(test_near_joins_far),
+        cmocka_unit_test(test_a_measurement_that_must_be_joins),
         cmocka_unit_test(test_old_or_hasty_ones_are_measured_again),
         cmocka_unit_test(test_any_change_is_a_miss),
         cmocka_unit_test(test_free_memory_may_differ),

@@ -26,7 +26,7 @@ static bool ceiling_is_sound(const struct pdnn_ceiling *ceiling) {
     return is_text(ceiling->kind, sizeof ceiling->kind) &&
            is_text(ceiling->pattern, sizeof ceiling->pattern) &&
            is_text(ceiling->dtype, sizeof ceiling->dtype) && is_text(ceiling->level, sizeof ceiling->level) &&
-           is_text(ceiling->host, sizeof ceiling->host);
+           is_text(ceiling->host, sizeof ceiling->host) && is_text(ceiling->state, sizeof ceiling->state);
 }
 
 static void *copy_of(const void *bytes, size_t length) {
