@@ -136,8 +136,8 @@ static void append_row(struct pdnn_str *out, const char *name, const struct pdnn
         pdnn_str_printf(out, ", above its roof");
     else if (!isnan(place->pct_of_roof))
         pdnn_str_printf(out, ", %.0f %% of its roof (%s%s%s)", place->pct_of_roof,
-                        pdnn_bound_name(place->bound), place->bound == PDNN_BOUND_MEMORY ? " " : "",
-                        place->bound == PDNN_BOUND_MEMORY ? place->roof_level : "");
+                        pdnn_bound_name(place->bound), place->bound & PDNN_BOUND_MEMORY ? " " : "",
+                        place->bound & PDNN_BOUND_MEMORY ? place->roof_level : "");
     pdnn_str_printf(out, ": %s\n",
                     is_known ? pdnn_varying_label(&session->varying, &instance, label) : row->id);
 }

@@ -78,8 +78,10 @@ static void append_roof(struct pdnn_str *out, const struct pdnn_placement *place
         pdnn_str_printf(&text, "%.0f %% of", place->pct_of_roof);
     pdnn_str_printf(&text, " the %.1f GFLOP/s attainable there, bound by %s", place->attainable_gflops,
                     pdnn_bound_name(place->bound));
-    if (place->bound == PDNN_BOUND_MEMORY)
+    if (place->bound & PDNN_BOUND_MEMORY)
         pdnn_str_printf(&text, " (%s)", place->roof_level);
+    if (!isnan(place->roof_low))
+        pdnn_str_printf(&text, "; that roof is known from %.1f to %.1f", place->roof_low, place->roof_high);
     if (is_above)
         pdnn_str_printf(&text, ": a count or a roof is wrong");
     else if (!isnan(place->pct_of_peak))
@@ -131,7 +133,7 @@ void pdnn_report_op(struct pdnn_str *out, const struct pdnn_op_record *op) {
 
 void pdnn_report_most(struct pdnn_str *out, const struct pdnn_share *share) {
     const struct pdnn_op_record *op = &share->most;
-    const bool by_memory = op->place.bound == PDNN_BOUND_MEMORY;
+    const bool by_memory = op->place.bound & PDNN_BOUND_MEMORY;
     const char *bound = pdnn_bound_name(op->place.bound);
     const uint64_t extra = op->extra.read_bytes + op->extra.written_bytes;
     char moved[PDNN_UNIT_TEXT], compulsory[PDNN_UNIT_TEXT];

@@ -73,7 +73,8 @@ static struct pdnn_mean rates(struct pdnn_question *q) {
     return changes.log;
 }
 
-/* The share of op time bound by memory: in all ops of the claim's networks, or without, in non-products. */
+/* The share of op time bound by memory: in all ops of the claim's networks, or without, in non-products. Ops
+ * that may be bound by it or by something else are left out. */
 static struct pdnn_mean memory(struct pdnn_question *q) {
     pdnn_network *network = q->claim.network;
     struct pdnn_mean shares = {.n = 0};
@@ -83,7 +84,9 @@ static struct pdnn_mean memory(struct pdnn_question *q) {
         double total = 0, bound = 0;
         for (size_t i = 0; i < rows.count; i++) {
             const struct pdnn_op_record *op = &rows.op[i];
-            if (!(op->time_ns_median > 0) || (!network && pdnn_category_is_product(op->category)))
+            const bool is_undecided = op->place.bound & (op->place.bound - 1);
+            if (!(op->time_ns_median > 0) || is_undecided ||
+                (!network && pdnn_category_is_product(op->category)))
                 continue;
             total += op->time_ns_median;
             bound += op->place.bound == PDNN_BOUND_MEMORY ? op->time_ns_median : 0;

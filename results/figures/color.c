@@ -52,10 +52,16 @@ static int compare_words(const void *a, const void *b) {
 }
 
 /* What bounds models looks the same in every picture. */
-enum { BOUNDS = 3 };
+enum { BOUNDS = 7 };
 
 static size_t bound_of(const char *word) {
-    static const char *const bounds[BOUNDS] = {"compute", "memory", "overhead"};
+    static const char *const bounds[BOUNDS] = {"compute",
+                                               "memory",
+                                               "overhead",
+                                               "compute|memory",
+                                               "compute|overhead",
+                                               "memory|overhead",
+                                               "compute|memory|overhead"};
     size_t k = 0;
     while (k < BOUNDS && strcmp(bounds[k], word) != 0)
         k++;

@@ -192,8 +192,9 @@ static struct pdnn_share *find(struct pdnn_share *shares, size_t *n, const struc
 
 static void add_op(struct pdnn_share *share, const struct pdnn_op_record *op) {
     pdnn_op_sum_add(&share->work, op);
-    if (isnan(op->place.pct_of_roof))
+    if (isnan(op->place.pct_of_roof) || !pdnn_roof_is_known(&op->place))
         return;
+    share->has_lost = true;
     double lost_ns = fmax(0, op->time_ns_median * (1 - op->place.pct_of_roof / 100));
     share->lost_ns += lost_ns;
     if (lost_ns > share->most_lost_ns) {
@@ -204,7 +205,7 @@ static void add_op(struct pdnn_share *share, const struct pdnn_op_record *op) {
 
 static void finish(struct pdnn_share *share, double step_ns) {
     pdnn_op_sum_finish(&share->work, step_ns);
-    if (isnan(share->work.pct_of_roof))
+    if (!share->has_lost)
         share->lost_ns = NAN;
     if (!share->most.op)
         share->most_lost_ns = share->most.place.pct_of_roof = NAN;

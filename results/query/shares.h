@@ -79,13 +79,15 @@ struct pdnn_by_list {
 enum pdnn_status pdnn_by_parse(const char *text, struct pdnn_by_list *list, struct pdnn_err *err);
 
 /* The sum of all ops with the same keys, or the residual, which is in no op's time. Lost time is the time
- * that an op takes beyond what its roof allows: 0 above the roof, unknown without a roof. */
+ * that an op takes beyond what its roof allows: 0 above the roof, unknown without a roof or with one that is
+ * not known within PDNN_ROOF_KNOWN. */
 struct pdnn_share {
     const char *id;                 /* borrowed from the rows, as are the keys */
     const char *key[PDNN_BY_COUNT]; /* "" if rows are not summed by that key */
     bool is_residual;               /* time in no op; the first key says so */
     unsigned rgb;                   /* the color of its group; 0: not a group */
     struct pdnn_op_sum work;        /* counts are absent for the residual */
+    bool has_lost;                  /* it is known of some op */
     double lost_ns, lost_pct;
     struct pdnn_op_record most; /* the op that loses most; its name is NULL if none loses time */
     double most_lost_ns, most_lost_pct;

@@ -5,6 +5,7 @@
 #include "results/store/tables.h"
 #include "base/stats.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,8 +57,22 @@ static size_t count(const struct pdnn_selection *rows, enum pdnn_result_column c
     return n;
 }
 
+/* Rows with this bound alone. */
+static size_t count_bound(const struct pdnn_selection *rows, const char *name) {
+    size_t n = 0;
+    for (size_t at = 0; at < rows->count; at++)
+        n += strcmp(pdnn_selection_word(rows, at, PDNN_RESULT_BOUND), name) == 0;
+    return n;
+}
+
 /* Of such rows nothing is said. */
 static const char *const doubtful[] = {"above_roof", "unusable"};
+
+/* pdnn_roof_is_known does not hold. */
+static bool is_vague(const struct pdnn_selection *rows, size_t at) {
+    return pdnn_selection_value(rows, at, PDNN_RESULT_ROOF_HIGH) >
+           PDNN_ROOF_KNOWN * pdnn_selection_value(rows, at, PDNN_RESULT_ROOF_LOW);
+}
 
 /* The values of the other rows, sorted, and the rows with the least and the greatest. Intervals are also
  * those of unusable rows. */
@@ -81,6 +96,7 @@ static struct values collect(const struct pdnn_selection *rows, enum pdnn_result
         double value = value_of(rows, at, column);
         const char *flags = pdnn_selection_word(rows, at, PDNN_RESULT_ROW_FLAGS);
         if (!isfinite(value) || strstr(flags, doubtful[0]) ||
+            (column == PDNN_RESULT_PCT_OF_ROOF && is_vague(rows, at)) ||
             (column != PDNN_RESULT_TIME_NS_MEDIAN && strstr(flags, doubtful[1])))
             continue;
         if (!found.n || value < value_of(rows, found.least, column))
@@ -107,35 +123,57 @@ static void add_fact(struct pdnn_str *facts, const struct pdnn_report_source *so
     pdnn_str_finish(&value);
 }
 
-/* "AMD EPYC, 2 cores, oneDNN 2.6.3, f32 528 GFLOP/s, DRAM 86 GB/s" */
+/* "f32 528 GFLOP/s", or with what it ranges over, "DRAM 86 GB/s (54 to 102)". */
+static void add_roof(struct pdnn_str *facts, const char *name, const double of[3], int digits,
+                     const char *unit) {
+    pdnn_str_printf(facts, "%s%s ", facts->length && facts->text[facts->length - 1] != ' ' ? ", " : "", name);
+    put_number(facts, of[0], digits, unit);
+    if (!(of[1] < of[2]))
+        return;
+    pdnn_str_printf(facts, " (");
+    put_number(facts, of[1], digits, " to ");
+    put_number(facts, of[2], digits, ")");
+}
+
+/* The most threads that a row ran with. */
+static int64_t most_threads(const struct pdnn_selection *rows) {
+    const int threads = pdnn_results_setting(&rows->results, PDNN_SETTING_THREADS);
+    int64_t most = 0, value = 0;
+    for (size_t at = 0; threads >= 0 && at < rows->count; at++)
+        if (pdnn_parse_i64(pdnn_selection_get(rows, at, threads), &value) && value > most)
+            most = value;
+    return most;
+}
+
+/* "AMD EPYC, 2 cores, oneDNN 2.6.3; on 2 threads f32 528 GFLOP/s, DRAM 86 GB/s" */
 static void put_platform(struct pdnn_str *out, const struct pdnn_report_source *source) {
     const struct pdnn_selection *rows = &source->selection;
-    const int threads = pdnn_results_setting(&rows->results, PDNN_SETTING_THREADS),
-              backend = pdnn_results_setting(&rows->results, PDNN_SETTING_BACKEND);
+    const int backend = pdnn_results_setting(&rows->results, PDNN_SETTING_BACKEND);
+    const int64_t threads = most_threads(rows);
     struct pdnn_str facts = {0};
-    struct pdnn_roofs roofs;
-    int64_t usual = 0; /* threads that most models ran on */
+    struct pdnn_roofs roofs, low, high;
     char library[64];
-    if (threads >= 0 && rows->count)
-        pdnn_parse_i64(pdnn_selection_key(rows, threads)->usual ? pdnn_selection_key(rows, threads)->usual
-                                                                : pdnn_selection_get(rows, 0, threads),
-                       &usual);
-    pdnn_roofs_init(&roofs, source->ceilings, usual);
+    pdnn_roofs_init(&roofs, source->ceilings, threads);
+    pdnn_roofs_range(source->ceilings, threads, &low, &high);
     add_fact(&facts, source, "cpu", "");
     add_fact(&facts, source, "cores_usable", " cores");
     if (backend >= 0 && rows->count && !pdnn_selection_key(rows, backend)->varies) {
         snprintf(library, sizeof library, "backend_%.40s", pdnn_selection_get(rows, 0, backend));
         add_fact(&facts, source, library, "");
     }
+    if (threads && roofs.n_levels)
+        pdnn_str_printf(&facts, "%son %" PRId64 " thread%s ", facts.length ? "; " : "", threads,
+                        threads == 1 ? "" : "s");
     for (enum pdnn_dtype k = 0; k < PDNN_DTYPE_COUNT; k++)
-        if (roofs.peak_gflops[k] > (k == PDNN_F32 ? 0 : roofs.peak_gflops[PDNN_F32])) {
-            pdnn_str_printf(&facts, "%s%s ", facts.length ? ", " : "", pdnn_dtype_name(k));
-            put_number(&facts, roofs.peak_gflops[k], 4, " GFLOP/s");
-        }
+        if (roofs.peak_gflops[k] > (k == PDNN_F32 ? 0 : roofs.peak_gflops[PDNN_F32]))
+            add_roof(&facts, pdnn_dtype_name(k),
+                     (const double[]){roofs.peak_gflops[k], low.peak_gflops[k], high.peak_gflops[k]}, 4,
+                     " GFLOP/s");
     if (roofs.n_levels) {
-        const struct pdnn_roof_level *last = &roofs.level[roofs.n_levels - 1];
-        pdnn_str_printf(&facts, "%s%s ", facts.length ? ", " : "", last->name);
-        put_number(&facts, last->gbs, 3, " GB/s");
+        const size_t last = roofs.n_levels - 1;
+        add_roof(&facts, roofs.level[last].name,
+                 (const double[]){roofs.level[last].gbs, low.level[last].gbs, high.level[last].gbs}, 3,
+                 " GB/s");
     }
     pdnn_html_put(out, "<li><b>%s</b>%s%s", source->name, facts.length ? ": " : "", pdnn_str_text(&facts));
     pdnn_str_finish(&facts);
@@ -179,16 +217,18 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
     const struct pdnn_report_source *source = &page->source[s];
     const struct pdnn_selection *rows = &source->selection;
     put_platform(out, source);
-    const size_t compute = count(rows, PDNN_RESULT_BOUND, "compute"),
-                 memory = count(rows, PDNN_RESULT_BOUND, "memory"),
-                 overhead = count(rows, PDNN_RESULT_BOUND, "overhead");
+    const size_t compute = count_bound(rows, "compute"), memory = count_bound(rows, "memory"),
+                 overhead = count_bound(rows, "overhead"), undecided = count(rows, PDNN_RESULT_BOUND, "|"),
+                 bound = compute + memory + overhead + undecided;
     const size_t n = rows->count + rows->left_out, n_noisy = count(rows, PDNN_RESULT_ROW_FLAGS, "noisy");
     pdnn_str_printf(out, "<ul><li>%zu of %zu %s ended ok", rows->count, n, n == 1 ? "model" : "models");
-    if (compute + memory + overhead)
+    if (bound)
         pdnn_str_printf(out, ": %zu %s bound by compute, %zu by memory, %zu by overhead", compute,
                         compute == 1 ? "is" : "are", memory, overhead);
-    pdnn_str_printf(out,
-                    rows->count && !(compute + memory + overhead) ? "; what bounds them is not known." : ".");
+    if (undecided)
+        pdnn_str_printf(out, ", %zu by one or another, which the range of the roofs does not tell",
+                        undecided);
+    pdnn_str_printf(out, rows->count && !bound ? "; what bounds them is not known." : ".");
     pdnn_str_printf(out, rows->left_out ? " <a href=\"#failures\">What did not run</a></li>\n" : "</li>\n");
     if (source->progress)
         pdnn_html_put(out, "<li>%s.</li>\n", source->progress);
@@ -211,6 +251,15 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
             pdnn_str_printf(out, "<li>%zu %s %s and left out here.</li>\n", found,
                             found == 1 ? "model is" : "models are", what);
     }
+    size_t vague = 0;
+    for (size_t at = 0; at < rows->count; at++)
+        vague += is_vague(rows, at);
+    if (vague)
+        pdnn_str_printf(
+            out,
+            "<li>The roof of %zu %s is not known within a factor of %.1f: how far below it %s is not "
+            "said.</li>\n",
+            vague, vague == 1 ? "model" : "models", PDNN_ROOF_KNOWN, vague == 1 ? "it is" : "they are");
     struct values found = collect(rows, PDNN_RESULT_TIME_NS_MEDIAN, room);
     if (found.n >= PDNN_SAMPLE_LEAST) {
         pdnn_str_printf(out, "<li>Half of the 95 %% intervals of step times are within \xc2\xb1 ");

@@ -125,9 +125,10 @@ static void put_states(const struct pdnn_report_source *source, struct pdnn_str 
 }
 
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    static const size_t columns[] = {PDNN_CEILING_KIND,  PDNN_CEILING_PATTERN, PDNN_CEILING_DTYPE,
-                                     PDNN_CEILING_LEVEL, PDNN_CEILING_THREADS, PDNN_CEILING_VALUE,
-                                     PDNN_CEILING_LOW,   PDNN_CEILING_HIGH,    PDNN_CEILING_REPETITIONS};
+    static const size_t columns[] = {PDNN_CEILING_KIND,        PDNN_CEILING_PATTERN,     PDNN_CEILING_DTYPE,
+                                     PDNN_CEILING_LEVEL,       PDNN_CEILING_THREADS,     PDNN_CEILING_STATE,
+                                     PDNN_CEILING_VALUE,       PDNN_CEILING_LOW,         PDNN_CEILING_HIGH,
+                                     PDNN_CEILING_REPETITIONS, PDNN_CEILING_MEASUREMENTS};
     for (size_t s = 0; s < page->data.n_sources; s++) {
         const struct pdnn_report_source *source = &page->source[s];
         put_states(source, out);
@@ -139,8 +140,8 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
                 if (strcmp(source->ceilings->row[i].kind, "ladder") != 0)
                     pdnn_ceilings_add(&source->ceilings->row[i], &roofs);
             pdnn_html_put_table(out, &roofs, NULL, columns, sizeof columns / sizeof *columns,
-                                "With the least and the greatest repetition: arithmetic in GFLOP/s, "
-                                "bandwidth in GB/s, overhead in ns.");
+                                "With the least and the greatest repetition, or of several measurements "
+                                "value: arithmetic in GFLOP/s, bandwidth in GB/s, overhead in ns.");
             pdnn_table_finish(&roofs);
             pdnn_str_printf(out, "</details>\n");
         }

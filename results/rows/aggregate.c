@@ -112,6 +112,7 @@ struct analysis {
     size_t n_rows, rows_room;
     double ops_ns;
     struct pdnn_roofs roofs;
+    struct pdnn_roof_ends ends;
 };
 
 static double get(const struct analysis *a, enum pdnn_result_column column) {
@@ -522,10 +523,9 @@ static void place_row(struct analysis *a, double compute_index, double memory_in
     const double step_ns = get(a, PDNN_RESULT_TIME_NS_MEDIAN);
     struct pdnn_placement placement;
     a->whole.time_ns = step_ns;
-    pdnn_place(&a->roofs, &a->whole, &placement);
+    pdnn_place_within(&a->roofs, &a->ends, &a->whole, &placement);
     pdnn_record_put(a->row.table, a->row.row, &placement);
-    double speed_index =
-        pdnn_place_speed(&placement, &a->roofs, (struct pdnn_speed){compute_index, memory_index});
+    double speed_index = pdnn_place_speed(&placement, (struct pdnn_speed){compute_index, memory_index});
     put(a, PDNN_RESULT_SPEED_INDEX, speed_index);
     if (!isnan(speed_index) && !is_usable(speed_index))
         a->flags |= PDNN_FLAG_ODD_SPEED;
@@ -607,7 +607,7 @@ static void add_ops(const struct analysis *a, struct pdnn_table *ops) {
         (row->group ? set_from_group : set_from_visit)(a, row, &op, &place);
         place.time_ns = time_ns;
         place.speed = a->whole.speed;
-        pdnn_place(&a->roofs, &place, &op.place);
+        pdnn_place_within(&a->roofs, &a->ends, &place, &op.place);
         pdnn_record_put(ops, pdnn_table_add_row(ops), &op);
     }
 }
@@ -629,8 +629,10 @@ static enum pdnn_status add_graph(struct analysis *a, struct pdnn_table *ops, st
     const bool cold = instance->setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
     const double step_ns = get(a, PDNN_RESULT_TIME_NS_MEDIAN);
     struct pdnn_place_input *inputs;
+    const size_t known = gather(&a->ok, offsetof(struct pdnn_visit, hardware.handoff_ns), false, true);
     if (a->input->ceilings)
-        pdnn_roofs_init(&a->roofs, a->input->ceilings, instance->setting[PDNN_SETTING_THREADS]);
+        pdnn_roofs_of_visits(a->input->ceilings, instance->setting[PDNN_SETTING_THREADS], a->ok.value, known,
+                             &a->roofs, &a->ends);
     double compute =
         speed_of(&a->ok, offsetof(struct pdnn_visit, probe_gflops), a->roofs.probe_gflops, step_ns);
     double memory = speed_of(&a->ok, offsetof(struct pdnn_visit, probe_gbs), a->roofs.probe_gbs, step_ns);

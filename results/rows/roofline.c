@@ -44,13 +44,13 @@ static struct stretch *find_stretch(struct stretches *all, const struct pdnn_cei
 }
 
 /* Both kinds of stores count, the better one: "copy" and "copy-streaming". */
-static void add_bandwidth(struct stretches *all, const struct pdnn_ceiling *row, uint64_t bytes,
-                          size_t room) {
+static void add_bandwidth(struct stretches *all, const struct pdnn_ceiling *row, uint64_t bytes, size_t room,
+                          double gbs) {
     static const char *const names[PATTERNS] = {"read", "copy", "triad", "update"};
     struct stretch *stretch = find_stretch(all, row, bytes, room);
     for (size_t k = 0; stretch && k < PATTERNS; k++)
         if (strncmp(row->pattern, names[k], strlen(names[k])) == 0)
-            stretch->gbs[k] = fmax(stretch->gbs[k], row->value);
+            stretch->gbs[k] = fmax(stretch->gbs[k], gbs);
 }
 
 /* As the header defines them. */
@@ -73,9 +73,12 @@ static void set_levels(struct pdnn_roofs *roofs, const struct stretches *levels)
         struct pdnn_roof_level *level = &roofs->level[i];
         level->capacity_bytes = from->bytes;
         level->gbs = fmax(fmax(from->gbs[READ], from->gbs[COPY]), fmax(from->gbs[TRIAD], from->gbs[UPDATE]));
+        level->read_gbs = 1 / rung_of(from->gbs).ns_per_byte[PDNN_TRAFFIC_READ];
         memcpy(level->name, from->level, sizeof level->name);
-        if (i + 1 < levels->count)
+        if (i + 1 < levels->count) {
             level->gbs = fmax(level->gbs, level[1].gbs);
+            level->read_gbs = fmax(level->read_gbs, level[1].read_gbs);
+        }
     }
 }
 
@@ -104,41 +107,120 @@ static void set_rungs(struct pdnn_roofs *roofs, const struct stretches *from, co
     }
 }
 
-static void add_peak(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row) {
+static void add_peak(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row, double gflops) {
     for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
         if (strcmp(row->dtype, pdnn_dtype_name(d)) == 0)
-            roofs->peak_gflops[d] = fmax(roofs->peak_gflops[d], row->value);
+            roofs->peak_gflops[d] = fmax(roofs->peak_gflops[d], gflops);
         if (strcmp(row->dtype, pdnn_dtype_name(d)) == 0 && strncmp(row->pattern, "gemm-", 5) == 0)
-            roofs->product_gflops[d] = fmax(roofs->product_gflops[d], row->value);
+            roofs->product_gflops[d] = fmax(roofs->product_gflops[d], gflops);
     }
 }
 
-void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceilings, int64_t threads) {
+/* Of what joined measurements say. */
+enum end { LOW, VALUE, HIGH };
+
+/* 0: the row is of the other state. */
+static double end_of(const struct pdnn_ceiling *row, bool far, enum end end) {
+    if (*row->state && (strcmp(row->state, PDNN_CEILING_FAR) == 0) != far)
+        return 0;
+    return end == VALUE || row->measurements < 2 ? row->value : end == LOW ? row->low : row->high;
+}
+
+static bool is_probe(const struct pdnn_ceiling *row, const char *pattern) {
+    return strcmp(row->kind, "probe") == 0 && strcmp(row->pattern, pattern) == 0;
+}
+
+static void init_end(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceilings, int64_t threads,
+                     bool far, enum end end) {
+    const enum end longest = end == VALUE ? end : end == LOW ? HIGH : LOW;
     struct stretches levels = {0}, ladder = {0};
     *roofs = (struct pdnn_roofs){.n_levels = 0};
     for (size_t i = 0; i < ceilings->count; i++) {
         const struct pdnn_ceiling *row = &ceilings->row[i];
+        const double value = end_of(row, far, end);
         if (row->threads != threads || !(row->value > 0))
             continue;
-        if (strcmp(row->kind, "compute") == 0)
-            add_peak(roofs, row);
-        else if (strcmp(row->kind, "bandwidth") == 0)
+        /* Levels and working sets are those of both states. */
+        if (strcmp(row->kind, "bandwidth") == 0)
             add_bandwidth(&levels, row, row->capacity_bytes ? row->capacity_bytes : UINT64_MAX,
-                          PDNN_ROOF_LEVELS);
+                          PDNN_ROOF_LEVELS, value);
         else if (strcmp(row->kind, "ladder") == 0)
-            add_bandwidth(&ladder, row, row->capacity_bytes, PDNN_ROOF_RUNGS);
+            add_bandwidth(&ladder, row, row->capacity_bytes, PDNN_ROOF_RUNGS, value);
+        if (!(value > 0))
+            continue;
+        roofs->repeats |= row->measurements > 1;
+        if (strcmp(row->kind, "compute") == 0)
+            add_peak(roofs, row, value);
         else if (strcmp(row->kind, "overhead") == 0)
-            roofs->overhead_ns = row->value;
-        else if (strcmp(row->kind, "probe") == 0 && strcmp(row->pattern, "fma") == 0)
-            roofs->probe_gflops = row->value;
-        else if (strcmp(row->kind, "probe") == 0 && strcmp(row->pattern, "read") == 0)
-            roofs->probe_gbs = row->value;
+            roofs->overhead_ns = end_of(row, far, longest);
+        else if (is_probe(row, "fma"))
+            roofs->probe_gflops = value;
+        else if (is_probe(row, "read"))
+            roofs->probe_gbs = value;
     }
     set_levels(roofs, &levels);
     set_rungs(roofs, ladder.count ? &ladder : &levels, &levels, ladder.count > 0);
     for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++)
         if (pdnn_dtype_is_half(d))
             roofs->peak_gflops[d] = fmax(roofs->peak_gflops[d], roofs->peak_gflops[PDNN_F32]);
+}
+
+void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceilings, int64_t threads) {
+    init_end(roofs, ceilings, threads, false, VALUE);
+}
+
+/* Handoffs above this are of threads far apart; INFINITY where the ceilings do not have both states. */
+static double border_of(const struct pdnn_ceilings *ceilings, int64_t threads) {
+    double near_ns = INFINITY, far_ns = INFINITY;
+    for (size_t i = 0; i < ceilings->count; i++) {
+        const struct pdnn_ceiling *row = &ceilings->row[i];
+        if (row->threads == threads && is_probe(row, "handoff"))
+            *(strcmp(row->state, PDNN_CEILING_FAR) == 0 ? &far_ns : &near_ns) = row->value;
+    }
+    return sqrt(near_ns) * sqrt(far_ns);
+}
+
+static void add_ends(struct pdnn_roof_ends *ends, const struct pdnn_ceilings *ceilings, int64_t threads,
+                     bool far) {
+    for (size_t k = 0; k < 2; k++)
+        init_end(&ends->end[ends->count++], ceilings, threads, far, k ? HIGH : LOW);
+}
+
+void pdnn_roofs_of_visits(const struct pdnn_ceilings *ceilings, int64_t threads, const double *handoff_ns,
+                          size_t count, struct pdnn_roofs *roofs, struct pdnn_roof_ends *ends) {
+    const double border_ns = border_of(ceilings, threads);
+    size_t far = 0;
+    for (size_t i = 0; i < count; i++)
+        far += handoff_ns[i] > border_ns;
+    const bool is_seen[] = {far < count || !count, isfinite(border_ns) && (far || !count)};
+    init_end(roofs, ceilings, threads, 2 * far > count, VALUE);
+    ends->count = 0;
+    for (int state = 0; state < 2; state++)
+        if (is_seen[state] && (roofs->repeats || is_seen[!state]))
+            add_ends(ends, ceilings, threads, state);
+}
+
+void pdnn_roofs_range(const struct pdnn_ceilings *ceilings, int64_t threads, struct pdnn_roofs *low,
+                      struct pdnn_roofs *high) {
+    struct pdnn_roof_ends ends = {0};
+    add_ends(&ends, ceilings, threads, false);
+    if (isfinite(border_of(ceilings, threads)))
+        add_ends(&ends, ceilings, threads, true);
+    *low = ends.end[0];
+    *high = ends.end[1];
+    for (size_t i = 2; i < ends.count; i++) {
+        for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
+            low->peak_gflops[d] = fmin(low->peak_gflops[d], ends.end[i].peak_gflops[d]);
+            high->peak_gflops[d] = fmax(high->peak_gflops[d], ends.end[i].peak_gflops[d]);
+        }
+        for (size_t k = 0; k < low->n_levels; k++) {
+            const struct pdnn_roof_level *other = &ends.end[i].level[k];
+            low->level[k].gbs = fmin(low->level[k].gbs, other->gbs);
+            low->level[k].read_gbs = fmin(low->level[k].read_gbs, other->read_gbs);
+            high->level[k].gbs = fmax(high->level[k].gbs, other->gbs);
+            high->level[k].read_gbs = fmax(high->level[k].read_gbs, other->read_gbs);
+        }
+    }
 }
 
 #define NEVER UINT64_MAX
@@ -282,11 +364,8 @@ void pdnn_traffic_add_extra(struct pdnn_traffic *traffic, const struct pdnn_roof
     traffic->extra_bytes += extra->read_bytes + extra->written_bytes;
 }
 
-double pdnn_place_speed(const struct pdnn_placement *place, const struct pdnn_roofs *roofs,
-                        struct pdnn_speed speed) {
-    bool from_last =
-        roofs->n_levels && strcmp(place->roof_level, roofs->level[roofs->n_levels - 1].name) == 0;
-    return place->bound == PDNN_BOUND_MEMORY && from_last ? speed.memory : speed.compute;
+double pdnn_place_speed(const struct pdnn_placement *place, struct pdnn_speed speed) {
+    return place->is_dram ? speed.memory : speed.compute;
 }
 
 /* The time that all bytes together need, or the reads alone if that is longer, and the level that needs most
@@ -296,6 +375,8 @@ static double memory_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_t
     enum { READS, ALL };
     double sum[2] = {0}, level_ns[2][PDNN_ROOF_LEVELS] = {{0}}, most = 0;
     for (size_t i = 0; i < roofs->n_rungs; i++) {
+        if (!(traffic->read_bytes[i] || traffic->written_bytes[i] || traffic->updated_bytes[i]))
+            continue;
         const double *ns_per_byte = roofs->rung[i].ns_per_byte;
         double read = (double)traffic->read_bytes[i], written = (double)traffic->written_bytes[i];
         double ns[] = {[READS] = read * ns_per_byte[PDNN_TRAFFIC_READ],
@@ -315,13 +396,15 @@ static double memory_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_t
     return sum[longer];
 }
 
-/* A speed above 1 is cut to 1: no roof is above the measured one. A row that ran faster than the speed allows
- * shows that its probes were held up. How fast the machine was then is not known, which NaN says, unless the
- * row reaches the measured roof itself. */
-static double known_speed(double index, double roof_ns, double time_ns) {
-    double speed = fmin(1, index), shown = time_ns > 0 ? roof_ns / time_ns : 0;
+/* No roof is above the highest that was measured, at which the roof's time is least_ns. A row that ran faster
+ * than the speed allows shows that its probes were held up, if they say that the machine was slower than
+ * usual: how fast it was then is not known, which NaN says, unless the row reaches the highest roof itself.
+ */
+static double known_speed(double index, double roof_ns, double least_ns, double time_ns) {
+    double most = roof_ns > least_ns ? roof_ns / least_ns : 1;
+    double speed = fmin(most, index), shown = time_ns > 0 ? roof_ns / time_ns : 0;
     bool is_held_up = shown * 100 > speed * PDNN_ABOVE_ROOF_PCT;
-    return !is_held_up ? speed : shown < 1 ? NAN : 1;
+    return !is_held_up ? speed : shown < most && index < 1 ? NAN : most;
 }
 
 bool pdnn_roof_times(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
@@ -344,6 +427,8 @@ bool pdnn_roof_times(const struct pdnn_roofs *roofs, const struct pdnn_place_inp
     if (no_peak || no_bandwidth || !(times->flop > 0 || times->bytes > 0))
         return false;
     times->memory_ns = memory_time_ns(roofs, &input->traffic, times->roof_level);
+    if (!isfinite(times->memory_ns)) /* a state lacks the level */
+        return false;
     if (times->calls_ns > fmax(times->compute_ns, times->memory_ns))
         times->bound = PDNN_BOUND_OVERHEAD;
     else
@@ -351,8 +436,48 @@ bool pdnn_roof_times(const struct pdnn_roofs *roofs, const struct pdnn_place_inp
     return true;
 }
 
-void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
-                struct pdnn_placement *place) {
+/* The shortest and the longest times of what bounds a row, by which bit of the bound it is. */
+enum { BOUNDS = 3 };
+struct span {
+    double least_ns[BOUNDS], most_ns[BOUNDS];
+};
+
+static struct span span_of(const struct pdnn_roof_ends *ends, const struct pdnn_place_input *input,
+                           const struct pdnn_roof_times *times) {
+    struct pdnn_roof_times at = *times;
+    struct span span;
+    for (size_t i = 0; i <= ends->count; i++) {
+        if (i && !pdnn_roof_times(&ends->end[i - 1], input, &at))
+            continue;
+        const double ns[BOUNDS] = {at.compute_ns, at.memory_ns, at.calls_ns};
+        for (size_t b = 0; b < BOUNDS; b++) {
+            span.least_ns[b] = i ? fmin(span.least_ns[b], ns[b]) : ns[b];
+            span.most_ns[b] = i ? fmax(span.most_ns[b], ns[b]) : ns[b];
+        }
+    }
+    return span;
+}
+
+/* All that may be the longest time. */
+static enum pdnn_bound bounds_of(const struct span *span, enum pdnn_bound bound) {
+    double least_ns = 0;
+    for (size_t b = 0; b < BOUNDS; b++)
+        least_ns = fmax(least_ns, span->least_ns[b]);
+    for (size_t b = 0; b < BOUNDS; b++)
+        bound |= span->most_ns[b] >= least_ns ? 1U << b : 0;
+    return bound;
+}
+
+static void set_range(struct pdnn_placement *place, double work, double low_ns, double high_ns,
+                      double time_ns) {
+    place->roof_low = work / low_ns;
+    place->roof_high = work / high_ns;
+    if (time_ns > 0 && !pdnn_roof_is_known(place) && place->pct_of_roof > PDNN_ABOVE_ROOF_PCT)
+        place->pct_of_roof = NAN;
+}
+
+void pdnn_place_within(const struct pdnn_roofs *roofs, const struct pdnn_roof_ends *ends,
+                       const struct pdnn_place_input *input, struct pdnn_placement *place) {
     struct pdnn_roof_times times;
     bool is_known = pdnn_roof_times(roofs, input, &times), timed = input->time_ns > 0;
     pdnn_placement_init(place);
@@ -364,18 +489,35 @@ void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *i
         place->bw_gbs = times.bytes / input->time_ns;
     if (!is_known)
         return;
-    double roof_ns = fmax(fmax(times.compute_ns, times.memory_ns), input->link_ns);
+    const struct span span = span_of(ends, input, &times);
+    const double roof_ns = fmax(fmax(times.compute_ns, times.memory_ns), input->link_ns),
+                 least_ns = fmax(fmax(span.least_ns[0], span.least_ns[1]), input->link_ns),
+                 most_ns = fmax(fmax(span.most_ns[0], span.most_ns[1]), input->link_ns);
     bool is_link = input->link_ns > 0 && roof_ns == input->link_ns;
     place->bound = is_link ? PDNN_BOUND_MEMORY : times.bound;
     snprintf(place->roof_level, sizeof place->roof_level, "%s", is_link ? "link" : times.roof_level);
-    double index = is_link ? 1 : pdnn_place_speed(place, roofs, input->speed);
-    place->roof_ns = roof_ns / known_speed(index, roof_ns, input->time_ns);
+    place->is_dram = place->bound == PDNN_BOUND_MEMORY && roofs->n_levels &&
+                     strcmp(place->roof_level, roofs->level[roofs->n_levels - 1].name) == 0;
+    const double index = is_link ? 1 : pdnn_place_speed(place, input->speed),
+                 speed = known_speed(index, roof_ns, least_ns, input->time_ns);
+    if (ends->count && !is_link)
+        place->bound = bounds_of(&span, place->bound);
+    place->roof_ns = roof_ns / speed;
     if (times.flop > 0)
         place->attainable_gflops = times.flop / place->roof_ns;
     if (timed)
         place->pct_of_roof = place->roof_ns / input->time_ns * 100;
     if (timed && times.flop > 0)
-        place->pct_of_peak =
-            times.compute_ns /
-            (input->time_ns * known_speed(input->speed.compute, times.compute_ns, input->time_ns)) * 100;
+        place->pct_of_peak = times.compute_ns /
+                             (input->time_ns * known_speed(input->speed.compute, times.compute_ns,
+                                                           span.least_ns[0], input->time_ns)) *
+                             100;
+    if (ends->count)
+        set_range(place, times.flop > 0 ? times.flop : times.bytes, most_ns / fmin(1, speed),
+                  least_ns / fmin(1, speed), input->time_ns);
+}
+
+void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
+                struct pdnn_placement *place) {
+    pdnn_place_within(roofs, &(const struct pdnn_roof_ends){.count = 0}, input, place);
 }

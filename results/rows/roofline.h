@@ -33,8 +33,14 @@
  * the roof of its own dtype.
  *
  * A speed index (results/rows/aggregate.h) scales the roof to the machine's speed at the moment of the
- * measurement. A scaled roof is never above the measured one, and never below what the row reached as long as
- * that is not above the measured one, since a disturbed probe makes no roof.
+ * measurement. A scaled roof is never above the highest measured one, and never below what the row reached as
+ * long as that is not above it, since a disturbed probe makes no roof.
+ *
+ * Where several measurements were joined, a row's roofs have ends: their least and greatest values, and for a
+ * row whose visits were in both states of the threads' distance, those of both. Arithmetic and memory may be
+ * at any of their ends, which gives the lowest and the highest roof and, where the longest time of two of
+ * arithmetic, memory and calls may be either's, all of them as the bound. No place is above a roof that is
+ * not known within PDNN_ROOF_KNOWN.
  *
  * Gradients that are averaged over ranks need at least the time of messages of their buckets' sizes over the
  * link (pdnn_ceilings_link_ns), which is the roof, with roof_level `link`, where it is longer than the other
@@ -53,6 +59,8 @@
 #include "results/store/results.h"
 #include "runtime/protocol/ceilings.h"
 
+#include <stdbool.h>
+
 enum { PDNN_ROOF_LEVELS = 8, PDNN_ROOF_RUNGS = 40 };
 
 enum pdnn_traffic_rate {
@@ -62,8 +70,9 @@ enum pdnn_traffic_rate {
     PDNN_TRAFFIC_COUNT
 };
 
-/* The roofs for one thread count. */
+/* The roofs for one thread count, with it in one state of the threads' distance. */
 struct pdnn_roofs {
+    bool repeats;                            /* several measurements were joined */
     double peak_gflops[PDNN_DTYPE_COUNT];    /* 0: not measured */
     double product_gflops[PDNN_DTYPE_COUNT]; /* of the fastest library's matrix products; 0: not measured */
     double overhead_ns;                      /* of one op; 0: not measured */
@@ -72,7 +81,7 @@ struct pdnn_roofs {
     struct pdnn_roof_level {
         char name[PDNN_LEVEL_TEXT];
         uint64_t capacity_bytes; /* UINT64_MAX for the last one */
-        double gbs;              /* the best of the patterns: for pictures and words */
+        double gbs, read_gbs;    /* the best of the patterns, and r: for pictures and words */
     } level[PDNN_ROOF_LEVELS];
     size_t n_rungs; /* working sets, ascending; without a ladder one for each level; 0: not measured */
     struct pdnn_roof_rung {
@@ -82,7 +91,25 @@ struct pdnn_roofs {
     } rung[PDNN_ROOF_RUNGS];
 };
 
+/* Those of threads near each other, where there are two states. */
 void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceilings, int64_t threads);
+
+/* What roofs range over: the least and the greatest of joined measurements, of one state or of both; {0}: not
+ * known. Levels and working sets are the same in all of them. */
+struct pdnn_roof_ends {
+    size_t count;
+    struct pdnn_roofs end[4];
+};
+
+/* Those of the state that most of the visits with these handoffs were in, near on a tie, and the ends of the
+ * states that they were in. Without any, that may be either. */
+void pdnn_roofs_of_visits(const struct pdnn_ceilings *ceilings, int64_t threads, const double *handoff_ns,
+                          size_t count, struct pdnn_roofs *roofs, struct pdnn_roof_ends *ends);
+
+/* The lowest and the highest peaks and levels, over all states. Equal to those of pdnn_roofs_init where all
+ * was measured once. */
+void pdnn_roofs_range(const struct pdnn_ceilings *ceilings, int64_t threads, struct pdnn_roofs *low,
+                      struct pdnn_roofs *high);
 
 /* Bytes read and written by rung. */
 struct pdnn_traffic {
@@ -137,11 +164,13 @@ struct pdnn_roof_times {
 bool pdnn_roof_times(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
                      struct pdnn_roof_times *times);
 
+/* Without ends, the roof has no range. */
 void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
                 struct pdnn_placement *place);
+void pdnn_place_within(const struct pdnn_roofs *roofs, const struct pdnn_roof_ends *ends,
+                       const struct pdnn_place_input *input, struct pdnn_placement *place);
 
 /* The speed index that applies to the placement's bound and level. */
-double pdnn_place_speed(const struct pdnn_placement *place, const struct pdnn_roofs *roofs,
-                        struct pdnn_speed speed);
+double pdnn_place_speed(const struct pdnn_placement *place, struct pdnn_speed speed);
 
 #endif

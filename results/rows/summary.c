@@ -7,7 +7,8 @@ void pdnn_summary_add(struct pdnn_summary *summary, const struct pdnn_result *ro
     const struct pdnn_placement place = pdnn_result_placement(row);
     const unsigned flags = pdnn_result_flags(row);
     /* By what they are extreme; of equal rows the first one stays. */
-    const double rank[PDNN_EXTREME_COUNT] = {place.gflops, -place.gflops, -place.pct_of_roof};
+    const double rank[PDNN_EXTREME_COUNT] = {place.gflops, -place.gflops,
+                                             pdnn_roof_is_known(&place) ? -place.pct_of_roof : NAN};
     if (pdnn_result_outcome(row) != PDNN_OUTCOME_OK)
         return;
     summary->n_ok++;

@@ -17,14 +17,21 @@
 #define AT(member)             AS(CHARS, member)
 #define TEXT_AT(member)        AS(BORROWED, member)
 
+#define UNDECIDED "within the range of the roofs (roof_low, roof_high) any of them may be what takes longest"
+#define MEASURE   "'paradnn ceilings' on a quiet machine adds a measurement to those that sweeps take"
+
 const struct pdnn_word pdnn_bound_words[PDNN_BOUND_COUNT] = {
     {"compute", "its arithmetic at the measured peak takes longer than its memory traffic",
      "a 16-bit dtype has a higher peak; where it is far below its roof, ops.csv has the op and its "
      "implementation"},
     {"memory", "its traffic at the measured bandwidths takes longer than its arithmetic",
      "a larger minibatch, fuse or a 16-bit dtype gives more FLOP per byte"},
+    {"compute|memory", UNDECIDED, MEASURE},
     {"overhead", "calling its ops at all takes longer than their arithmetic and traffic",
      "larger layers or minibatches, fuse, or fewer threads"},
+    {"compute|overhead", UNDECIDED, MEASURE},
+    {"memory|overhead", UNDECIDED, MEASURE},
+    {"compute|memory|overhead", UNDECIDED, MEASURE},
 };
 
 const char *pdnn_bound_name(enum pdnn_bound bound) {
@@ -39,8 +46,14 @@ void pdnn_placement_init(struct pdnn_placement *place) {
         .attainable_gflops = NAN,
         .pct_of_roof = NAN,
         .pct_of_peak = NAN,
+        .roof_low = NAN,
+        .roof_high = NAN,
         .roof_ns = NAN,
     };
+}
+
+bool pdnn_roof_is_known(const struct pdnn_placement *place) {
+    return !(place->roof_high > PDNN_ROOF_KNOWN * place->roof_low);
 }
 
 static const struct pdnn_word page_words[] = {

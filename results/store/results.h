@@ -19,19 +19,22 @@ enum { PDNN_SCHEMA = 4 };
 /* Above this, pct_of_roof sets the flag above_roof: roofs and rows repeat only within a few per cent. */
 #define PDNN_ABOVE_ROOF_PCT 105.0
 
-/* What limits a row: see results/rows/roofline.h. */
+/* A roof whose ends are farther apart than this factor does not say how far from it a row is. */
+#define PDNN_ROOF_KNOWN 1.3
+
+/* What limits a row: see results/rows/roofline.h. A set: more than one where the roofs' range cannot tell. */
 enum pdnn_bound {
-    PDNN_BOUND_UNKNOWN,
-    PDNN_BOUND_COMPUTE,
-    PDNN_BOUND_MEMORY,
-    PDNN_BOUND_OVERHEAD,
-    PDNN_BOUND_COUNT
+    PDNN_BOUND_UNKNOWN = 0,
+    PDNN_BOUND_COMPUTE = 1,
+    PDNN_BOUND_MEMORY = 2,
+    PDNN_BOUND_OVERHEAD = 4,
+    PDNN_BOUND_COUNT = 8
 };
 
 /* The rows from PDNN_BOUND_COMPUTE on, the last one empty. */
 extern const struct pdnn_word pdnn_bound_words[];
 
-/* "" for none, "compute", "memory", "overhead". */
+/* "" for none, "compute", "memory", "compute|memory", "overhead", ... */
 const char *pdnn_bound_name(enum pdnn_bound bound);
 
 enum { PDNN_LEVEL_TEXT = 24 };
@@ -41,13 +44,18 @@ enum { PDNN_LEVEL_TEXT = 24 };
 struct pdnn_placement {
     double gflops, bw_gbs, intensity_flop_per_byte;
     double attainable_gflops, pct_of_roof, pct_of_peak;
-    double roof_ns; /* the least time that the roofs, scaled to the machine's speed, allow */
+    double roof_low, roof_high; /* GFLOP/s, or without FLOP GB/s: what the roof is known to be between */
+    double roof_ns; /* the least time that the roofs, scaled to the machine's speed, allow; not in tables */
+    bool is_dram;   /* bound by the last level, whose speed is that of the read probe; not in tables */
     enum pdnn_bound bound;
     char roof_level[PDNN_LEVEL_TEXT]; /* L1, L2, L3, DRAM: where most of the memory time goes */
 };
 
 /* Sets everything to not available. */
 void pdnn_placement_init(struct pdnn_placement *place);
+
+/* Whether its roof is known within PDNN_ROOF_KNOWN, as one without a range is taken to be. */
+bool pdnn_roof_is_known(const struct pdnn_placement *place);
 
 /* The columns of results.csv that do not depend on families. */
 enum pdnn_result_column {

@@ -261,9 +261,9 @@ static void put_model(struct work *w, const char *id, double step_ns) {
     pdnn_table_set_number(table, row, PDNN_PROJECTED_TIME + AFTER, projected_ns);
     pdnn_table_set_number(table, row, PDNN_PROJECTED_SPEEDUP, step_ns / projected_ns);
     for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++)
-        for (size_t b = PDNN_BOUND_COMPUTE; b < PDNN_BOUND_COUNT; b++)
-            pdnn_table_set_number(table, row, PDNN_PROJECTED_BOUND_PCT + 3 * side + b - PDNN_BOUND_COMPUTE,
-                                  w->sum.bound_ns[side][b] * (100 / w->sum.ns[side]));
+        for (size_t b = 0; b < 3; b++)
+            pdnn_table_set_number(table, row, PDNN_PROJECTED_BOUND_PCT + 3 * side + b,
+                                  w->sum.bound_ns[side][1U << b] * (100 / w->sum.ns[side]));
     pdnn_table_set_number(table, row, PDNN_PROJECTED_MOVED_PCT, w->sum.moved_ns * (100 / w->sum.ns[BEFORE]));
     pdnn_table_set_number(table, row, PDNN_PROJECTED_UNKNOWN_PCT,
                           w->sum.unknown_ns * (100 / w->sum.ns[BEFORE]));

@@ -68,7 +68,7 @@ class Report(unittest.TestCase):
     def test_the_first_lines(self):
         page = self.report(self.results(grid(), **{"environment.yaml": 'cpu: "Some CPU"\ncores_usable: 4\n'}))
         lines = html.unescape(re.sub(r"<[^>]*>", "", re.search(r'<section id="findings".*?</section>', page, re.S).group(0)))
-        self.assertIn("a: Some CPU, 4 cores, f32 100.0 GFLOP/s, DRAM 18.0 GB/s", lines)
+        self.assertIn("a: Some CPU, 4 cores; on 1 thread f32 100.0 GFLOP/s, DRAM 18.0 GB/s", lines)
         self.assertIn("36 of 36 models ended ok: 36 are bound by compute, 0 by memory, 0 by overhead.", lines)
         self.assertIn("FLOP rates are 0.500 to 12.0 %, median 2.50 % of the measured peak; most: layers=1 nodes=16 batch=8.", lines)
         self.assertIn("they reach 0.250 to 6.00 %, median 1.25 % of their roofs; farthest below: layers=4 nodes=32 batch=1.", lines)
@@ -80,6 +80,43 @@ class Report(unittest.TestCase):
             findings = re.search(r'<section id="findings".*?</section>', page, re.S).group(0)
             for text in ("FLOP rates are", "they reach", "Half of the"):
                 self.assertEqual(text in findings, said, (n, text))
+
+    def first_lines(self, page):
+        return html.unescape(re.sub(r"<[^>]*>", "", re.search(r'<section id="findings".*?</section>', page, re.S).group(0)))
+
+    def test_the_roofs_of_the_most_threads_and_their_range(self):
+        """One row of two threads among 36 of one; its DRAM was measured twice near and once far. Half of a state says nothing."""
+        two = dict(row(1, 64, 8, 1000, 5), threads=2)
+        two["id"] = two["id"].replace("threads=1", "threads=2")
+        roofs = CEILINGS.replace("repetitions", "repetitions,measurements,state").replace(",5\n", ",5,1,\n") + """\
+compute,fma,f32,,2,0,190,90,210,5,1,near
+bandwidth,read,,DRAM,2,0,30,25,35,5,2,near
+probe,handoff,,,2,0,100,90,110,5,2,near
+compute,fma,f32,,2,0,190,90,210,5,1,far
+bandwidth,read,,DRAM,2,0,45,5,50,5,1,far
+probe,handoff,,,2,0,400,90,110,5,1,far
+"""
+        lines = self.first_lines(self.report(self.results(grid() + [two], **{"ceilings.csv": roofs})))
+        self.assertIn("a: on 2 threads f32 190.0 GFLOP/s, DRAM 30.0 GB/s (25.0 to 45.0)", lines)
+        lines = self.first_lines(self.report(self.results(grid(), "one", **{"ceilings.csv": roofs})))
+        self.assertIn("one: on 1 thread f32 100.0 GFLOP/s, DRAM 18.0 GB/s", lines)
+        self.assertNotIn("(", lines.split("ended ok")[0])
+
+    def test_a_roof_in_a_wide_range(self):
+        """What is under it is not said to be far below; a bound that cannot be told counts for neither."""
+        header = HEADER + ["roof_low", "roof_high"]
+        rows = [dict(r, roof_low=100, roof_high=129) for r in grid()]
+        lines = self.first_lines(self.report(self.results(rows, "known", header)))
+        self.assertIn("farthest below: layers=4 nodes=32 batch=1.", lines)
+        self.assertNotIn("not known within", lines)
+        self.assertNotIn("by one or another", lines)
+        for each in rows:
+            if each["layers"] == 4:
+                each.update(roof_high=131, bound="compute|memory")
+        lines = self.first_lines(self.report(self.results(rows, "vague", header)))
+        self.assertIn("24 are bound by compute, 0 by memory, 0 by overhead, 12 by one or another, which the range of", lines)
+        self.assertIn("farthest below: layers=2 nodes=32 batch=1.", lines)
+        self.assertIn("The roof of 12 models is not known within a factor of 1.3: how far below it they are is not said.", lines)
 
     def test_one_is_said_as_one(self):
         page = self.report(self.results(grid()[:1]))

@@ -226,6 +226,26 @@ static void test_shares_rates(void **state) {
     pdnn_arena_finish(&arena);
 }
 
+/* What an op would save is not said where its roof is not known within a factor of 1.3. */
+static void test_shares_lost_needs_a_known_roof(void **state) {
+    (void)state;
+    for (int is_known = 0; is_known < 2; is_known++) {
+        struct pdnn_op_record ops[] = {op("convolution", "a", 1, 100, 40), op("other", "a", 1, 100, 70)};
+        struct pdnn_arena arena = {0};
+        struct pdnn_share *shares;
+        size_t count;
+        ops[0].place.roof_low = 100;
+        ops[0].place.roof_high = is_known ? 129 : 131;
+        shares_by("category", &(struct pdnn_op_rows){ops, 2, 200, "cnn"}, &arena, &shares, &count);
+        const struct pdnn_share *most = pdnn_shares_most(shares, count);
+        assert_string_equal(most->most.category, is_known ? "convolution" : "other");
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(shares[i].key[PDNN_BY_CATEGORY], "convolution") == 0)
+                assert_true(isnan(shares[i].lost_pct) == !is_known && shares[i].work.pct_of_roof == 40);
+        pdnn_arena_finish(&arena);
+    }
+}
+
 /* Every column about the op that loses most finds its value in that op's row. */
 static void test_shares_columns(void **state) {
     (void)state;
@@ -262,7 +282,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shares_by_category), cmocka_unit_test(test_shares_residual),
         cmocka_unit_test(test_shares_by_keys),     cmocka_unit_test(test_by_parse_refuses),
-        cmocka_unit_test(test_shares_rates),       cmocka_unit_test(test_shares_columns),
+        cmocka_unit_test(test_shares_rates),       cmocka_unit_test(test_shares_lost_needs_a_known_roof),
+        cmocka_unit_test(test_shares_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
