@@ -100,13 +100,13 @@ enum pdnn_status pdnn_command_unknown(const char *name, struct pdnn_err *err) {
     for (size_t i = 0; *name != '-' && pdnn_commands[i] && count < NAMES_MAX; i++)
         names[count++] = pdnn_commands[i]->name;
     const char *hint = pdnn_suggest(buffer, name, names, count);
+    const bool exists = stat(name, &info) == 0;
+    if (exists && S_ISDIR(info.st_mode) && (!*hint || pdnn_path_has(name, "results.csv")))
+        return pdnn_fail(err, PDNN_INVALID, "%s is a directory, not a command: try 'paradnn report %s'", name,
+                         name);
     if (*hint || *name == '-' || !*name)
         return pdnn_fail(err, PDNN_INVALID, "unknown %s '%s'%s", *name == '-' ? "option" : "command", name,
                          *hint ? hint : ", see 'paradnn --help'");
-    bool exists = stat(name, &info) == 0;
-    if (exists && S_ISDIR(info.st_mode))
-        return pdnn_fail(err, PDNN_INVALID, "%s is a directory, not a command: try 'paradnn report %s'", name,
-                         name);
     if (exists && pdnn_has_ending(name, spec_endings))
         return pdnn_fail(
             err, PDNN_INVALID,
