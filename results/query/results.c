@@ -118,13 +118,42 @@ static void fill_origin(struct pdnn_results *results, size_t number) {
     pdnn_str_finish(&shown);
 }
 
-/* Where a column stands in its own file, which the table keeps. */
+/* Where a column stands in its table. */
 enum section { BEFORE_KEYS, KEYS, AFTER_KEYS, SECTIONS };
 
 static enum section section_of(const struct pdnn_table *part, size_t column) {
     return column < pdnn_table_find(part, "family")   ? BEFORE_KEYS
            : column < pdnn_table_find(part, "status") ? KEYS
                                                       : AFTER_KEYS;
+}
+
+/* A column that nobody knows has the section of its place in the file, any other that of the definition. */
+static int rank_of(const struct pdnn_table *part, size_t column, const struct pdnn_table_def *def) {
+    enum { FAMILY = 2 * KEYS - 1, STATUS = 2 * AFTER_KEYS - 1 };
+    const size_t status = PDNN_RESULT_STATUS + def->count - PDNN_RESULT_COLUMNS;
+    const char *name = pdnn_key_column(part->column[column].def.name);
+    size_t at = 0;
+    while (at < def->count && strcmp(def->column[at].name, name) != 0)
+        at++;
+    return at == def->count          ? 2 * (int)section_of(part, column)
+           : at < PDNN_RESULT_FAMILY ? 2 * BEFORE_KEYS
+           : at < PDNN_RESULT_STATUS ? FAMILY
+           : at < status             ? 2 * KEYS
+           : at == status            ? STATUS
+                                     : 2 * AFTER_KEYS;
+}
+
+/* Somebody's own file may have its columns in any order. */
+static void order_columns(struct pdnn_table *part, const struct pdnn_table_def *def) {
+    struct pdnn_cells *ordered = pdnn_alloc(part->n_columns, sizeof *ordered);
+    size_t count = 0;
+    for (int rank = 0; rank < 2 * SECTIONS; rank++)
+        for (size_t i = 0; i < part->n_columns; i++)
+            if (rank_of(part, i, def) == rank)
+                ordered[count++] = part->column[i];
+    free(part->column);
+    part->column = ordered;
+    part->column_room = count;
 }
 
 static bool add_column(struct pdnn_table *table, const struct pdnn_column_def *column) {
@@ -199,6 +228,7 @@ static enum pdnn_status read_part(const char *path, struct pdnn_str *text, struc
                                    : pdnn_table_read(&file, &def, part, err);
     if (status != PDNN_OK)
         return status;
+    order_columns(part, &def);
     pdnn_ids_reprint(part, pdnn_table_find(part, "id"));
     return check_schema(path, part, err);
 }
@@ -275,7 +305,7 @@ enum pdnn_status pdnn_results_ask(const struct pdnn_results *results, const char
         return PDNN_OK;
     }
     const char **names = pdnn_alloc(results->table.n_columns, sizeof *names);
-    size_t count = 0; /* none where a file has the status in front of the family */
+    size_t count = 0;
     for (int c = first; c < end; c++)
         names[count++] = pdnn_results_name(results, c);
     pdnn_suggest(suggestion, name, names, count);

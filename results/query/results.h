@@ -2,8 +2,9 @@
  * reprinted in today's form, and the column of a hyper-parameter or run setting has the key's name, also
  * where files have another one. Columns that nobody knows stay, as text.
  *
- * The keys are the columns between `family` and `status`. Of several directories, what only some tables have
- * is empty in the others, and two columns say where a row comes from: the key `results`, the name of its
+ * The keys are the columns between `family` and `status`: hyper-parameters and run settings, wherever a file
+ * has them, and what nobody knows and stands between these two. Of several directories, what only some tables
+ * have is empty in the others, and two columns say where a row comes from: the key `results`, the name of its
  * directory; and behind the keys `version`, the software that ran it by environment.yaml. */
 #ifndef RESULTS_QUERY_RESULTS_H
 #define RESULTS_QUERY_RESULTS_H

@@ -117,7 +117,7 @@ struct pdnn_cells {
     };
 };
 
-enum { PDNN_TABLE_COLUMNS_MAX = 512 };
+enum { PDNN_TABLE_COLUMNS_MAX = 2048 };
 
 struct pdnn_table {
     const char *name, *help; /* of the definition */

@@ -422,7 +422,8 @@ static void put_titles(const struct pdnn_sheet *sheet, const struct layout *layo
 
 static void put_row(const struct pdnn_sheet *sheet, const struct layout *layout, char *const *cells,
                     struct pdnn_str *line, struct pdnn_str *out) {
-    size_t done[PDNN_TABLE_COLUMNS_MAX] = {0};
+    size_t done[PDNN_TABLE_COLUMNS_MAX];
+    memset(done, 0, sheet->n_columns * sizeof *done);
     for (bool more = true; more;) {
         size_t start = layout->indent;
         more = false;

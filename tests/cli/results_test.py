@@ -3,7 +3,9 @@
 
 Usage: results_test.py PARADNN [TEST...]"""
 
+import csv
 import re
+import shutil
 import subprocess
 
 from program import Swept, main, table
@@ -69,6 +71,36 @@ class Results(Swept):
                                 (["--only", "batch=77"], ""), (["--columns", "tim"], "has no column 'tim'")):
             done = self.paradnn("results", "small.results", *arguments, expect=0 if not said else 2)
             self.assertIn(said, done.stderr)
+
+    def test_columns_may_stand_in_any_order(self):
+        """What is a key is known by its name: status in front of the family once ended a heat map by a signal."""
+        def made():
+            commands = [["compare", "small.results", "--across", "mode"], ["fit", "small.results", "--value", "gflops"],
+                        ["breakdown", "small.results", "--across", "layers"],
+                        ["compare", "small.results", "other", "--across", "host"], ["fit", "other", "small.results", "--across", "mode=infer:train"],
+                        ["plot", "heatmap", "small.results", "other", "--format", "svg", "-o", "/dev/stdout"]]
+            return [self.paradnn(*command, expect=0).stdout for command in commands]
+
+        shutil.copytree(self.path("small.results"), self.path("other"))
+        before = made()
+        rows = self.rows("small.results", "results.csv")
+        names = list(rows[0])
+        family, status = names.index("family"), names.index("status")
+        for order in (["status", *names[family + 1:status], "family", *names[status + 1:], *names[:family]],
+                      [*names[family + 1:status - 2], *names[:family + 1], "status", *names[status - 2:status], *names[status + 1:]]):
+            with open(self.path("small.results", "results.csv"), "w", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, order)
+                writer.writeheader()
+                writer.writerows(rows)
+            self.assertEqual(made(), before)
+
+    def test_wide_tables(self):
+        shutil.copytree(self.path("small.results"), self.path("other"))
+        for name, count in (("small.results", 700), ("other", 800)):
+            rows = [{**row, **{f"{name[0]}{i}": i for i in range(count)}} for row in self.rows(name, "results.csv")]
+            self.write(name + "/results.csv", "\n".join([",".join(rows[0]), *(",".join(f'"{cell}"' for cell in row.values()) for row in rows), ""]))
+        done = self.paradnn("results", "small.results", "other", "--columns", "s699,o799", "--format", "csv", expect=0)
+        self.assertEqual(set(done.stdout.splitlines()[1:]), {"699,", ",799"})
 
     def test_plot(self):
         done = self.paradnn("plot", "roofline", "small.results", "--color", "mode", "--format", "svg", expect=0)
