@@ -565,7 +565,7 @@ static void parse_presets(const struct pdnn_family_def *family, struct pdnn_pars
 
 /* Which hyper-parameters are the user's whatever the preset. */
 static bool is_free(const struct pdnn_family_def *family, int param) {
-    return param == family->minibatch_param ||
+    return param == family->minibatch_param || family->params[param].is_input ||
            (family->lengths && (param == family->lengths->source || param == family->lengths->target));
 }
 

@@ -80,8 +80,8 @@ struct pdnn_parsed_presets {
     struct pdnn_instance plain, preset[PDNN_PRESETS_MAX];
 };
 
-/* The preset that a resolved instance is, at any minibatch and length; NULL if it is none. Parses its
- * family's presets unless they are there. */
+/* The preset that a resolved instance is, at any minibatch, length or other input; NULL if it is none. Parses
+ * its family's presets unless they are there. */
 const struct pdnn_preset *pdnn_instance_preset(const struct pdnn_instance *instance,
                                                struct pdnn_parsed_presets *parsed);
 

@@ -57,6 +57,7 @@ struct pdnn_param_def {
     const char *word;
     int64_t word_value;
     const char *unit; /* or NULL */
+    bool is_input;    /* it says what a step gets, not what the model is: a preset stays one at any value */
     const char *help;
     const char *example; /* a value as a spec has it, or several: "[4, 16]" */
 };

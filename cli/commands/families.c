@@ -9,8 +9,8 @@
 #include <string.h>
 
 static const char description[] =
-    "Without MODEL, lists the model families and their presets. With MODEL, a family or a preset, lists the family's "
-    "hyper-parameters, the run settings that apply to it, the optimizers, and its presets. Every parameter and "
+    "Without MODEL, lists the model families and their presets. With MODEL, a family, lists its "
+    "hyper-parameters, the run settings that apply to it, the optimizers, and its presets; of a preset, its values. Every parameter and "
     "setting is a key in a spec and in an ID. One that is marked \"with\" some value applies only then, and is left "
     "out of other IDs.\n\n"
     "A list is one to five numbers, such as 3-4-6-3; the last number stands for all that follow. A spec may also "
@@ -86,7 +86,8 @@ static const struct pdnn_column_def param_columns[N_PARAM_COLUMNS] = {
     [KIND] = {"kind", .align = PDNN_ALIGN_GROUP, .help = "hyper-parameter, run setting, optimizer or preset"},
     [NAME] = {"name", .align = PDNN_ALIGN_WRAP, .help = "its key in a spec and in an ID"},
     [VALUES] = {"values", .align = PDNN_ALIGN_WRAP, .help = "what it may be"},
-    [DEFAULT] = {"default", .align = PDNN_ALIGN_WRAP, .help = "what it is where nothing is said"},
+    [DEFAULT] = {"default", .align = PDNN_ALIGN_WRAP,
+                 .help = "what it is where nothing is said; of a preset, its value"},
     [UNIT] = {"unit", .rank = 1, .help = "of its values"},
     [HELP] = {"help", .align = PDNN_ALIGN_WRAP, .help = "what it means"},
 };
@@ -94,14 +95,14 @@ static const struct pdnn_table_def params_def = {"families MODEL", "the paramete
                                                  param_columns, N_PARAM_COLUMNS};
 
 static void add_param(struct pdnn_table *table, const char *kind, const struct pdnn_param_def *param,
-                      const char *help) {
+                      struct pdnn_value value, const char *help) {
     char buffer[PDNN_PARAM_TEXT];
     struct pdnn_str range = {0};
     pdnn_param_range_format(&range, param);
     const char *const texts[] = {kind,
                                  param->name,
                                  pdnn_str_text(&range),
-                                 pdnn_param_format(param, pdnn_value_of(param->fallback), buffer),
+                                 pdnn_param_format(param, value, buffer),
                                  pdnn_param_unit(param),
                                  help};
     pdnn_table_add_texts(table, N_PARAM_COLUMNS, texts);
@@ -113,12 +114,13 @@ static void add_params(struct pdnn_table *table, const struct pdnn_instance *def
     for (size_t i = 0; i < family->n_params; i++) {
         struct pdnn_str help = {0};
         pdnn_hyper_help_format(&help, defaults, i);
-        add_param(table, "hyper-parameter", &family->params[i], pdnn_str_text(&help));
+        add_param(table, "hyper-parameter", &family->params[i], defaults->hyper[i], pdnn_str_text(&help));
         pdnn_str_finish(&help);
     }
     for (size_t i = 0; i < PDNN_SETTING_COUNT; i++) {
         if (pdnn_setting_applies(defaults, (enum pdnn_setting)i))
-            add_param(table, "run setting", &pdnn_settings[i], pdnn_settings[i].help);
+            add_param(table, "run setting", &pdnn_settings[i], pdnn_value_of(pdnn_settings[i].fallback),
+                      pdnn_settings[i].help);
     }
 }
 
@@ -172,10 +174,14 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     struct pdnn_instance defaults;
     struct pdnn_table table;
     pdnn_table_init(&table, &params_def);
-    pdnn_instance_init(&defaults, family);
+    if (model.preset)
+        pdnn_instance_init_preset(&defaults, family, model.preset);
+    else
+        pdnn_instance_init(&defaults, family);
     add_params(&table, &defaults);
     add_optimizers(&table);
-    add_presets(&table, family);
+    if (!model.preset)
+        add_presets(&table, family);
     return pdnn_table_print_prose(&table, arguments, err);
 }
 

@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "base/memory.h"
 #include "cli/print/output.h"
+#include "models/varying.h"
 #include "results/table/number.h"
 
 #include <inttypes.h>
@@ -194,7 +195,10 @@ static void append_where(struct pdnn_str *out, const struct pdnn_share *shares, 
 
 void pdnn_report_id(struct pdnn_str *out, const char *id) {
     struct pdnn_str line = {0};
-    pdnn_str_printf(&line, "%s", id);
+    struct pdnn_instance instance;
+    char name[PDNN_ID_TEXT];
+    const bool is_known = pdnn_instance_parse(id, &instance, NULL) == PDNN_OK;
+    pdnn_str_printf(&line, "%s", is_known ? pdnn_instance_name(&instance, name) : id);
     pdnn_line_append(out, &line, 2, SIZE_MAX);
 }
 

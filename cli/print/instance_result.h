@@ -18,7 +18,7 @@ void pdnn_report_most(struct pdnn_str *out, const struct pdnn_share *share);
 /* Appends the op's name: "conv2d forward of block1..block3". */
 void pdnn_report_op(struct pdnn_str *out, const struct pdnn_op_record *op);
 
-/* Appends a line with the id, or several on a terminal that is too narrow for it. */
+/* Appends a line with the id, that of a preset by its name, or several on a terminal that is too narrow. */
 void pdnn_report_id(struct pdnn_str *out, const char *id);
 
 #endif

@@ -106,11 +106,11 @@ static const struct pdnn_param_def params[N_PARAMS] = {
     [PREDICTIONS] = {PDNN_ROW_INT("predictions", 1, 1 << 20, FIVE_OF_32),
                      PDNN_ROW_WORD("length*5/32", FIVE_OF_32), .unit = "tokens",
                      .help = "masked tokens in each sequence, which masked-lm predicts", .example = "20"},
-    [PHASE] = {PDNN_ROW_CHOICE("phase", phases, PHASE_PREFILL),
+    [PHASE] = {PDNN_ROW_CHOICE("phase", phases, PHASE_PREFILL), .is_input = true,
                .help = "prefill: all tokens at once; decode: one more token, with those before it cached; "
                        "inference only",
                .example = "decode"},
-    [CONTEXT] = {PDNN_ROW_INT("context", 1, 1 << 24, 512), .unit = "tokens",
+    [CONTEXT] = {PDNN_ROW_INT("context", 1, 1 << 24, 512), .is_input = true, .unit = "tokens",
                  .help = "tokens that the new one attends to, including itself; "
                          "keys and values of all are cached",
                  .example = "[128, 512]"},

@@ -306,6 +306,15 @@ class Words(Case):
             with self.subTest(name):
                 self.golden(name, arguments, status)
 
+    def test_a_preset_has_its_own_values(self):
+        """Those of its family but for what it sets; and no other presets."""
+        family, preset = (table(self.paradnn("families", name, "--format", "csv", expect=0).stdout) for name in ("transformer", "gpt2"))
+        values = {row["name"]: row["default"] for row in preset if row["kind"] == "hyper-parameter"}
+        self.assertEqual([values[name] for name in ("architecture", "layers", "vocabulary", "norm", "phase")],
+                         ["decoder", "12", "50257", "pre", "prefill"])
+        self.assertEqual({row["default"] for row in family if row["name"] == "architecture"}, {"encoder"})
+        self.assertEqual({row["kind"] for row in family} - {row["kind"] for row in preset}, {"preset"})
+
     def test_csv_and_json_have_the_same_rows(self):
         for command in (["list", "small.yaml", "nets.yaml"], ["list", "--count", "small.yaml"], ["families"], ["ops"], ["columns", "words"],
                         *PRINTED.values(), ["breakdown", "bert.results", "a.results", "--by", "op"],
