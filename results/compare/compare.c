@@ -313,7 +313,7 @@ static enum pdnn_status find_across(struct pdnn_comparison *comparison, const ch
             const char **value = &comparison->value[k][side];
             if (!*value && values->count == 1)
                 *value = values->text[0];
-            if (*value)
+            if (*value && column != comparison->selection.results.results)
                 label = pdnn_arena_printf(&comparison->arena, "%s%s%s=%s", label, *label ? "," : "",
                                           name_of(comparison, column), *value);
         }
@@ -342,6 +342,21 @@ static void add_keys(struct pdnn_comparison *comparison) {
             pdnn_table_parse(pairs, pair, column,
                              pdnn_selection_get(&comparison->selection, comparison->at[pair][side], key));
     }
+}
+
+/* Advice on keys does not help where a side has no row. */
+static enum pdnn_status check_sides(const struct pdnn_comparison *comparison, bool is_chosen,
+                                    struct pdnn_err *err) {
+    for (int side = 0; side < PDNN_SIDES; side++) {
+        size_t at = 0;
+        while (at < n_rows(comparison) && !is_there(comparison, side, at))
+            at++;
+        if (at == n_rows(comparison))
+            return pdnn_fail(err, PDNN_INVALID, "%s: %s", comparison->directory[side],
+                             is_chosen ? "no instance has all the values asked for"
+                                       : "results.csv has no instance");
+    }
+    return PDNN_OK;
 }
 
 /* Adds the side's rows by the numbers of their ids without the keys that differ: the place in the selection
@@ -657,7 +672,8 @@ enum pdnn_status pdnn_comparison_open(struct pdnn_comparison *comparison,
         made.values[side] =
             pdnn_arena_alloc(&made.arena, (size_t)made.selection.results.end_name, sizeof **made.values);
     }
-    if (find_across(&made, request->across, err) != PDNN_OK || join_sides(&made, err) != PDNN_OK ||
+    if (check_sides(&made, request->n_only > 0, err) != PDNN_OK ||
+        find_across(&made, request->across, err) != PDNN_OK || join_sides(&made, err) != PDNN_OK ||
         settle_states(&made, err) != PDNN_OK) {
         pdnn_comparison_close(&made);
         return err->status;

@@ -245,6 +245,14 @@ class Compare(Tables):
         rows = self.rows(a, b)
         self.assertEqual([(row["id"], row["clear"]) for row in rows], [(name, "") for name in today])
 
+    def test_directories_are_their_own_names(self):
+        """Whatever the key is called in which they differ."""
+        a, b = (self.results(name, [["net/1", "net", "infer", "ok", time, time - 100, time + 100]]) for name, time in (("a", 4000), ("b", 2000)))
+        plain = self.compare(a, b)
+        self.assertRegex(plain, rf"\AA: {a}\nB: {b}\n")
+        for across in ("host", "results", "results=a:b"):
+            self.assertEqual(self.compare(a, b, "--across", across), plain)
+
     def test_refuses(self):
         a = self.results("a", [["net/1", "net", "infer", "ok", 4000, 3900, 4100]])
         b = self.results("b", [["net/2", "net", "infer", "ok", 4000, 3900, 4100]])
@@ -257,7 +265,11 @@ class Compare(Tables):
                                    ((a,), "no two instances differ only in how they run"), ((a, b, "--across", "mod"), "'mode'?"),
                                    ((a, a + "/../d", "--by", "op", "--table", "pairs"), "--by is for the table ops, not for pairs"),
                                    ((a, d, "--only", "mode=train"), "no instance that ended ok has all the values"),
-                                   ((a, self.results("f", [])), "no instance is in both"),
+                                   ((a, b, "--only", "results=a"), f"{b}: no instance has all the values asked for\n"),
+                                   ((a, b, "--only", "id=net/2"), f"{a}: no instance has all the values asked for\n"),
+                                   ((a, b, "--across", "results=b:a"), "no instance has results=b, the values are a"),
+                                   ((a, self.results("f", [])), "f: results.csv has no instance\n"),
+                                   ((os.path.join(self.place.name, "f"), a), "f: results.csv has no instance\n"),
                                    ((a, self.results("g", [["net/1", "net", "infer", "ok", "4,4E+05", "", ""]])),
                                     "g/results.csv:2: time_ns_median: '4,4E+05' is not a number")):
             self.assertIn(message, self.compare(*arguments, status=2))
