@@ -87,6 +87,7 @@ struct work {
     struct pdnn_arena arena;
     struct source *source;
     size_t n_sources;
+    bool *is_b;               /* by column: whether side B's cells stand for the pairs */
     size_t *at, n_rows;       /* the rows that are fitted: positions in the selection */
     size_t no_value, no_cell; /* rows left out: the value is missing; a number that varies is missing */
     size_t room;              /* terms there is room for */
@@ -104,18 +105,24 @@ static bool has_logarithms(const struct work *w) {
     return w->request->model != PDNN_FIT_LINEAR;
 }
 
+static size_t place_of(const struct work *w, size_t row, int column) {
+    const size_t at = w->at[row];
+    return w->is_b[column] ? w->request->other[at] : at;
+}
+
 static const char *cell(const struct work *w, size_t row, int column) {
-    return pdnn_selection_get(w->request->selection, w->at[row], column);
+    return pdnn_selection_get(w->request->selection, place_of(w, row, column), column);
 }
 
 static double number(const struct work *w, size_t row, int column) {
-    return pdnn_selection_number(w->request->selection, w->at[row], column);
+    return pdnn_selection_number(w->request->selection, place_of(w, row, column), column);
 }
 
 static enum pdnn_status find_sources(struct work *w, struct pdnn_err *err) {
     const struct pdnn_results *results = &w->request->selection->results;
     const char *rest = w->request->on, *at;
     w->source = pdnn_arena_alloc(&w->arena, results->table.n_columns + 1, sizeof *w->source);
+    w->is_b = pdnn_arena_alloc(&w->arena, results->table.n_columns, sizeof *w->is_b);
     for (int column = results->first_key; !rest && column < results->end_key; column++)
         if (!w->request->comparison || column != results->results)
             w->source[w->n_sources++].column = column;
@@ -129,6 +136,9 @@ static enum pdnn_status find_sources(struct work *w, struct pdnn_err *err) {
                 return pdnn_fail(err, PDNN_INVALID, "'%.64s' is named twice", name);
         w->source[w->n_sources++].column = column;
     }
+    for (size_t i = 0; w->request->comparison && i < w->n_sources; i++)
+        w->is_b[w->source[i].column] =
+            pdnn_comparison_side(w->request->comparison, w->source[i].column) == PDNN_SIDE_B;
     return PDNN_OK;
 }
 
@@ -403,15 +413,18 @@ static enum pdnn_status fit_family(struct pdnn_fit_request request, struct pdnn_
     enum pdnn_status status = PDNN_OK;
     double *ratios = pdnn_arena_alloc(&arena, room, sizeof *ratios);
     bool *has_ratio = pdnn_arena_alloc(&arena, room, sizeof *has_ratio);
+    size_t *other = pdnn_arena_alloc(&arena, room, sizeof *other);
     for (size_t pair = 0; comparison && pair < comparison->pairs.n_rows; pair++) {
         size_t at = comparison->at[pair][PDNN_SIDE_A];
         ratios[at] = pdnn_pair_ratio(comparison, pair);
         has_ratio[at] = true;
+        other[at] = comparison->at[pair][PDNN_SIDE_B];
     }
     if (comparison) {
         request.what = "ratio";
         request.values = ratios;
         request.chosen = has_ratio;
+        request.other = other;
     } else {
         if (!request.what)
             request.what = request.model == PDNN_FIT_POWER ? "time_ns_median"

@@ -4,6 +4,7 @@
 Usage: results_test.py PARADNN [TEST...]"""
 
 import csv
+import os
 import re
 import shutil
 import subprocess
@@ -72,6 +73,23 @@ class Results(Swept):
             done = self.paradnn("results", "small.results", *arguments, expect=0 if not said else 2)
             self.assertIn(said, done.stderr)
 
+    def write_results(self, name, rows):
+        os.makedirs(self.path(name), exist_ok=True)
+        with open(self.path(name, "results.csv"), "w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+
+    def test_a_fit_of_two_takes_keys_of_both(self):
+        rows = self.rows("small.results", "results.csv")
+        for number, row in enumerate(rows):
+            row["time_ns_median"] = row["time_ns_median"] and 1000 + number * number
+        self.write_results("whole", rows)
+        self.write_results("bare", [{name: cell for name, cell in row.items() if name not in ("nodes", "run_mode")} for row in rows])
+        whole, bare = (self.paradnn("fit", name, "small.results", expect=0).stdout for name in ("whole", "bare"))
+        self.assertRegex(whole, r"\nnodes +-?\d(.*\n)+mode=train +mode=infer +-?\d")
+        self.assertEqual(bare, whole)
+
     def test_columns_may_stand_in_any_order(self):
         """What is a key is known by its name: status in front of the family once ended a heat map by a signal."""
         def made():
@@ -88,17 +106,13 @@ class Results(Swept):
         family, status = names.index("family"), names.index("status")
         for order in (["status", *names[family + 1:status], "family", *names[status + 1:], *names[:family]],
                       [*names[family + 1:status - 2], *names[:family + 1], "status", *names[status - 2:status], *names[status + 1:]]):
-            with open(self.path("small.results", "results.csv"), "w", encoding="utf-8", newline="") as file:
-                writer = csv.DictWriter(file, order)
-                writer.writeheader()
-                writer.writerows(rows)
+            self.write_results("small.results", [{name: row[name] for name in order} for row in rows])
             self.assertEqual(made(), before)
 
     def test_wide_tables(self):
         shutil.copytree(self.path("small.results"), self.path("other"))
         for name, count in (("small.results", 700), ("other", 800)):
-            rows = [{**row, **{f"{name[0]}{i}": i for i in range(count)}} for row in self.rows(name, "results.csv")]
-            self.write(name + "/results.csv", "\n".join([",".join(rows[0]), *(",".join(f'"{cell}"' for cell in row.values()) for row in rows), ""]))
+            self.write_results(name, [{**row, **{f"{name[0]}{i}": i for i in range(count)}} for row in self.rows(name, "results.csv")])
         done = self.paradnn("results", "small.results", "other", "--columns", "s699,o799", "--format", "csv", expect=0)
         self.assertEqual(set(done.stdout.splitlines()[1:]), {"699,", ",799"})
 
