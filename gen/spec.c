@@ -79,6 +79,11 @@ static const struct pdnn_key_def measure_keys[] = {
          "stamps, come on top"},
     {PDNN_KEY("probe", pdnn_key_read_switch, struct measure, values.probe), .fallback = "on",
      .example = "off", .help = "a short compute and bandwidth probe beside every visit"},
+    {PDNN_KEY("counters", pdnn_key_read_switch, struct measure, values.counters), .fallback = "off",
+     .example = "on",
+     .help =
+         "cycles and instructions, by hardware counters, in three more steps a visit; where they may not be "
+         "used, environment.yaml says why"},
     {PDNN_KEY("order", pdnn_key_read_word, struct measure, order), .words = orders, .fallback = "shuffled",
      .example = "cost", .help = "order of visits: shuffled by the seed, or small to large"},
     /* Its row is the run setting's. */

@@ -28,6 +28,7 @@ struct pdnn_spec_measure {
     int64_t min_samples;
     uint64_t max_time_ns; /* per instance, all visits */
     bool probe;
+    bool counters;
     enum pdnn_order order;
 };
 

@@ -76,6 +76,23 @@ static bool is_done_by_another(const struct pdnn_sweep_directory *sweep) {
     return is_done;
 }
 
+/* What environment.yaml is to say of hardware counters. */
+static void set_counters(struct pdnn_sweep_directory *sweep, const char *text) {
+    struct pdnn_sweep_request *request = &sweep->request;
+    for (size_t i = 0; i < request->n_facts; i++)
+        if (strcmp(request->facts[i].key, PDNN_FACT_COUNTERS) == 0)
+            request->facts[i].text = pdnn_arena_strdup(&sweep->session->arena, text);
+}
+
+/* Earlier visits have told, and there may be no other. */
+static void keep_counters(struct pdnn_sweep_directory *sweep) {
+    struct pdnn_str before = {0};
+    pdnn_environment_get(sweep->request.path, PDNN_FACT_COUNTERS, &before);
+    if (sweep->session->spec.measure.counters && before.length && strcmp(before.text, "off") != 0)
+        set_counters(sweep, before.text);
+    pdnn_str_finish(&before);
+}
+
 enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
                                            const struct pdnn_sweep_request *request, struct pdnn_err *err) {
     static const char *const names[] = {"environment.yaml", spec_name, ceilings_name, "results.csv",
@@ -102,6 +119,7 @@ enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
             return err->status;
         sweep->n_ceilings = ceilings->count;
     }
+    keep_counters(sweep);
     if ((!is_done &&
          pdnn_environment_write(&sweep->folder, request->facts, request->n_facts, err) != PDNN_OK) ||
         write_spec(sweep, err) != PDNN_OK)
@@ -196,6 +214,13 @@ enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, 
 enum pdnn_status pdnn_sweep_directory_commit(struct pdnn_sweep_directory *sweep, size_t task,
                                              const struct pdnn_visit *visit, struct pdnn_err *err) {
     enum pdnn_status status = pdnn_journal_append(sweep->journal, sweep->session->tasks[task].id, visit, err);
+    if (status == PDNN_OK && pdnn_session_note_counters(sweep->session, task, visit)) {
+        struct pdnn_str text = {0};
+        pdnn_counters_describe(sweep->session->counters, "", &text);
+        set_counters(sweep, text.text);
+        pdnn_str_finish(&text);
+        status = pdnn_environment_write(&sweep->folder, sweep->request.facts, sweep->request.n_facts, err);
+    }
     return status == PDNN_OK ? pdnn_journal_check(sweep->journal, err) : status;
 }
 

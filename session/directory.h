@@ -13,8 +13,8 @@
 struct pdnn_sweep_request {
     const char *path;
     struct pdnn_session *session;
-    const char *ceilings_file;     /* where the session's roofs were read from; NULL: from the directory */
-    const struct pdnn_fact *facts; /* for environment.yaml */
+    const char *ceilings_file; /* where the session's roofs were read from; NULL: from the directory */
+    struct pdnn_fact *facts;   /* for environment.yaml; visits tell of counters */
     size_t n_facts;
     bool retry; /* visit again what failed */
     bool waits; /* for another process that writes there */

@@ -149,6 +149,7 @@ enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, stru
         /* pdnn_shard_check compares it, so it is no identity here. */
         add_text(&list, "shard", pdnn_shard_format(&session->shard, shard), false);
         add_text(&list, "shard_rule", PDNN_SHARD_RULE, false);
+        add_text(&list, PDNN_FACT_COUNTERS, session->spec.measure.counters ? "" : "off", false);
         add_text(&list, "shares_cores_with", session->shares_with ? session->shares_with : "", false);
     }
     pdnn_worker_stop(&worker);

@@ -288,6 +288,21 @@ void pdnn_session_warn(const struct pdnn_session *session, const char *format, .
     session->hooks->warn(session->hooks->user, text);
 }
 
+bool pdnn_session_note_counters(struct pdnn_session *session, size_t task, const struct pdnn_visit *visit) {
+    const enum pdnn_counters told = visit->counted.counters;
+    struct pdnn_str text = {0};
+    if (told == PDNN_COUNTERS_OFF || told == session->counters ||
+        pdnn_counters_are_missing(session->counters))
+        return false;
+    session->counters = told;
+    pdnn_counters_describe(told, "", &text);
+    if (pdnn_counters_are_missing(told))
+        pdnn_session_warn(session, "hardware counters: %s; first with %s", text.text,
+                          session->tasks[task].id);
+    pdnn_str_finish(&text);
+    return true;
+}
+
 bool pdnn_session_has_failed(const size_t counts[PDNN_OUTCOME_COUNT]) {
     static const bool failures[PDNN_OUTCOME_COUNT] = {
         [PDNN_OUTCOME_OOM] = true,     [PDNN_OUTCOME_TIMEOUT] = true,       [PDNN_OUTCOME_CRASH] = true,
@@ -354,7 +369,8 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
                     .memory_limit_bytes = session->memory_limit_bytes,
                     .rules = {.min_samples = (uint64_t)measure->min_samples, .precision = measure->precision},
                     .allow_slow = session->allow_slow,
-                    .probe = measure->probe},
+                    .probe = measure->probe,
+                    .counters = measure->counters},
         .ceilings = session->ceilings,
         .rounds = measure->rounds,
         .max_time_ns = measure->max_time_ns,

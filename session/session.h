@@ -49,6 +49,7 @@ struct pdnn_session {
     struct pdnn_presence presence;
     char sets[PDNN_REQUEST_SETS]; /* of data sets, for workers; "": no open task reads files */
     const char *sets_text;        /* what they are, for people; NULL: none */
+    enum pdnn_counters counters;  /* what the visits so far say of hardware counters */
     const char *shares_with;      /* other sweeps on the same cores; NULL or "" if there are none */
 };
 
@@ -79,6 +80,10 @@ void pdnn_session_announce(struct pdnn_session *session, const char *directory);
 /* Passes a formatted line to hooks->warn, if there are hooks. */
 void pdnn_session_warn(const struct pdnn_session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Notes what the visit to the task says of hardware counters, and warns of the first that could not be
+ * counted. True if that is news. */
+bool pdnn_session_note_counters(struct pdnn_session *session, size_t task, const struct pdnn_visit *visit);
 
 /* Whether the exit status is 1: some row ended as oom, timeout, crash, invalid or numeric_error, or no row
  * ended ok. The other outcomes are results like any other. */

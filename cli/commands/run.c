@@ -165,6 +165,7 @@ static enum pdnn_status keep_visit(void *user, size_t task, const struct pdnn_vi
                                    struct pdnn_err *err) {
     struct run *run = user;
     (void)err;
+    pdnn_session_note_counters(&run->job.session, task, visit);
     if (visit->set.block_bytes)
         run->set = visit->set;
     pdnn_visits_add(&run->known, run->job.session.tasks[task].id, visit);

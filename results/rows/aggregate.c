@@ -4,6 +4,7 @@
 #include "models/attributes.h"
 #include "models/cost/group.h"
 #include "models/op.h"
+#include "results/rows/counted.h"
 #include "results/table/record.h"
 #include "runtime/protocol/standing.h"
 
@@ -89,7 +90,8 @@ struct op_row {
     uint64_t count, bytes;           /* as in the last visit with this op; bytes: only if not in the graph */
     struct pdnn_extra_traffic extra; /* likewise */
     bool extrapolated;
-    double time_ns;             /* 0: no visit has it */
+    double time_ns; /* 0: no visit has it */
+    struct pdnn_counted_sum counted;
     const char *implementation; /* several: joined by " | " */
     size_t filled_by;           /* 1 + the last visit that gave it a time */
     double *times;              /* by visit */
@@ -227,6 +229,9 @@ static const struct {
     FROM(HANDOFF_NS, MEDIAN_SEEN, hardware.handoff_ns),
     FROM(FORK_NS, MEDIAN_SEEN, hardware.fork_ns),
     FROM(CPU_SHARE_PCT, MEDIAN_SEEN, hardware.cpu_share_pct),
+    FROM(EFFECTIVE_GHZ, MEDIAN_SEEN, counted.of.effective_ghz),
+    FROM(INSTRUCTIONS, MEDIAN_SEEN, counted.of.instructions),
+    FROM(IPC, MEDIAN_SEEN, counted.of.ipc),
     FROM(COMPUTE_NS, MEDIAN_SEEN, ranks.compute_ns),
     FROM(SKEW_NS, MEDIAN_SEEN, ranks.skew_ns),
     FROM(COMM_NS, MEDIAN_SEEN, ranks.comm_ns),
@@ -238,7 +243,8 @@ static void set_sums(struct analysis *a) {
         bool is_count = pdnn_results_fixed_def.column[sums[i].column].kind == PDNN_KIND_COUNT;
         double value = over_visits(&a->ok, sums[i].over, sums[i].offset, is_count);
         if (is_count)
-            pdnn_result_set_count(&a->row, sums[i].column, (uint64_t)(value + 0.5));
+            pdnn_result_set_count(&a->row, sums[i].column,
+                                  isnan(value) ? PDNN_ABSENT : (uint64_t)(value + 0.5));
         else
             put(a, sums[i].column, value);
     }
@@ -396,6 +402,7 @@ static void add_visit(struct analysis *a, const struct pdnn_measured_ops *ops, s
             row->extra = (struct pdnn_extra_traffic){0};
         pdnn_extra_traffic_add(&row->extra, &op->extra);
         row->times[visit] += op->time_ns;
+        pdnn_counted_add(&row->counted, &op->counted, visit);
         row->filled_by = visit + 1;
         if (!pdnn_parts_have(row->implementation, " | ", op->implementation, strlen(op->implementation)))
             row->implementation = pdnn_arena_printf(a->arena, "%s%s%s", row->implementation,
@@ -451,6 +458,7 @@ static void extrapolate(struct analysis *a) {
         row->time_ns *= factor;
         row->extrapolated = factor != 1;
         whole_ns += row->time_ns;
+        pdnn_counted_scale(&row->counted, factor);
         row->extra.read_bytes = scaled(row->extra.read_bytes, factor);
         row->extra.written_bytes = scaled(row->extra.written_bytes, factor);
         if (!row->group) {
@@ -460,6 +468,7 @@ static void extrapolate(struct analysis *a) {
     }
     for (size_t time = PDNN_RESULT_TIME_NS_MEDIAN; measured_ns > 0 && time <= PDNN_RESULT_CI_HIGH_NS; time++)
         put(a, time, get(a, time) * (whole_ns / measured_ns));
+    pdnn_result_set_count(&a->row, PDNN_RESULT_INSTRUCTIONS, PDNN_ABSENT);
     pdnn_result_set_count(&a->row, PDNN_RESULT_EXTRAPOLATED, 1);
 }
 
@@ -601,6 +610,7 @@ static void add_ops(const struct analysis *a, struct pdnn_table *ops) {
                                     .dtype = "",
                                     .extrapolated = row->extrapolated,
                                     .time_ns_median = time_ns,
+                                    .counted = pdnn_counted_mean(&row->counted),
                                     .share_pct = time_ns / a->ops_ns * 100,
                                     .implementation = row->implementation};
         struct pdnn_place_input place = {.calls = 0};

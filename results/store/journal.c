@@ -52,7 +52,7 @@ static void put_visit(struct pdnn_table *journal, const char *id, uint64_t numbe
                       const struct pdnn_visit *visit) {
     const size_t row = pdnn_table_add_row(journal);
     pdnn_record_put(journal, row, visit);
-    for (size_t column = PDNN_JOURNAL_PREPARE_NS; column <= PDNN_JOURNAL_STEAL_PCT; column++)
+    for (size_t column = PDNN_JOURNAL_PREPARE_NS; column <= PDNN_JOURNAL_IPC; column++)
         if (!is_measured(journal, row, column, visit))
             pdnn_table_set_empty(journal, row, column);
     pdnn_table_set_count(journal, row, PDNN_JOURNAL_SCHEMA, PDNN_SCHEMA);
@@ -69,6 +69,9 @@ static void put_op(struct pdnn_table *ops, const char *id, uint64_t number, cons
     pdnn_record_put(ops, row, op);
     pdnn_table_set_text(ops, row, PDNN_JOURNAL_OPS_ID, id);
     pdnn_table_set_count(ops, row, PDNN_JOURNAL_OPS_VISIT, number);
+    for (size_t column = PDNN_JOURNAL_OPS_EFFECTIVE_GHZ; column <= PDNN_JOURNAL_OPS_IPC; column++)
+        if (!op->counted.instructions)
+            pdnn_table_set_empty(ops, row, column);
     const char *rest = op->key; /* split at its first two slashes */
     for (size_t column = PDNN_JOURNAL_OPS_OP; column <= PDNN_JOURNAL_OPS_OP_SHAPE; column++) {
         size_t length = column == PDNN_JOURNAL_OPS_OP_SHAPE ? strlen(rest) : strcspn(rest, "/");
@@ -240,6 +243,7 @@ void pdnn_visits_add(struct pdnn_visits *visits, const char *id, const struct pd
                                            op->bytes,
                                            op->extra,
                                            op->time_ns,
+                                           op->counted,
                                            op->count};
     }
     visits->of = pdnn_grow(visits->of, &visits->room, visits->ids.count, sizeof *visits->of);

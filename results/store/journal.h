@@ -77,6 +77,7 @@ struct pdnn_measured_op {
     uint64_t bytes;
     struct pdnn_extra_traffic extra;
     double time_ns;
+    struct pdnn_counted counted;
     uint32_t count;
 };
 

@@ -130,6 +130,7 @@ struct pdnn_op_record {
     struct pdnn_extra_traffic extra;
     uint64_t extrapolated; /* 1: some of its ops did not run */
     double time_ns_median, share_pct;
+    struct pdnn_counted counted;
     struct pdnn_placement place;
     const char *implementation; /* several: joined by " | " */
 };

@@ -67,6 +67,9 @@ struct pdnn_fact {
     const char *variable; /* the environment variable whose value it is, or NULL */
 };
 
+/* What hardware counters counted, or why nothing: "off", or "" before the first visit that tells. */
+#define PDNN_FACT_COUNTERS "counters"
+
 /* Replaces environment.yaml in the folder. */
 enum pdnn_status pdnn_environment_write(const struct pdnn_folder *folder, const struct pdnn_fact *facts,
                                         size_t n_facts, struct pdnn_err *err);

@@ -18,6 +18,10 @@ enum { SAMPLES_MAX = PDNN_VISIT_SAMPLES_MAX, STAMPS_ROOM_MIN = 64, STEPS_MAX = 1
  * each sample. */
 enum { STAMPS_MIN = 3 };
 
+/* Counted steps: whole ones, read before and after them, and one read part by part. An empty part costs the
+ * least of so many. */
+enum { COUNTED_WHOLE = 2, COUNTED = COUNTED_WHOLE + 1, EMPTY_PARTS = 3 };
+
 /* A step is slow if limits.time leaves no room for this many samples beside the stamped steps. */
 enum { SLOW_SAMPLES = 3 };
 
@@ -329,6 +333,63 @@ static int sample(struct session *session, enum pdnn_stop *stop) {
     return code;
 }
 
+/* What reading alone counts. */
+static bool count_empty_part(const struct session *session, struct pdnn_counts *least) {
+    const struct pdnn_measure_target *target = session->target;
+    struct pdnn_counts cost;
+    target->count(target->user, least); /* begins */
+    bool is_whole = target->count(target->user, least);
+    for (int i = 1; i < EMPTY_PARTS && is_whole; i++) {
+        is_whole = target->count(target->user, &cost);
+        *least = cost.instructions < least->instructions ? cost : *least;
+    }
+    return is_whole;
+}
+
+/* As many steps as a sample has. */
+static int count_whole(const struct session *session, const struct pdnn_counts *cost, struct pdnn_counts *sum,
+                       bool *is_whole) {
+    const struct pdnn_measure_target *target = session->target;
+    struct pdnn_counts counts;
+    evict_if_cold(session);
+    target->count(target->user, &counts);
+    for (uint64_t i = 0; i < session->steps; i++) {
+        const int code = target->step(target->user);
+        if (code)
+            return code;
+    }
+    *is_whole = target->count(target->user, &counts);
+    counts = pdnn_counts_net(counts, cost);
+    pdnn_counts_add(sum, &counts);
+    return 0;
+}
+
+/* The counted steps, where there is time for them. */
+static int count_steps(const struct session *session, struct pdnn_visit_counted *counted) {
+    const struct pdnn_measure_target *target = session->target;
+    struct pdnn_counts cost, sum = {0};
+    bool is_whole = true;
+    int code = 0;
+    if (!target->count)
+        return 0;
+    if (!fits(session, COUNTED * (double)session->longest_ns)) {
+        counted->counters = PDNN_COUNTERS_LATE;
+        return 0;
+    }
+    is_whole = count_empty_part(session, &cost);
+    for (int i = 0; i < COUNTED_WHOLE && is_whole && !code; i++)
+        code = count_whole(session, &cost, &sum, &is_whole);
+    if (!code && is_whole) {
+        evict_if_cold(session);
+        code = target->counted_step(target->user, &cost);
+        counted->of = pdnn_counted_of(&sum, COUNTED_WHOLE * session->steps);
+        counted->slowest_ghz = sum.slowest_ghz;
+    }
+    if (!is_whole)
+        counted->counters = PDNN_COUNTERS_SHARED;
+    return code;
+}
+
 /* Whether the medians of the two halves differ by more than drift_limit. Needs at least three
  * samples per half. */
 static bool drifted(const struct session *session) {
@@ -407,6 +468,7 @@ enum pdnn_status pdnn_measure_visit(const struct pdnn_measure_target *target,
                                     const struct pdnn_measure_rules *rules, struct pdnn_visit *visit,
                                     double *part_ns, struct pdnn_err *err) {
     struct session session = {.target = target, .rules = rules, .stride = 1};
+    struct pdnn_visit_counted counted = visit->counted;
     enum pdnn_stop stop = PDNN_STOP_SAMPLES;
     enum pdnn_status status = reserve(&session, err);
     if (status != PDNN_OK)
@@ -416,11 +478,14 @@ enum pdnn_status pdnn_measure_visit(const struct pdnn_measure_target *target,
     int code = warm_up(&session);
     if (code == 0)
         code = sample(&session, &stop);
+    if (code == 0)
+        code = count_steps(&session, &counted);
     if (code) {
         status = pdnn_fail(err, PDNN_INTERNAL, "a step failed with code %d", code);
         goto out;
     }
     visit->stop = stop;
+    visit->counted = counted;
     summarize(&session, visit, part_ns);
 out:
     free(session.sample_ns);

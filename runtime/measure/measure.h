@@ -4,6 +4,7 @@
 #define RUNTIME_MEASURE_MEASURE_H
 
 #include "base/err.h"
+#include "runtime/measure/counters.h"
 #include "runtime/measure/usage.h"
 #include "runtime/protocol/request.h"
 #include "runtime/protocol/visit.h"
@@ -25,11 +26,17 @@ struct pdnn_measure_target {
     uint64_t (*clock)(void *user); /* NULL: pdnn_clock_ns; tests supply a scripted one */
     /* Called before the first sample and after the last; NULL: not known. */
     void (*usage)(void *user, struct pdnn_usage *usage);
+    /* What was counted since the last call; false: not all of it. NULL: nothing is counted. Called around
+     * steps of their own, after all samples and stamped steps. */
+    bool (*count)(void *user, struct pdnn_counts *counts);
+    /* One step, counted part by part by the callee, each less the cost of an empty part. */
+    int (*counted_step)(void *user, const struct pdnn_counts *cost);
     int64_t threads; /* that a step keeps busy; 0: not known (core_share.h) */
     int64_t cores;   /* that steal_ns is of */
 };
 
-/* Fills the time fields, counts, stop, flags and usage of *visit. part_ns (n_parts, the caller's) receives
+/* Fills the time fields, counts, stop, flags and usage of *visit, and what was counted; counters is set where
+ * that was not possible. part_ns (n_parts, the caller's) receives
  * each part's median. PDNN_INTERNAL, with the code, when a step fails. */
 enum pdnn_status pdnn_measure_visit(const struct pdnn_measure_target *target,
                                     const struct pdnn_measure_rules *rules, struct pdnn_visit *visit,

@@ -247,9 +247,8 @@ void pdnn_plan_destroy(struct pdnn_plan *plan) {
     *plan = (struct pdnn_plan){0};
 }
 
-/* Adds what each call took to ns, unless that is NULL. */
-static inline int run(const struct pdnn_plan *plan, uint64_t clock_cost_ns, uint64_t *ns) {
-    uint64_t before = ns ? pdnn_clock_ns() : 0;
+/* after: NULL, or called after each call of the program, with its number. */
+static inline int run(const struct pdnn_plan *plan, void (*after)(void *user, size_t call), void *user) {
     for (size_t i = 0; i < plan->program.n_calls; i++) {
         const struct pdnn_work *work = &plan->program.calls[i].work;
         int code = work->run(work->state);
@@ -257,21 +256,34 @@ static inline int run(const struct pdnn_plan *plan, uint64_t clock_cost_ns, uint
             code = plan->between_calls();
         if (code)
             return code;
-        if (!ns)
-            continue;
-        uint64_t after = pdnn_clock_ns();
-        ns[i] += pdnn_clock_net_ns(after - before, clock_cost_ns);
-        before = after;
+        if (after)
+            after(user, i);
     }
     return 0;
 }
 
 int pdnn_plan_run(const struct pdnn_plan *plan) {
-    return run(plan, 0, NULL);
+    return run(plan, NULL, NULL);
+}
+
+int pdnn_plan_run_watched(const struct pdnn_plan *plan, void (*after)(void *user, size_t call), void *user) {
+    return run(plan, after, user);
+}
+
+struct stamps {
+    uint64_t before, clock_cost_ns, *ns;
+};
+
+static inline void stamp(void *user, size_t call) {
+    struct stamps *stamps = user;
+    uint64_t after = pdnn_clock_ns();
+    stamps->ns[call] += pdnn_clock_net_ns(after - stamps->before, stamps->clock_cost_ns);
+    stamps->before = after;
 }
 
 int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t clock_cost_ns, uint64_t *ns) {
-    return run(plan, clock_cost_ns, ns);
+    struct stamps stamps = {pdnn_clock_ns(), clock_cost_ns, ns};
+    return run(plan, stamp, &stamps);
 }
 
 bool pdnn_plan_has(const struct pdnn_plan *plan, uint32_t tensor) {

@@ -48,6 +48,9 @@ void pdnn_plan_destroy(struct pdnn_plan *plan);
 /* Runs one whole step. Returns 0 or the failing call's code. */
 int pdnn_plan_run(const struct pdnn_plan *plan);
 
+/* The same; calls `after` after each call of the program, with its number. */
+int pdnn_plan_run_watched(const struct pdnn_plan *plan, void (*after)(void *user, size_t call), void *user);
+
 /* The same with a clock read after each call of the program: ns[i] += nanoseconds of call i, less the cost of
  * one read (program.n_calls entries). */
 int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t clock_cost_ns, uint64_t *ns);

@@ -42,6 +42,7 @@ struct pdnn_request {
     char sets[PDNN_REQUEST_SETS]; /* absolute paths of data sets, one a line; of instances with data=file */
     struct pdnn_measure_rules rules; /* visits only */
     bool probe;                      /* run a probe before and after the visit */
+    bool counters;                   /* count cycles and instructions */
     bool allow_slow;                 /* run ops that have no fast path */
 };
 

@@ -4,6 +4,7 @@
 #define RUNTIME_PROTOCOL_VISIT_H
 
 #include "base/word.h"
+#include "runtime/host/counters.h"
 
 #include <stdbool.h>
 
@@ -107,6 +108,13 @@ struct pdnn_extra_traffic {
 /* *sum += more, which is served like the larger set of the two. */
 void pdnn_extra_traffic_add(struct pdnn_extra_traffic *sum, const struct pdnn_extra_traffic *more);
 
+/* What all threads together counted in one step; 0: not known. */
+struct pdnn_counted {
+    double effective_ghz; /* cycles over the time that the threads had their cores */
+    uint64_t instructions;
+    double ipc; /* instructions a cycle */
+};
+
 /* One measured row of ops.csv: a group of equal nodes, or of equal reorders. */
 struct pdnn_visit_op {
     /* "dense/forward/64x2000:2000x1024:64x1024": op, pass and shape as models/cost/group.h prints them */
@@ -117,6 +125,7 @@ struct pdnn_visit_op {
     uint64_t bytes; /* reorders only: bytes moved by all of them; for nodes the graph gives the bytes */
     struct pdnn_extra_traffic extra; /* of all of them */
     double time_ns;                  /* of all of them together, median over the stamped steps */
+    struct pdnn_counted counted;     /* likewise, in one step */
 };
 
 /* The worker's plan set (runtime/plan/plan_set.h) after a visit to one of its members. */
@@ -167,6 +176,13 @@ struct pdnn_visit_hardware {
     double steal_pct; /* of the cores' time that the host took for others; NaN: not known */
 };
 
+/* By hardware counters, in steps of their own after the samples. */
+struct pdnn_visit_counted {
+    struct pdnn_counted of;
+    double slowest_ghz;          /* not in the journal: the slowest thread's */
+    enum pdnn_counters counters; /* not in the journal: what was counted, or why nothing was */
+};
+
 /* Where the time of a visit went; not in the journal. */
 struct pdnn_visit_spent {
     uint64_t prepare_ns; /* all before the first probe: graph, primitives, layouts, memory, data, choosing */
@@ -195,6 +211,7 @@ struct pdnn_visit {
     struct pdnn_visit_infeed infeed;
     double probe_gflops, probe_gbs; /* the probes just before and after, together; 0: no probe */
     struct pdnn_visit_hardware hardware;
+    struct pdnn_visit_counted counted;
     enum pdnn_stop stop;
     struct pdnn_visit_spent spent;
     unsigned flags;

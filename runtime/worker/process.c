@@ -150,5 +150,6 @@ void pdnn_process_finish(struct pdnn_process *process) {
         close_backend(&process->backend[i]);
     process->n_backends = 0;
     pdnn_stream_destroy(&process->far.stream);
+    pdnn_thread_counters_close(&process->counters);
     pdnn_thread_team_finish(&process->team);
 }

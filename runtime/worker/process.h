@@ -9,6 +9,7 @@
 #include "runtime/plan/plan_set.h"
 #include "runtime/host/host.h"
 #include "runtime/backend/threads.h"
+#include "runtime/measure/counters.h"
 #include "runtime/measure/dram_buffer.h"
 #include "runtime/measure/probe.h"
 #include "runtime/protocol/request.h"
@@ -55,6 +56,7 @@ struct pdnn_process {
     struct pdnn_open_set set;
     struct pdnn_thread_team team; /* of the pool */
     struct pdnn_process_probe probe;
+    struct pdnn_thread_counters counters; /* of its threads, if a visit asked for them */
     struct pdnn_far_memory far;
     struct pdnn_compiled_model *compiled; /* heap: the model whose operators are being measured; NULL: none */
 };

@@ -37,11 +37,12 @@ static const enum pdnn_outcome outcome_of[PDNN_STATUS_COUNT] = {
 struct bench {
     const struct pdnn_plan *plan;
     struct pdnn_dram_buffer far;
-    const struct pdnn_thread_team *team; /* of the pool */
-    struct pdnn_process_probe *probe;    /* the process's last one */
-    struct pdnn_evictor evictor;         /* cold visits only */
-    const struct pdnn_loading *loading;  /* NULL: data=resident */
-    uint64_t *call_ns;                   /* by call: its time in one stamped step */
+    const struct pdnn_thread_team *team;   /* of the pool */
+    struct pdnn_process_probe *probe;      /* the process's last one */
+    struct pdnn_thread_counters *counters; /* the process's */
+    struct pdnn_evictor evictor;           /* cold visits only */
+    const struct pdnn_loading *loading;    /* NULL: data=resident */
+    uint64_t *call_ns;                     /* by call: its time in one stamped step */
     uint64_t clock_cost_ns, asked_ns;
     struct pdnn_call_rows rows;
     struct pdnn_rank_sync together; /* with the other ranks; its world is NULL if there are none */
@@ -78,6 +79,39 @@ static int run_stamped_step(void *user, uint64_t *ns) {
     for (size_t i = 0; i < n_calls; i++)
         ns[bench->rows.row_of[i]] += bench->call_ns[i];
     return pdnn_rank_sync_check(bench->together.world, code);
+}
+
+static bool count(void *user, struct pdnn_counts *counts) {
+    return pdnn_thread_counters_lap(((struct bench *)user)->counters, counts);
+}
+
+/* What a counted step has so far. */
+struct counting {
+    struct bench *bench;
+    const struct pdnn_counts *cost;
+    struct pdnn_counts *of; /* by row of ops.csv */
+    bool is_whole;
+};
+
+static void count_call(void *user, size_t call) {
+    struct counting *counting = user;
+    struct pdnn_counts counts;
+    counting->is_whole = count(counting->bench, &counts) && counting->is_whole;
+    counts = pdnn_counts_net(counts, counting->cost);
+    pdnn_counts_add(&counting->of[counting->bench->rows.row_of[call]], &counts);
+}
+
+static int run_counted_step(void *user, const struct pdnn_counts *cost) {
+    struct bench *bench = user;
+    struct pdnn_counts before;
+    struct counting counting = {bench, cost, pdnn_alloc(bench->rows.n_ops, sizeof *counting.of), true};
+    int code = feed_step(bench);
+    count(bench, &before);
+    code = code ? code : pdnn_plan_run_watched(bench->plan, count_call, &counting);
+    for (size_t i = 0; i < bench->rows.n_ops && counting.is_whole && !code; i++)
+        bench->rows.ops[i].counted = pdnn_counted_of(&counting.of[i], 1);
+    free(counting.of);
+    return code;
 }
 
 static void evict(void *user) {
@@ -158,6 +192,24 @@ static struct pdnn_measure_rules rules_now(const struct pdnn_request *request, u
     return rules;
 }
 
+/* Whether the counters may be used in the visit; else its counted says why not. */
+static bool open_counters(const struct bench *bench, const struct pdnn_request *request,
+                          struct pdnn_visit_counted *counted) {
+    if (request->counters)
+        counted->counters = bench->together.world ? PDNN_COUNTERS_RANKS
+                                                  : pdnn_thread_counters_open(bench->counters, bench->team);
+    return request->counters && !pdnn_counters_are_missing(counted->counters);
+}
+
+/* A clock that the probes contradict is none, and what was counted with it neither. */
+static void check_counters(const struct bench *bench, struct pdnn_visit *visit) {
+    if (!pdnn_clocks_are_apart(visit->counted.slowest_ghz, visit->hardware.clock_ghz))
+        return;
+    visit->counted = (struct pdnn_visit_counted){.counters = PDNN_COUNTERS_APART};
+    for (size_t i = 0; i < bench->rows.n_ops; i++)
+        bench->rows.ops[i].counted = (struct pdnn_counted){0};
+}
+
 static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *request,
                                 struct pdnn_visit *visit, struct pdnn_err *err) {
     const struct pdnn_measure_target target = {
@@ -169,6 +221,8 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
         .waited_ns = bench->loading ? waited : NULL,
         .period = bench->loading ? (uint64_t)bench->loading->request.loaders : 0,
         .usage = read_usage,
+        .count = open_counters(bench, request, &visit->counted) ? count : NULL,
+        .counted_step = run_counted_step,
         .threads = pdnn_core_share_threads(bench->far.threads),
         .cores = bench->far.threads,
         .before = bench->together.world ? begin_together : NULL,
@@ -187,6 +241,8 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
         status = pdnn_rank_sync_measure(&bench->together, &rules, visit->steps_per_sample, err);
     if (status == PDNN_OK)
         status = probe(bench, request, false, visit, err);
+    if (status == PDNN_OK)
+        check_counters(bench, visit);
     for (size_t i = 0; status == PDNN_OK && i < bench->rows.n_ops; i++)
         bench->rows.ops[i].time_ns = part_ns[i];
     if (pdnn_hostfiles_throttle_count("") != throttled)
@@ -207,6 +263,7 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
                           .far = *far,
                           .team = &process->team,
                           .probe = &process->probe,
+                          .counters = &process->counters,
                           .loading = loading,
                           .call_ns = pdnn_alloc(plan->program.n_calls, sizeof *bench.call_ns),
                           .clock_cost_ns = pdnn_clock_read_cost_ns(),

@@ -17,9 +17,10 @@ import subprocess
 JOURNAL = ("schema,id,visit,status,reason,started_utc,prepare_ns,plan_bytes,samples,steps_per_sample,warmups,"
            "time_ns_median,time_ns_min,time_ns_mean,time_ns_p10,time_ns_p90,time_ns_mad,stamped_ns,"
            "probe_gflops,probe_gbs,ranks_compute_ns,ranks_skew_ns,ranks_comm_ns,infeed_wait_ns,loader_ns,"
-           "allreduce_bytes,loader_bytes,page_cache,clock_ghz,handoff_ns,fork_ns,cpu_share_pct,page_faults,context_switches,steal_pct,stop_reason,row_flags,ops")
+           "allreduce_bytes,loader_bytes,page_cache,clock_ghz,handoff_ns,fork_ns,cpu_share_pct,page_faults,context_switches,steal_pct,"
+           "effective_ghz,instructions,ipc,stop_reason,row_flags,ops")
 OPS = ("id,visit,op,op_pass,op_shape,layer,implementation,executions,reorder_bytes,time_ns,"
-       "extra_read_bytes,extra_written_bytes,extra_set_bytes")
+       "extra_read_bytes,extra_written_bytes,extra_set_bytes,effective_ghz,instructions,ipc")
 CEILINGS = "kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions"
 
 
@@ -58,9 +59,9 @@ def visit_rows(rng, name, number, ms, n_ops):
     mean = median * (1 + rng.random() / 50)
     row = (f'4,"{name}",{number},ok,,{started(ms)},{rng.randrange(10**7, 10**8)},56857792,5,1,4,{median},'
            f"{median - 1000},{mean!r},{median - 900.5},{median + 1100.25},{rng.randrange(100, 9999)},"
-           f"{median + 77},{50 + rng.random()!r},{5 + rng.random()!r},,,,,,,,,,,,,,,,precision,,{n_ops}\n")
+           f"{median + 77},{50 + rng.random()!r},{5 + rng.random()!r},,,,,,,,,,,,,,,,,,,precision,,{n_ops}\n")
     ops = "".join(f'"{name}",{number},dense,forward,4x{i + 1}:16x{i + 1}:4x16,,onednn:brgemm:avx512_core,1,0,'
-                  f"{rng.randrange(1000, 99999)},0,0,0\n" for i in range(n_ops))
+                  f"{rng.randrange(1000, 99999)},0,0,0,,,\n" for i in range(n_ops))
     return row, ops
 
 

@@ -296,6 +296,22 @@ class Sweep(Case):
         self.assertIn("slow", row["row_flags"].split("|"))
         self.assertEqual(row_after("--set", "measure.rounds=20"), row)
 
+    def test_counters_are_there_or_said_to_be_missing(self):
+        """Whichever it is on the machine that runs this; without the key, nothing is said."""
+        for value in ("off", "on"):
+            done = self.sweep("-o", f"counters-{value}", *SHORT, "--set", f"measure.counters={value}")
+            told = re.search(r'^counters: "(.*)"$', self.read(f"counters-{value}", "environment.yaml"), re.M).group(1)
+            has = told.startswith("cycles and instructions")
+            self.assertEqual(told == "off", value == "off")
+            self.assertEqual(done.stderr.count("hardware counters: "), 0 if has or value == "off" else 1)
+            self.assertEqual(f"hardware counters: {told}; first with fc/" in done.stderr, not has and value == "on")
+            for name in ("journal.csv", "journal-ops.csv", "results.csv", "ops.csv"):
+                for row in self.rows(f"counters-{value}", name):
+                    for column in ("instructions", "ipc", "effective_ghz"):
+                        self.assertNotEqual(row[column], "0")
+                        if not has:
+                            self.assertEqual(row[column], "")
+
     def test_end_says_where_the_time_went(self):
         def sweep(directory):
             done = self.paradnn("sweep", self.ONE, *ROOFS, *SHORT, "--set", "measure.rounds=2", "-o", directory, expect=0,

@@ -50,14 +50,15 @@ static int teardown(void **state) {
 }
 
 static struct pdnn_visit_op two_ops[] = {
-    {"dense/forward/64x2000:2000x1024:64x1024+bias@ffn1", "ffn1", "gemm:jit", 3, 0, {0}, 1234.5},
+    {"dense/forward/64x2000:2000x1024:64x1024+bias@ffn1", "ffn1", "gemm:jit", 3, 0, {0}, 1234.5, {0, 0, 0}},
     {"a|b;c%d\x7f//,\"q\"/@",
      "'",
      "paradnn:x|y",
      4294967295u,
      INT64_MAX,
      {UINT64_MAX - 1, 1, 1 << 30},
-     1.0 / 3},
+     1.0 / 3,
+     {4.25, UINT64_MAX - 1, 0.75}},
 };
 
 static struct pdnn_visit make_visit(int number) {
@@ -80,6 +81,7 @@ static struct pdnn_visit make_visit(int number) {
         .ranks = {700.5, 3, 200.25, 1 << 20},
         .infeed = {12.5, 340, 4096, "dropped"},
         .hardware = {4.25, 105.5, 700, 99.5, true, 0, 17, 0},
+        .counted = {.of = {3.75, 123456789, 1.0 / 3}},
         .stop = PDNN_STOP_MAX_TIME,
         .flags = PDNN_FLAG_NOISY | PDNN_FLAG_REF,
         .n_ops = 2,
@@ -118,6 +120,7 @@ static void assert_same_visit(const struct pdnn_instance_visits *of, size_t at, 
                 a->hardware.context_switches == b->hardware.context_switches);
     assert_true(a->hardware.has_usage ? a->hardware.steal_pct == b->hardware.steal_pct
                                       : isnan(a->hardware.steal_pct));
+    assert_memory_equal(&a->counted.of, &b->counted.of, sizeof a->counted.of);
     assert_int_equal(a->stop, b->stop);
     assert_int_equal(a->flags, b->flags);
     assert_int_equal(ops->count, b->n_ops);
@@ -129,6 +132,7 @@ static void assert_same_visit(const struct pdnn_instance_visits *of, size_t at, 
         assert_int_equal(op->count, b->ops[i].count);
         assert_true(op->bytes == b->ops[i].bytes && op->time_ns == b->ops[i].time_ns);
         assert_memory_equal(&op->extra, &b->ops[i].extra, sizeof op->extra);
+        assert_memory_equal(&op->counted, &b->ops[i].counted, sizeof op->counted);
     }
 }
 
@@ -343,16 +347,17 @@ static void test_journal_open_names_the_line_of_an_op_too_many(void **state) {
     free(ops.bytes);
 }
 
-/* Takes from the text what schema 4 has brought: seven columns, empty in these rows. */
+/* Takes from the text what schema 4 has brought: ten columns, empty in these rows. */
 static void make_older(const struct text *new, struct pdnn_str *old) {
     static const char columns[] =
-        "clock_ghz,handoff_ns,fork_ns,cpu_share_pct,page_faults,context_switches,steal_pct,";
+        "clock_ghz,handoff_ns,fork_ns,cpu_share_pct,page_faults,context_switches,steal_pct,"
+        "effective_ghz,instructions,ipc,";
     const char *at = strstr(new->bytes, columns);
     pdnn_str_printf(old, "%.*s%s", (int)(at - new->bytes), new->bytes, at + strlen(columns));
     for (char *row = old->text; (row = strstr(row, "\n4,")) != NULL;)
         row[1] = '3';
-    for (char *row = old->text; (row = strstr(row, "Z,,")) != NULL; old->length -= 7, row++)
-        memmove(row + 1, row + 8, strlen(row + 8) + 1);
+    for (char *row = old->text; (row = strstr(row, "Z,,")) != NULL; old->length -= 10, row++)
+        memmove(row + 1, row + 11, strlen(row + 11) + 1);
 }
 
 /* A journal of schema 3 is read as it is, and converted where it is to be continued; the old one stays beside
@@ -446,19 +451,19 @@ static void test_journal_open_refuses_others(void **state) {
     } rows[] = {
         {false, "schema,id\n5,fc/a=1\n", "journal.csv:1: not a journal.csv of this version"},
         {false, "something else", "journal.csv:1: not a journal.csv of this version"},
-        {true, "5,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,\n",
+        {true, "5,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,\n",
          "journal.csv:2: schema 5, this program reads 4"},
-        {true, "2,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,\n",
+        {true, "2,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,\n",
          "journal.csv:2: schema 2, this program reads 4"},
-        {true, "4,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,x\n",
+        {true, "4,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,x\n",
          "journal.csv:2: ops: 'x' is not a count"},
-        {true, "4,fc/a,1,fine,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,0\n",
+        {true, "4,fc/a,1,fine,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,0\n",
          "journal.csv:2: 'fine' is not a value for column 'status'"},
-        {true, "4,fc/a,1,ok,,1970-02-30T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,0\n",
+        {true, "4,fc/a,1,ok,,1970-02-30T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,0\n",
          "column 'started_utc'"},
-        {true, "4,fc/a,-1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,0\n",
+        {true, "4,fc/a,-1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,,,,,,,,,,,0\n",
          "visit: '-1' is not a count"},
-        {true, "4,fc/a\n4,fc/a\n", "journal.csv:2: 2 fields, the header has 38"},
+        {true, "4,fc/a\n4,fc/a\n", "journal.csv:2: 2 fields, the header has 41"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_err err = {0};
@@ -492,7 +497,7 @@ static void test_journal_append_leaves_out_what_was_not_measured(void **state) {
     append_three(journal);
     pdnn_journal_close(journal);
     assert_int_equal(pdnn_file_read(place->journal, LIMIT_BYTES, &text, NULL, &err), PDNN_OK);
-    assert_non_null(strstr(text, "\" 9\",1970-01-01T00:00:00.001Z,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,0\n"));
+    assert_non_null(strstr(text, "\" 9\",1970-01-01T00:00:00.001Z,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,0\n"));
     assert_non_null(strstr(text, ",2,3,0,"));
     free(text);
 }

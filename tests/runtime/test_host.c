@@ -3,6 +3,7 @@
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
 
+#include "runtime/host/counters.h"
 #include "runtime/host/host_cgroup.h"
 #include "runtime/host/host.h"
 #include "runtime/host/host_openmp.h"
@@ -567,6 +568,23 @@ static void test_host_places_text(void **state) {
     free(places);
 }
 
+/* The kernel's level is said where it decides, and nowhere else; not where it cannot be read. */
+static void test_counters_describe(void **state) {
+    static const struct file level = {"/proc/sys/kernel/perf_event_paranoid", "3\n"};
+    (void)state;
+    for (int has_level = 0; has_level < 2; has_level++) {
+        for (enum pdnn_counters i = PDNN_COUNTERS_OFF; i < PDNN_COUNTERS_COUNT; i++) {
+            const bool is_said = has_level && (i == PDNN_COUNTERS_USER || i == PDNN_COUNTERS_FORBIDDEN);
+            struct pdnn_str text = {0};
+            pdnn_counters_describe(i, root, &text);
+            assert_true(text.length > 0);
+            assert_true((strstr(text.text, "(kernel.perf_event_paranoid is 3)") != NULL) == is_said);
+            pdnn_str_finish(&text);
+        }
+        write_file(&level);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cgroup_read_trees),
@@ -586,6 +604,7 @@ int main(void) {
         cmocka_unit_test(test_host_read_respects_ulimit),
         cmocka_unit_test(test_quota_stops_read_rows),
         cmocka_unit_test(test_host_places_text),
+        cmocka_unit_test_setup_teardown(test_counters_describe, make_root, remove_root),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

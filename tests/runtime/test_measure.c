@@ -1,4 +1,5 @@
 /* A visit against a scripted clock: time passes only in steps and in clock reads, so every count is known. */
+#define _GNU_SOURCE /* memrchr */
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
 
@@ -18,7 +19,7 @@ struct fake {
     uint64_t stamps;
     size_t n_events;
     bool notes_clock;
-    char event[EVENTS_MAX]; /* s step, p stamped step, e eviction, c clock, u usage */
+    char event[EVENTS_MAX]; /* s step, p stamped step, e eviction, c clock, u usage, r counters, k counted */
 };
 
 static struct fake fake;
@@ -210,6 +211,115 @@ static void test_measure_visit_reads_nothing_in_samples(void **state) {
     start_fake(5000, NULL);
     assert_int_equal(pdnn_measure_visit(&told, &rules, &visit, unused, &(struct pdnn_err){0}), PDNN_OK);
     assert_false(visit.hardware.has_usage);
+}
+
+/* A step executes 10007 instructions in 4003 cycles, and a reading adds 211 and 97. */
+static struct {
+    struct pdnn_counts since;
+    uint64_t readings, shared_at, counted_steps; /* shared_at: the reading that fails; 0: none */
+} counters;
+
+static bool read_counters(void *user, struct pdnn_counts *counts) {
+    assert_ptr_equal(user, &fake);
+    note('r');
+    *counts = counters.since;
+    counts->cycles += 97;
+    counts->instructions += 211;
+    counts->running_ns += 20;
+    counts->slowest_ghz = (double)counts->cycles / (double)counts->running_ns;
+    counters.since = (struct pdnn_counts){0};
+    return ++counters.readings != counters.shared_at;
+}
+
+static int counting_step(void *user) {
+    static const struct pdnn_counts made = {4003, 10007, 1000, 4.003};
+    pdnn_counts_add(&counters.since, &made);
+    return step(user);
+}
+
+static int counted_step(void *user, const struct pdnn_counts *cost) {
+    assert_ptr_equal(user, &fake);
+    assert_int_equal(cost->instructions, 211);
+    assert_int_equal(cost->cycles, 97);
+    assert_int_equal(cost->running_ns, 20);
+    counters.counted_steps++;
+    note('k');
+    return work();
+}
+
+static struct pdnn_visit run_counted(const struct pdnn_measure_rules *rules, uint64_t step_ns,
+                                     uint64_t shared_at) {
+    struct pdnn_measure_target counting = target;
+    struct pdnn_visit visit = {.counted = {.counters = PDNN_COUNTERS_USER}};
+    double unused[PARTS];
+    counting.step = counting_step;
+    counting.usage = read_usage;
+    counting.count = read_counters;
+    counting.counted_step = counted_step;
+    memset(&counters, 0, sizeof counters);
+    counters.shared_at = shared_at;
+    start_fake(step_ns, NULL);
+    fake.notes_clock = true;
+    assert_int_equal(pdnn_measure_visit(&counting, rules, &visit, unused, &(struct pdnn_err){0}), PDNN_OK);
+    return visit;
+}
+
+/* The cost of a reading is not the step's, however many steps there are between two. Readings are neither
+ * between two samples nor in one, and there are three counted steps, of which one is counted part by part. */
+static void test_measure_visit_counts(void **state) {
+    (void)state;
+    for (uint64_t step_ns = 1000; step_ns <= 100000000; step_ns *= 10) {
+        for (int cold = 0; cold < 2; cold++) {
+            const struct pdnn_measure_rules rules = {
+                .min_samples = 5, .max_visit_ns = 1000000000, .precision = 0.02, .cold = cold};
+            const struct pdnn_visit visit = run_counted(&rules, step_ns, 0);
+            assert_int_equal(visit.counted.of.instructions, 10007);
+            assert_near(visit.counted.of.ipc, 10007.0 / 4003, 1e-12);
+            assert_near(visit.counted.of.effective_ghz, 4.003, 1e-12);
+            assert_int_equal(visit.counted.counters, PDNN_COUNTERS_USER);
+            assert_int_equal(counters.counted_steps, 1);
+            const char *last_usage = memrchr(fake.event, 'u', fake.n_events),
+                       *first_reading = memchr(fake.event, 'r', fake.n_events);
+            assert_true(last_usage < first_reading);
+            const size_t after = fake.n_events - (size_t)(first_reading - fake.event);
+            assert_null(memchr(first_reading, 'p', after));
+            size_t steps = 0, evictions = 0;
+            for (size_t i = 0; i < after; i++) {
+                steps += first_reading[i] == 's';
+                evictions += first_reading[i] == 'e';
+            }
+            assert_int_equal(steps, 2 * visit.steps_per_sample);
+            assert_int_equal(evictions, cold ? 3 : 0);
+            assert_int_equal(counters.readings, 4 + 2 * 2);
+        }
+    }
+}
+
+/* Counters that others had for a part of the time count nothing, and neither do those for which the time
+ * limit leaves no room; without counters there are no more steps. */
+static void test_measure_visit_counts_all_or_nothing(void **state) {
+    (void)state;
+    struct pdnn_measure_rules rules = {.min_samples = 5, .max_visit_ns = 1000000000, .precision = 0.02};
+    for (uint64_t reading = 1; reading <= 8; reading++) {
+        const struct pdnn_visit visit = run_counted(&rules, 100000, reading);
+        /* The first reading before what is counted tells nothing of it. */
+        const bool is_before = reading == 1 || reading == 5 || reading == 7;
+        assert_int_equal(visit.counted.counters, is_before ? PDNN_COUNTERS_USER : PDNN_COUNTERS_SHARED);
+        assert_int_equal(visit.counted.of.instructions, is_before ? 10007 : 0);
+        assert_true(is_before || visit.counted.of.ipc == 0);
+        assert_int_equal(visit.samples, 5);
+    }
+    rules.time_limit_ns = 1000000000;
+    rules.max_visit_ns = 100;
+    const struct pdnn_visit late = run_counted(&rules, 110000000, 0);
+    assert_int_equal(late.counted.counters, PDNN_COUNTERS_LATE);
+    assert_int_equal(late.counted.of.instructions, 0);
+    assert_int_equal(counters.readings, 0);
+    rules.time_limit_ns = 0;
+    start_fake(100000, NULL);
+    const struct pdnn_visit plain = run(&rules, NULL);
+    assert_int_equal(plain.counted.counters, PDNN_COUNTERS_OFF);
+    assert_int_equal(fake.calls, plain.warmups + plain.samples * plain.steps_per_sample + fake.stamps);
 }
 
 /* Up to half as long again, at random: the quartiles never come close. */
@@ -514,6 +624,8 @@ int main(void) {
         cmocka_unit_test(test_measure_visit_waits),
         cmocka_unit_test(test_measure_visit_usage),
         cmocka_unit_test(test_measure_visit_reads_nothing_in_samples),
+        cmocka_unit_test(test_measure_visit_counts),
+        cmocka_unit_test(test_measure_visit_counts_all_or_nothing),
         cmocka_unit_test(test_measure_visit_samples_for_its_cost),
         cmocka_unit_test(test_measure_visit_steady_stops_at_min_samples),
         cmocka_unit_test(test_measure_visit_batches_short_steps),

@@ -228,7 +228,7 @@ def test_half_written_journal():
     lines = read(path).split("\n")
     write("\n".join([lines[0], "what is this", *lines[2:]]), path)
     text = join("e")
-    assert f"{path}:2: 1 fields, the header has 38; instances of this part are measured again" in text, text
+    assert f"{path}:2: 1 fields, the header has 41; instances of this part are measured again" in text, text
     assert f"{path}:2" in merge("e", rc=2)
     shutil.rmtree(f"e/parts/{part}")
     assert check("e") >= 3 * INSTANCES
@@ -244,7 +244,7 @@ def test_finished_part_is_damaged_or_gone():
         if directory == "damaged":
             lines = read(path).split("\n")
             write("\n".join([lines[0], "what is this", *lines[2:]]), path)
-            expected = f"{path}:2: 1 fields, the header has 38; instances of this part are measured again"
+            expected = f"{path}:2: 1 fields, the header has 41; instances of this part are measured again"
         else:
             shutil.rmtree(f"{directory}/parts/{part}")
         text = join(directory)

@@ -199,7 +199,7 @@ def test_refused():
     damage("journal.csv", lambda text: text.replace("\n4,", "\n9,", 1))
     refuse("b/journal.csv:2: schema 9", "b")
     damage("journal.csv", lambda text: text.replace(",ok,", ",", 1))
-    refuse("b/journal.csv:2: 37 fields, the header has 38", "b")
+    refuse("b/journal.csv:2: 40 fields, the header has 41", "b")
     damage("journal.csv", lambda text: text.replace(",ok,", ',"ok,', 1))
     refuse("b/journal.csv:2: a NUL byte, or a quote that is never closed", "b")
     damage("journal.csv", lambda text: "name,size\nx,1\n")

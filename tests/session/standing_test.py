@@ -81,7 +81,7 @@ def write(directory, visits, start=0):
                 start += 0 if letter == "S" and letters[number - 2] == "S" else 1
                 median = 1000 + (37 * start + 5 * number) % 101
                 times = f"5,1,4,{median},900,{median + 3},950,1200,9,{median}" if outcome == "ok" else ",,,,,,,,,"
-                file.write(f'{SCHEMA},"{name}",{number},{outcome},,{make_journal.started(1000 * start)},1,1000,{times},,,,,,,,,,,,,,,,,,'
+                file.write(f'{SCHEMA},"{name}",{number},{outcome},,{make_journal.started(1000 * start)},1,1000,{times},,,,,,,,,,,,,,,,,,,,,'
                            f'{"precision" if outcome == "ok" else ""},{flags},0\n')
 
 

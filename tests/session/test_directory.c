@@ -4,6 +4,7 @@
 #include "tests/cmocka_all.h"
 
 #include "tests/whole_csv.h"
+#include "base/file.h"
 #include "session/directory.h"
 
 #include <math.h>
@@ -189,8 +190,8 @@ static void test_open_warns(void **state) {
 /* The machine differs from before: refused, and nothing is written. */
 static void test_open_refuses_another_machine(void **state) {
     struct place *place = *state;
-    const struct pdnn_fact here = {.key = "cpu", .type = PDNN_FACT_TEXT, .text = "one", .identity = true},
-                           there = {.key = "cpu", .type = PDNN_FACT_TEXT, .text = "other", .identity = true};
+    struct pdnn_fact here = {.key = "cpu", .type = PDNN_FACT_TEXT, .text = "one", .identity = true},
+                     there = {.key = "cpu", .type = PDNN_FACT_TEXT, .text = "other", .identity = true};
     struct pdnn_err err = {0};
     pdnn_sweep_directory_close(&place->sweep);
     char path[128];
@@ -206,6 +207,63 @@ static void test_open_refuses_another_machine(void **state) {
     pdnn_sweep_directory_close(&place->sweep);
     place->request.facts = &here;
     open_directory(place);
+}
+
+/* environment.yaml says what visits tell of hardware counters, and the first reason why there are none once
+ * as a warning; a later run that adds nothing leaves it. */
+static void test_commit_tells_of_counters(void **state) {
+    static const struct {
+        bool is_asked;
+        enum pdnn_counters first, second;
+        const char *environment, *warning;
+    } rows[] = {
+        {false, PDNN_COUNTERS_OFF, PDNN_COUNTERS_OFF, "counters: \"off\"\n", NULL},
+        {true, PDNN_COUNTERS_OFF, PDNN_COUNTERS_OFF, "counters: \"\"\n", NULL},
+        {true, PDNN_COUNTERS_ALL, PDNN_COUNTERS_ALL, "counters: \"cycles and instructions, those in", NULL},
+        {true, PDNN_COUNTERS_ABSENT, PDNN_COUNTERS_ABSENT,
+         "counters: \"the processor shows none, as in most virtual machines\"\n",
+         "hardware counters: the processor shows none, as in most virtual machines; first with fc/"},
+        {true, PDNN_COUNTERS_ALL, PDNN_COUNTERS_APART, "counters: \"the clock by cycles and",
+         "by additions differ by more than 10 %; first with fc/"},
+        {true, PDNN_COUNTERS_SHARED, PDNN_COUNTERS_ALL, "counters: \"other programs had them",
+         "first with fc/"},
+    };
+    struct place *place = *state;
+    char path[128];
+    snprintf(path, sizeof path, "%s/environment.yaml", place->path);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_fact fact = {.key = PDNN_FACT_COUNTERS, .text = rows[i].is_asked ? "" : "off"};
+        struct pdnn_visit visit = {.samples = 10, .steps_per_sample = 1, .median_ns = 50, .mean_ns = 50};
+        struct pdnn_err err = {0};
+        pdnn_sweep_directory_close(&place->sweep);
+        unlink(path);
+        place->session.counters = PDNN_COUNTERS_OFF;
+        place->session.spec.measure.counters = rows[i].is_asked;
+        place->request.n_facts = 1;
+        place->request.facts = &fact;
+        open_directory(place);
+        place->warnings[0] = 0;
+        for (int k = 0; k < 3; k++) {
+            visit.counted.counters = k ? rows[i].second : rows[i].first;
+            assert_int_equal(pdnn_sweep_directory_commit(&place->sweep, 1, &visit, &err), PDNN_OK);
+        }
+        if (rows[i].warning)
+            assert_non_null(strstr(place->warnings, rows[i].warning));
+        else
+            assert_string_equal(place->warnings, "");
+        const char *once = strstr(place->warnings, "hardware counters:");
+        assert_null(once ? strstr(once + 1, "hardware counters:") : NULL);
+        for (int again = 0; again < 2; again++) {
+            char *text;
+            assert_int_equal(pdnn_file_read(path, 1 << 16, &text, NULL, &err), PDNN_OK);
+            if (!strstr(text, rows[i].environment))
+                fail_msg("'%s' lacks '%s'", text, rows[i].environment);
+            free(text);
+            pdnn_sweep_directory_close(&place->sweep);
+            fact.text = rows[i].is_asked ? "" : "off";
+            open_directory(place);
+        }
+    }
 }
 
 /* The session's rows in order, visited or not, then rows that only the journal has. */
@@ -243,6 +301,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_resume_closes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_open_warns, setup, teardown),
         cmocka_unit_test_setup_teardown(test_open_refuses_another_machine, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_commit_tells_of_counters, setup, teardown),
         cmocka_unit_test_setup_teardown(test_write_has_every_row, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
