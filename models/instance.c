@@ -336,6 +336,11 @@ enum pdnn_status pdnn_hyper_check(const struct pdnn_instance *instance, size_t p
                      family->params[param].name, family->name, has, wants);
 }
 
+int64_t pdnn_instance_examples(const struct pdnn_instance *instance) {
+    return instance->hyper[instance->family->minibatch_param].number *
+           instance->setting[PDNN_SETTING_ACCUMULATE] * instance->setting[PDNN_SETTING_RANKS];
+}
+
 void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads) {
     int64_t ranks = instance->setting[PDNN_SETTING_RANKS];
     if (!instance->setting[PDNN_SETTING_THREADS])

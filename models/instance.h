@@ -89,6 +89,9 @@ const struct pdnn_preset *pdnn_instance_preset(const struct pdnn_instance *insta
  * empty, and a sweep axis over it collapses to one instance. */
 bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_setting setting);
 
+/* How many examples a step has: those of its minibatch, of all micro-steps and ranks. */
+int64_t pdnn_instance_examples(const struct pdnn_instance *instance);
+
 /* Whether a hyper-parameter does: `kernel` does not apply to networks whose blocks fix their kernels. */
 bool pdnn_hyper_applies(const struct pdnn_instance *instance, size_t param);
 

@@ -19,7 +19,8 @@ static const char description[] =
     "imported.csv has the file's own numbers. How its parameters and FLOP compare with the instances' is "
     "printed: a ratio far from 1 means that a setting is wrong, but ParaDnn's FLOP include the first layer's "
     "gradient of the data. With roofs, each byte of a step comes from where a whole step's bytes fit.\n\n"
-    "A row that cannot be mapped is left out: how many, and why, is said at the end, "
+    "Rows of one instance are samples of one row of results.csv. "
+    "A row that cannot be mapped, that lacks a value, or whose time and rates contradict each other by more than 3 % is left out: how many, and why, is said at the end, "
     "and the exit status is 1. If that leaves none, nothing is written.";
 
 static const struct pdnn_option_def options[] = {
@@ -39,8 +40,8 @@ static const struct pdnn_option_def options[] = {
      .help =
          "what ran the models, with its version, for example 'TensorFlow 1.12': the key `version` of pictures"},
     {"ceilings", 0, "FILE", .help = "the platform's roofs, as `paradnn ceilings` writes them"},
-    {"peak", 0, "N", .kind = PDNN_OPTION_NUMBER, .least = 1e-6, .most = 1e12, .needs = "bandwidth",
-     .excludes = "ceilings", .help = "its peak in GFLOP/s, instead; needs --bandwidth"},
+    {"peak", 0, "N", .needs = "bandwidth", .excludes = "ceilings",
+     .help = "its peak in GFLOP/s, instead, or one for each dtype, f32=14900,bf16=312000; needs --bandwidth"},
     {"bandwidth", 0, "N", .kind = PDNN_OPTION_NUMBER, .least = 1e-6, .most = 1e12, .needs = "peak",
      .help = "of its memory in GB/s"},
 };
@@ -55,7 +56,36 @@ static const struct pdnn_help_row examples[] = {
     {"paradnn compare fc.results gpu.results", "this machine against it"},
 };
 
-static void print_summary(const struct pdnn_import_result *result, const char *output) {
+/* Of how many shards FLOP are one's that are so many times the instances'; ParaDnn's are of one pass more
+ * than ours. 1: of all, or of two, which multiply-adds that count once look like. */
+static int shards_of(double ratio) {
+    int shards = 1;
+    while (ratio * shards < 0.9 && shards < 1 << 16)
+        shards *= 2;
+    return shards > 2 && ratio * shards <= 1.25 ? shards : 1;
+}
+
+/* What the file says of instances that it cannot be true of. */
+static void print_doubts(const struct pdnn_import_result *result, bool is_sharded) {
+    const int shards = is_sharded ? 1 : shards_of(result->flop_ratio);
+    if (result->mislabeled)
+        fprintf(stderr,
+                "paradnn: %zu of %zu instances that ran have other numbers of parameters than the models "
+                "named, so their rates mean nothing (flag mislabeled)\n",
+                result->mislabeled, result->counts[PDNN_OUTCOME_OK]);
+    if (result->far)
+        fprintf(
+            stderr,
+            "paradnn: %zu of %zu instances that ran have less than half or more than twice the FLOP of the models "
+            "named, or such a rate of them (flag mislabeled)\n",
+            result->far, result->counts[PDNN_OUTCOME_OK]);
+    if (shards > 1)
+        fprintf(stderr,
+                "paradnn: the file seems to count the FLOP of one core of %d: --shards %d multiplies them\n",
+                shards, shards);
+}
+
+static void print_summary(const struct pdnn_import_result *result, const char *output, bool is_sharded) {
     char shown[PDNN_VISIBLE_TEXT];
     struct pdnn_str outcomes = {0};
     const size_t count = pdnn_outcomes_append(&outcomes, result->counts);
@@ -69,12 +99,13 @@ static void print_summary(const struct pdnn_import_result *result, const char *o
         fprintf(stderr, "%s FLOP of a step %.2f", isnan(result->params_ratio) ? "" : ",", result->flop_ratio);
     if (result->elsewhere)
         fprintf(stderr, "\n%zu rows of other platforms", result->elsewhere);
+    if (result->repetitions)
+        fprintf(stderr, "\n%zu row%s that repeat%s an instance: samples of its row", result->repetitions,
+                result->repetitions > 1 ? "s" : "", result->repetitions > 1 ? "" : "s");
+    if (result->apart.length)
+        fprintf(stderr, "; no --map names %s, in which they differ", pdnn_str_text(&result->apart));
     fprintf(stderr, "\ntables: %s/results.csv, imported.csv\n", pdnn_visible(shown, output));
-    if (result->mislabeled)
-        fprintf(stderr,
-                "paradnn: %zu of %zu instances that ran have other numbers of parameters than the models "
-                "named, so their rates mean nothing (flag mislabeled)\n",
-                result->mislabeled, result->counts[PDNN_OUTCOME_OK]);
+    print_doubts(result, is_sharded);
     if (!result->left_out)
         return;
     fprintf(stderr, "paradnn: %zu of %zu instances are left out%s:\n%s", result->left_out,
@@ -92,7 +123,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         .software = pdnn_argument(arguments, "software"),
         .model = pdnn_argument(arguments, "model"),
         .ceilings = pdnn_argument(arguments, "ceilings"),
-        .peak_gflops = pdnn_argument_number(arguments, "peak", 0),
+        .peak = pdnn_argument(arguments, "peak"),
         .bandwidth_gbs = pdnn_argument_number(arguments, "bandwidth", 0),
         .version = PDNN_VERSION,
     };
@@ -102,9 +133,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     request.set = pdnn_argument_all(arguments, "set", &request.n_set);
     enum pdnn_status status = pdnn_import(&request, &result, err);
     if (status == PDNN_OK)
-        print_summary(&result, request.output);
+        print_summary(&result, request.output, request.shards > 1);
     *arguments->some_failed = result.left_out > 0;
-    pdnn_str_finish(&result.reasons);
+    pdnn_import_result_finish(&result);
     return status;
 }
 

@@ -8,7 +8,8 @@
 #include "base/units.h"
 #include "base/visible.h"
 #include "results/import/labels.h"
-#include "results/import/source.h"
+#include "results/import/mapping.h"
+#include "results/import/roofs.h"
 #include "results/rows/roofline.h"
 #include "results/store/tables.h"
 #include "results/table/record.h"
@@ -22,49 +23,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a column of the file says: the numbers that it has of an instance, then texts. */
-enum role {
-    PARAMS,
-    FLOP,
-    GFLOPS,
-    INTENSITY,
-    STEPS,
-    EXAMPLES,
-    TIME,
-    NUMBERS,
-    LABEL = NUMBERS,
-    MODEL,
-    STATE,
-    HOST,
-    KEY
-};
-
-const char *const pdnn_import_roles[] = {
-    "params",      "step_flop_count", "gflops", "intensity_flop_per_byte",
-    "steps_per_s", "examples_per_s",  "time",   "label",
-    "model",       "state",           "host",   NULL};
-
-/* The lists of the files that ParaDnn shipped. */
-static const char *const paradnn[] = {"label=labels",
-                                      "params=params",
-                                      "step_flop_count=fl:G",
-                                      "gflops=flops",
-                                      "intensity_flop_per_byte=intensity",
-                                      "steps_per_s=step_per_sec",
-                                      "examples_per_s=example_per_sec",
-                                      "label=err_jobs",
-                                      "state=states"};
-
-static const struct {
-    const char *name;
-    double factor;
-    bool is_time;
-} units[] = {{"ns", 1, true},   {"us", 1e3, true}, {"ms", 1e6, true}, {"s", 1e9, true},
-             {"k", 1e3, false}, {"M", 1e6, false}, {"G", 1e9, false}, {"T", 1e12, false}};
-
 #define EXACT PDNN_KIND_NUMBER, .digits = PDNN_DIGITS_EXACT
 
-enum { FIRST_NUMBER = 3, N_COLUMNS = FIRST_NUMBER + NUMBERS };
+enum { FIRST_NUMBER = 3, N_COLUMNS = FIRST_NUMBER + PDNN_MAPPED_NUMBERS };
 
 static const struct pdnn_column_def columns[N_COLUMNS] = {
     {"id", .help = "the instance, as in results.csv"},
@@ -86,144 +47,54 @@ static const struct pdnn_column_def columns[N_COLUMNS] = {
 const struct pdnn_table_def pdnn_imported_def = {"imported", "what an imported file says of instances",
                                                  columns, N_COLUMNS};
 
-/* A column that the mapping names. */
-struct mapped {
-    enum role role;
-    const char *key, *name; /* KEY: of the hyper-parameter or setting; the column's */
-    double factor;          /* into the unit of imported.csv */
-    size_t at;              /* the column's number in the file */
+/* The row that is being made. */
+struct row {
+    struct pdnn_result result;
+    struct pdnn_instance instance;
+    struct pdnn_totals totals;
+    const char *label, *state;
+    double number[PDNN_MAPPED_NUMBERS];
+    enum pdnn_mapped_role source; /* which of them the time is of */
+    double time_ns;               /* of a step */
 };
 
-/* Columns whose rows belong together. */
-struct group {
-    const struct pdnn_table *rows;   /* the file's */
-    struct mapped *column, *of[KEY]; /* all; by role, NULL: none */
-    size_t n, n_rows;
+/* An instance that ran, and where the file first has it. */
+struct ran {
+    const struct pdnn_mapped_group *group;
+    size_t row, sample;               /* its first ones */
+    int64_t threads, dtype, examples; /* examples: of a step; 0: the instance did not run */
+    struct pdnn_totals totals;
 };
 
-enum { GROUPS_MOST = 2 };
+/* What one row of the file says of it. */
+struct sample {
+    const struct ran *of;
+    double number[PDNN_MAPPED_NUMBERS], time_ns;
+};
 
 struct import {
     const struct pdnn_import_request *request;
     struct pdnn_import_source file;
-    struct group group[GROUPS_MOST];
-    size_t n_groups, n_mapped; /* n_mapped: columns of all */
+    struct pdnn_mapping map;
     const char *host;
     struct pdnn_ceilings *ceilings;
     struct pdnn_roofs roofs;
-    struct pdnn_texts given; /* roofs, one each */
-    int64_t roofs_threads;   /* whose roofs these are; -1: none yet */
+    struct pdnn_given_roofs given;
+    int64_t roofs_threads; /* whose roofs these are; -1: none yet */
     struct pdnn_tables tables;
     struct pdnn_arena arena, graph;
-    struct pdnn_texts ids;
+    struct pdnn_texts ids, apart; /* apart: columns in which repetitions differ */
     struct pdnn_table imported;
-    double *params_ratio, *flop_ratio; /* of instances that ran, where the file says so */
-    size_t n_rows, n_params_ratio, n_flop_ratio;
+    struct ran *ran;                   /* instances that ran, by their rows of results.csv */
+    struct sample *sample;             /* of them */
+    double *params_ratio, *flop_ratio; /* of them, where the file says so */
+    size_t n_samples, n_params_ratio, n_flop_ratio;
     struct pdnn_import_result result;
 };
-
-static const char *text_of(const struct group *group, size_t row, enum role role) {
-    const struct mapped *of = group->of[role];
-    return of ? pdnn_table_text(group->rows, row, of->at) : "";
-}
 
 /* The list with one more text, in the arena. */
 static const char *with(struct import *im, const char *list, const char *separator, const char *text) {
     return pdnn_arena_printf(&im->arena, "%s%s%s", list, *list ? separator : "", text);
-}
-
-/* "KEY=COLUMN:UNIT" */
-static enum pdnn_status parse_mapped(struct import *im, const char *text, struct mapped *mapped,
-                                     struct pdnn_err *err) {
-    const char *equals = strchr(text, '='), *colon = strrchr(text, ':');
-    size_t role = 0, unit = 0;
-    if (!equals || equals == text || !equals[1])
-        return pdnn_fail(err, PDNN_INVALID, "--map '%.80s' is not KEY=COLUMN or KEY=COLUMN:UNIT", text);
-    const char *key = pdnn_arena_printf(&im->arena, "%.*s", (int)(equals - text), text);
-    while (role < KEY && strcmp(pdnn_import_roles[role], key) != 0)
-        role++;
-    while (colon && unit < sizeof units / sizeof *units && strcmp(units[unit].name, colon + 1) != 0)
-        unit++;
-    const bool has_unit = colon && role < NUMBERS && unit < sizeof units / sizeof *units;
-    if ((role == TIME) != (has_unit && units[unit].is_time) && (role == TIME || has_unit))
-        return pdnn_fail(err, PDNN_INVALID, "--map '%.80s': %s", text,
-                         role == TIME ? "a time needs its unit behind the column, :ns, :us, :ms or :s"
-                                      : "only `time` has such a unit, others :k, :M, :G or :T");
-    const char *end = has_unit ? colon : text + strlen(text);
-    const char *name = pdnn_arena_printf(&im->arena, "%.*s", (int)(end - equals - 1), equals + 1);
-    *mapped = (struct mapped){(enum role)role, key, name, has_unit ? units[unit].factor : 1, 0};
-    return PDNN_OK;
-}
-
-/* The group's columns in the file, which are as long as the first. */
-static enum pdnn_status find_columns(struct import *im, struct group *group, struct pdnn_err *err) {
-    const size_t *length = im->file.length;
-    const char *names[PDNN_TABLE_COLUMNS_MAX];
-    char suggestion[PDNN_SUGGESTION_TEXT];
-    group->rows = &im->file.rows;
-    for (struct mapped *column = group->column, *first = column; column < first + group->n; column++) {
-        column->at = pdnn_table_find(group->rows, column->name);
-        if (column->at == SIZE_MAX) {
-            for (size_t i = 0; i < group->rows->n_columns; i++)
-                names[i] = group->rows->column[i].def.name;
-            pdnn_suggest(suggestion, column->name, names, group->rows->n_columns);
-            return pdnn_fail(err, PDNN_INVALID, "%.512s: there is no %s '%.64s'%s", im->request->path,
-                             im->file.is_lists ? "list" : "column", column->name, suggestion);
-        }
-        if (length[column->at] != length[first->at])
-            return pdnn_fail(err, PDNN_INVALID, "%.512s: '%.64s' has %zu values, '%.64s' %zu",
-                             im->request->path, column->name, length[column->at], first->name,
-                             length[first->at]);
-    }
-    group->n_rows = length[group->column->at];
-    return PDNN_OK;
-}
-
-static enum pdnn_status map_columns(struct import *im, struct pdnn_err *err) {
-    const bool is_paradnn = !im->request->n_map;
-    const char *const *map = is_paradnn ? paradnn : im->request->map;
-    const size_t n_map = is_paradnn ? sizeof paradnn / sizeof *paradnn : im->request->n_map;
-    struct mapped *all = pdnn_arena_alloc(&im->arena, n_map, sizeof *all);
-    struct group *group = im->group;
-    bool needs_model = false, has_flop = false;
-    *group = (struct group){.column = all};
-    im->n_mapped = n_map;
-    for (size_t i = 0; i < n_map; i++) {
-        if (parse_mapped(im, map[i], &all[i], err) != PDNN_OK)
-            return err->status;
-        bool is_there = false;
-        for (size_t k = 0; k < group->n; k++)
-            is_there = is_there || strcmp(group->column[k].key, all[i].key) == 0;
-        if (is_there && group == im->group && (all[i].role == LABEL || all[i].role == MODEL))
-            *++group = (struct group){.column = &all[i]};
-        else if (is_there)
-            return pdnn_fail(err, PDNN_INVALID, "--map has %s twice", all[i].key);
-        group->n++;
-        if (all[i].role != KEY)
-            group->of[all[i].role] = &all[i];
-    }
-    for (struct group *g = im->group; g <= group; g++) {
-        im->n_groups++;
-        needs_model = needs_model || (!g->of[LABEL] && !g->of[MODEL]);
-        has_flop = has_flop || g->of[FLOP] || g->of[GFLOPS];
-        if (needs_model && !im->request->model)
-            return pdnn_fail(err, PDNN_INVALID,
-                             "no column says the model: give --map model=COLUMN or --model");
-        if (!g->of[TIME] && !g->of[STEPS] && !g->of[EXAMPLES] && !g->of[STATE])
-            return pdnn_fail(err, PDNN_INVALID,
-                             "no column says the time: give --map time=COLUMN:UNIT, "
-                             "steps_per_s=COLUMN or examples_per_s=COLUMN");
-        if (find_columns(im, g, err) != PDNN_OK)
-            return is_paradnn ? pdnn_wrap(err, "not as ParaDnn shipped, and --map names no columns")
-                              : err->status;
-        im->n_rows += g->n_rows;
-    }
-    if (im->request->model && !needs_model)
-        return pdnn_fail(err, PDNN_INVALID, "--model does nothing here: %s says the models",
-                         is_paradnn ? "a file of ParaDnn's" : "a column");
-    if (im->request->shards > 1 && !has_flop)
-        return pdnn_fail(err, PDNN_INVALID, "--shards does nothing here: no column has FLOP or their rate");
-    return im->n_rows ? PDNN_OK : pdnn_fail(err, PDNN_INVALID, "%.512s: no instances", im->request->path);
 }
 
 /* "gpu_fc" of "data/gpu_fc.json". */
@@ -236,9 +107,11 @@ static const char *name_of(const char *path, struct pdnn_arena *arena) {
 static enum pdnn_status choose_host(struct import *im, struct pdnn_err *err) {
     const char *found = NULL;
     im->host = im->request->host;
-    for (const struct group *g = im->group; g < im->group + im->n_groups; g++) {
-        for (size_t row = 0; row < g->n_rows && g->of[HOST]; row++) {
-            const char *host = text_of(g, row, HOST);
+    for (const struct pdnn_mapped_group *g = im->map.group; g < im->map.group + im->map.n_groups; g++) {
+        for (size_t row = 0; row < g->n_rows && g->of[PDNN_MAPPED_HOST]; row++) {
+            const char *host = pdnn_mapped_text(g, row, PDNN_MAPPED_HOST);
+            if (!*host)
+                continue;
             if (!im->host && found && strcmp(found, host) != 0)
                 return pdnn_fail(err, PDNN_INVALID,
                                  "%.512s has several platforms, such as '%.64s' and '%.64s': say with --host "
@@ -251,23 +124,47 @@ static enum pdnn_status choose_host(struct import *im, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
-static bool is_elsewhere(const struct import *im, const struct group *group, size_t row) {
-    return group->of[HOST] && strcmp(text_of(group, row, HOST), im->host) != 0;
+static bool is_elsewhere(const struct import *im, const struct pdnn_mapped_group *group, size_t row) {
+    const char *host = pdnn_mapped_text(group, row, PDNN_MAPPED_HOST);
+    return *host && strcmp(host, im->host) != 0;
+}
+
+/* PDNN_INVALID for an empty cell of what the instance has: its default was not what ran. */
+static enum pdnn_status check_values(const struct pdnn_mapped_group *group, size_t row,
+                                     const struct pdnn_instance *of, struct pdnn_err *err) {
+    const struct pdnn_family_def *family = of->family;
+    for (size_t i = 0; i < group->n; i++) {
+        const struct pdnn_mapped *column = &group->column[i];
+        const int hyper = pdnn_param_find(family->params, family->n_params, column->key),
+                  setting = pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, column->key);
+        const bool applies = column->role == PDNN_MAPPED_KEY
+                                 ? (hyper >= 0 && pdnn_hyper_applies(of, (size_t)hyper)) ||
+                                       (setting >= 0 && pdnn_setting_applies(of, (enum pdnn_setting)setting))
+                                 : column->role == PDNN_MAPPED_HOST;
+        if (applies && !*pdnn_table_text(group->rows, row, column->at))
+            return pdnn_fail(err, PDNN_INVALID, "%s has no value", column->name);
+    }
+    return PDNN_OK;
 }
 
 /* The row's instance, with as many threads as something says, or 0. */
-static enum pdnn_status read_instance(const struct import *im, const struct group *group, size_t row,
-                                      struct pdnn_instance *instance, struct pdnn_err *err) {
+static enum pdnn_status read_instance(const struct import *im, const struct pdnn_mapped_group *group,
+                                      size_t row, struct pdnn_instance *instance, struct pdnn_err *err) {
     const struct pdnn_import_request *request = im->request;
     struct pdnn_str id = {0};
     enum pdnn_status status = PDNN_OK;
-    if (group->of[LABEL])
-        status = pdnn_label_id(text_of(group, row, LABEL), request->set, request->n_set, &id, err);
+    if (group->of[PDNN_MAPPED_LABEL])
+        status = pdnn_label_id(pdnn_mapped_text(group, row, PDNN_MAPPED_LABEL), request->set, request->n_set,
+                               &id, err);
+    else if (group->of[PDNN_MAPPED_MODEL] && !*pdnn_mapped_text(group, row, PDNN_MAPPED_MODEL))
+        status = pdnn_fail(err, PDNN_INVALID, "%s has no value", group->of[PDNN_MAPPED_MODEL]->name);
     else
-        pdnn_str_printf(&id, "%s", group->of[MODEL] ? text_of(group, row, MODEL) : request->model);
+        pdnn_str_printf(&id, "%s",
+                        group->of[PDNN_MAPPED_MODEL] ? pdnn_mapped_text(group, row, PDNN_MAPPED_MODEL)
+                                                     : request->model);
     for (size_t i = 0; i < group->n; i++) {
         const char *value = pdnn_table_text(group->rows, row, group->column[i].at);
-        if (group->column[i].role == KEY && *value)
+        if (group->column[i].role == PDNN_MAPPED_KEY && *value)
             pdnn_str_printf(&id, ",%s=%s", group->column[i].key, value);
     }
     for (size_t i = 0; i < request->n_set; i++)
@@ -275,75 +172,83 @@ static enum pdnn_status read_instance(const struct import *im, const struct grou
     if (status == PDNN_OK)
         status = pdnn_instance_parse(pdnn_str_text(&id), instance, err);
     if (status == PDNN_OK)
+        status = check_values(group, row, instance, err);
+    if (status == PDNN_OK)
         pdnn_instance_resolve(instance, 0);
     pdnn_str_finish(&id);
     return status;
 }
 
+static double batch_of(const struct pdnn_instance *instance) {
+    return (double)instance->hyper[instance->family->minibatch_param].number;
+}
+
 /* "; no --map names batch, notes": the columns that no group has. */
 static const char *unread(struct import *im) {
     const char *list = "";
-    for (size_t c = 0; c < im->file.rows.n_columns; c++) {
-        bool is_read = false;
-        for (size_t i = 0; i < im->n_mapped; i++)
-            is_read = is_read || im->group->column[i].at == c;
-        if (!is_read)
+    for (size_t c = 0; c < im->file.rows.n_columns; c++)
+        if (!pdnn_mapping_has(&im->map, c))
             list = with(im, list, ", ", im->file.rows.column[c].def.name);
-    }
     return im->request->n_map && *list ? pdnn_arena_printf(&im->arena, "; no --map names %s", list) : "";
 }
 
-/* The file's numbers of one instance, NaN before; those that follow from others must. */
-static enum pdnn_status read_numbers(const struct import *im, const struct group *group, size_t row,
-                                     int64_t batch, double number[NUMBERS], struct pdnn_err *err) {
-    const double near = 1e-3; /* relative: files have rounded counts */
-    const char *name[NUMBERS];
-    for (size_t role = 0; role < NUMBERS; role++) {
-        const struct mapped *of = group->of[role];
+/* The file's numbers of one instance, NaN before, and the time of a step. What follows from others must. */
+static enum pdnn_status read_numbers(const struct import *im, const struct pdnn_mapped_group *group,
+                                     size_t row, struct row *made, struct pdnn_err *err) {
+    static const double rounded = 1e-3, measured_apart = 0.03; /* relative: files have rounded counts */
+    const double examples = (double)pdnn_instance_examples(&made->instance);
+    double *number = made->number;
+    const char *name[PDNN_MAPPED_NUMBERS];
+    for (size_t role = 0; role < PDNN_MAPPED_NUMBERS; role++) {
+        const struct pdnn_mapped *of = group->of[role];
+        const char *text = of ? pdnn_table_text(group->rows, row, of->at) : "";
         if (!of)
             continue;
         name[role] = of->name;
-        if (!pdnn_parse_double(pdnn_table_text(group->rows, row, of->at), &number[role]))
+        if (!*text)
+            return pdnn_fail(err, PDNN_INVALID, "%s has no value", name[role]);
+        if (!pdnn_parse_double(text, &number[role]))
             return pdnn_fail(err, PDNN_INVALID, "%s is not a number", name[role]);
         if (!(number[role] >= 0))
             return pdnn_fail(err, PDNN_INVALID, "%s is %.10g", name[role], number[role]);
-        number[role] *= of->factor * (double)(role == FLOP || role == GFLOPS ? im->request->shards : 1);
+        number[role] *=
+            of->factor *
+            (double)(role == PDNN_MAPPED_FLOP || role == PDNN_MAPPED_GFLOPS ? im->request->shards : 1);
     }
-    const double examples = number[STEPS] * (double)batch, rate = number[STEPS] * number[FLOP] / 1e9;
-    if (fabs(examples - number[EXAMPLES]) > near * examples)
-        return pdnn_fail(err, PDNN_INVALID, "%s is %.10g, but the batch times %s %.10g", name[EXAMPLES],
-                         number[EXAMPLES], name[STEPS], examples);
-    if (fabs(rate - number[GFLOPS]) > near * rate)
-        return pdnn_fail(err, PDNN_INVALID, "%s is %.10g, but %s times %s %.10g", name[GFLOPS],
-                         number[GFLOPS], name[FLOP], name[STEPS], rate);
-    return PDNN_OK;
+    const enum pdnn_mapped_role source = !isnan(number[PDNN_MAPPED_TIME])    ? PDNN_MAPPED_TIME
+                                         : !isnan(number[PDNN_MAPPED_STEPS]) ? PDNN_MAPPED_STEPS
+                                                                             : PDNN_MAPPED_EXAMPLES;
+    const double steps = source == PDNN_MAPPED_TIME    ? 1e9 / number[PDNN_MAPPED_TIME]
+                         : source == PDNN_MAPPED_STEPS ? number[PDNN_MAPPED_STEPS]
+                                                       : number[PDNN_MAPPED_EXAMPLES] / examples;
+    const struct {
+        enum pdnn_mapped_role role;
+        double value;
+        const char *of;
+    } rates[] = {{PDNN_MAPPED_STEPS, steps, "1"},
+                 {PDNN_MAPPED_EXAMPLES, examples * steps,
+                  examples == batch_of(&made->instance) ? "the batch" : "a step's examples"},
+                 {PDNN_MAPPED_GFLOPS, steps * number[PDNN_MAPPED_FLOP] / 1e9,
+                  isnan(number[PDNN_MAPPED_FLOP]) ? "" : name[PDNN_MAPPED_FLOP]}};
+    const double near = source == PDNN_MAPPED_TIME ? measured_apart : rounded;
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        const enum pdnn_mapped_role role = rates[i].role;
+        if (fabs(rates[i].value - number[role]) > near * rates[i].value)
+            return pdnn_fail(err, PDNN_INVALID, "%s is %.10g, but %s %s %s %.10g", name[role], number[role],
+                             rates[i].of, source == PDNN_MAPPED_TIME ? "over" : "times", name[source],
+                             rates[i].value);
+    }
+    made->source = source;
+    made->time_ns = source == PDNN_MAPPED_TIME ? number[PDNN_MAPPED_TIME] : 1e9 / steps;
+    return isnan(made->time_ns) ? pdnn_fail(err, PDNN_INVALID, "there is no time") : PDNN_OK;
 }
 
-/* Adds what a platform's data sheet or its owner says, unless it is there. */
-static enum pdnn_status add_roofs(struct import *im, const struct pdnn_instance *instance,
-                                  struct pdnn_err *err) {
-    const int64_t threads = instance->setting[PDNN_SETTING_THREADS];
-    struct pdnn_ceiling roofs[] = {
-        {.kind = "compute", .pattern = "given", .value = im->request->peak_gflops},
-        {.kind = "bandwidth", .pattern = "read", .level = "DRAM", .value = im->request->bandwidth_gbs}};
-    snprintf(roofs[0].dtype, sizeof roofs[0].dtype, "%s",
-             pdnn_dtype_name((enum pdnn_dtype)instance->setting[PDNN_SETTING_DTYPE]));
-    for (struct pdnn_ceiling *roof = roofs; roof < roofs + 2 && roof->value > 0; roof++) {
-        const char *name = pdnn_arena_printf(&im->arena, "%" PRIi64 " %s", threads, roof->dtype);
-        if (pdnn_texts_add(&im->given, name) < im->ceilings->count)
-            continue;
-        if (im->ceilings->count == PDNN_CEILINGS_MAX)
-            return pdnn_fail(
-                err, PDNN_INVALID,
-                "%.512s: --peak and --bandwidth are a roof for each dtype and number of threads in it, "
-                "and more than %d are too many",
-                im->request->path, PDNN_CEILINGS_MAX);
-        roof->threads = threads;
-        roof->low = roof->high = roof->median = roof->value;
-        roof->repetitions = 1;
-        im->ceilings->row[im->ceilings->count++] = *roof;
-    }
-    return PDNN_OK;
+static bool has_roofs(const struct import *im, int64_t threads) {
+    size_t i = 0;
+    while (i < im->ceilings->count &&
+           (im->ceilings->row[i].threads != threads || strcmp(im->ceilings->row[i].kind, "bandwidth") != 0))
+        i++;
+    return i < im->ceilings->count;
 }
 
 /* Which numbers of threads there are roofs for: "1, 2". */
@@ -363,10 +268,12 @@ static const char *roofs_of(struct import *im) {
 static enum pdnn_status begin_tables(struct import *im, struct pdnn_err *err) {
     const struct pdnn_import_request *request = im->request;
     size_t n_families = 0;
-    const struct pdnn_family_def **families = pdnn_arena_alloc(&im->arena, im->n_rows, sizeof *families);
-    im->params_ratio = pdnn_arena_alloc(&im->arena, im->n_rows, sizeof *im->params_ratio);
-    im->flop_ratio = pdnn_arena_alloc(&im->arena, im->n_rows, sizeof *im->flop_ratio);
-    for (const struct group *g = im->group; g < im->group + im->n_groups; g++) {
+    const struct pdnn_family_def **families = pdnn_arena_alloc(&im->arena, im->map.n_rows, sizeof *families);
+    im->params_ratio = pdnn_arena_alloc(&im->arena, im->map.n_rows, sizeof *im->params_ratio);
+    im->flop_ratio = pdnn_arena_alloc(&im->arena, im->map.n_rows, sizeof *im->flop_ratio);
+    im->ran = pdnn_arena_alloc(&im->arena, im->map.n_rows, sizeof *im->ran);
+    im->sample = pdnn_arena_alloc(&im->arena, im->map.n_rows, sizeof *im->sample);
+    for (const struct pdnn_mapped_group *g = im->map.group; g < im->map.group + im->map.n_groups; g++) {
         for (size_t row = 0; row < g->n_rows; row++) {
             struct pdnn_instance instance;
             size_t k = 0;
@@ -377,8 +284,8 @@ static enum pdnn_status begin_tables(struct import *im, struct pdnn_err *err) {
                 k++;
             if (k == n_families)
                 families[n_families++] = instance.family;
-            if (add_roofs(im, &instance, err) != PDNN_OK)
-                return err->status;
+            if (pdnn_given_roofs_add(&im->given, &instance, im->ceilings, err) != PDNN_OK)
+                return pdnn_wrap(err, "%.512s", request->path);
         }
     }
     pdnn_table_init(&im->imported, &pdnn_imported_def);
@@ -386,44 +293,105 @@ static enum pdnn_status begin_tables(struct import *im, struct pdnn_err *err) {
     return request->ceilings ? pdnn_ceilings_read(request->ceilings, NULL, im->ceilings, err) : PDNN_OK;
 }
 
-/* The row that is being made. */
-struct row {
-    struct pdnn_result result;
-    struct pdnn_instance instance;
-    struct pdnn_totals totals;
-    const char *label, *state;
-    double number[NUMBERS];
-};
+/* Of all samples, the median of those that have it. */
+static double median_of(const struct sample *const *samples, size_t count, size_t number, double *scratch) {
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(samples[i]->number[number]))
+            scratch[n++] = samples[i]->number[number];
+    return n ? pdnn_median(scratch, n) : NAN;
+}
+
+/* The times of repetitions; how far they were from being independent, nobody says. */
+static void set_spread(struct pdnn_result *result, double *times, size_t count) {
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += times[i];
+    const double median = pdnn_median(times, count); /* sorts them */
+    pdnn_result_set_number(result, PDNN_RESULT_TIME_NS_MEDIAN, median);
+    pdnn_result_set_number(result, PDNN_RESULT_TIME_NS_MIN, times[0]);
+    if (count == 1)
+        return;
+    pdnn_result_set_count(result, PDNN_RESULT_SAMPLES, count);
+    pdnn_result_set_number(result, PDNN_RESULT_TIME_NS_MEAN, sum / (double)count);
+    pdnn_result_set_number(result, PDNN_RESULT_TIME_NS_P10, pdnn_quantile_sorted(times, count, 0.1));
+    pdnn_result_set_number(result, PDNN_RESULT_TIME_NS_P90, pdnn_quantile_sorted(times, count, 0.9));
+}
+
+/* The file's FLOP of a step, or their rate, over the instance's; NaN: it has neither. */
+static double flop_ratio(const double *number, double time_ns, const struct pdnn_cost *cost) {
+    const double flop =
+        !isnan(number[PDNN_MAPPED_FLOP]) ? number[PDNN_MAPPED_FLOP] : number[PDNN_MAPPED_GFLOPS] * time_ns;
+    return flop / (double)cost->flop_count;
+}
 
 /* Rates and the place under the roofs follow from the instance's own costs at the file's time. Every byte of
  * a step was last used a step ago. */
-static void set_times(struct import *im, struct row *made, double time_ns, double batch) {
-    static const double most = 0.05; /* ParaDnn's files have four digits */
-    const struct pdnn_cost *cost = &made->totals.cost;
-    const double params = (double)made->totals.params, said = made->number[EXAMPLES];
+static void set_times(struct import *im, const struct ran *ran, const double number[PDNN_MAPPED_NUMBERS],
+                      double time_ns) {
+    static const double most = 0.05, far = 2; /* ParaDnn's files have four digits, and FLOP of more passes */
+    const struct pdnn_cost *cost = &ran->totals.cost;
+    const double params = (double)ran->totals.params, flop = flop_ratio(number, time_ns, cost);
     /* Numbers of another model than the label's, as ParaDnn's own scripts wrote some. */
-    const bool is_mislabeled = fabs(made->number[PARAMS] - params) > most * params;
+    const bool is_mislabeled = fabs(number[PDNN_MAPPED_PARAMS] - params) > most * params,
+               is_far = flop > far || flop < 1 / far;
+    struct pdnn_result result = pdnn_result_of(&im->tables.results, (size_t)(ran - im->ran));
     struct pdnn_place_input input = {.time_ns = time_ns, .speed = {1, 1}};
     struct pdnn_placement placement;
     char flags[PDNN_FLAGS_TEXT];
-    input.flop_count[made->instance.setting[PDNN_SETTING_DTYPE]] = cost->in_bounds_flop_count;
-    pdnn_traffic_from(&input.traffic, &im->roofs, cost->byte_count, cost->byte_count);
-    pdnn_place(&im->roofs, &input, &placement);
-    pdnn_record_put(made->result.table, made->result.row, &placement);
-    pdnn_result_set_number(&made->result, PDNN_RESULT_TIME_NS_MEDIAN, time_ns);
-    pdnn_result_set_number(&made->result, PDNN_RESULT_TIME_NS_MIN, time_ns);
-    pdnn_result_set_number(&made->result, PDNN_RESULT_EXAMPLES_PER_S,
-                           isnan(said) ? batch * 1e9 / time_ns : said);
+    if (im->roofs_threads != ran->threads)
+        pdnn_roofs_init(&im->roofs, im->ceilings, ran->threads);
+    im->roofs_threads = ran->threads;
+    const struct pdnn_roofs none = {.n_levels = 0};
+    const struct pdnn_roofs *roofs = pdnn_given_roofs_lack(&im->given, ran->dtype) ? &none : &im->roofs;
+    input.flop_count[ran->dtype] = cost->in_bounds_flop_count;
+    pdnn_traffic_from(&input.traffic, roofs, cost->byte_count, cost->byte_count);
+    pdnn_place(roofs, &input, &placement);
+    pdnn_record_put(result.table, result.row, &placement);
+    pdnn_result_set_number(&result, PDNN_RESULT_EXAMPLES_PER_S,
+                           isnan(number[PDNN_MAPPED_EXAMPLES]) ? (double)ran->examples * 1e9 / time_ns
+                                                               : number[PDNN_MAPPED_EXAMPLES]);
     pdnn_result_set_text(
-        &made->result, PDNN_RESULT_ROW_FLAGS,
-        pdnn_flags_format((is_mislabeled ? PDNN_FLAG_MISLABELED : 0) |
+        &result, PDNN_RESULT_ROW_FLAGS,
+        pdnn_flags_format((is_mislabeled || is_far ? PDNN_FLAG_MISLABELED : 0) |
                               (placement.pct_of_roof > PDNN_ABOVE_ROOF_PCT ? PDNN_FLAG_ABOVE_ROOF : 0),
                           flags));
     im->result.mislabeled += is_mislabeled;
-    if (!isnan(made->number[PARAMS]))
-        im->params_ratio[im->n_params_ratio++] = made->number[PARAMS] / params;
-    if (!isnan(made->number[FLOP]))
-        im->flop_ratio[im->n_flop_ratio++] = made->number[FLOP] / (double)cost->flop_count;
+    im->result.far += is_far && !is_mislabeled;
+    if (!isnan(number[PDNN_MAPPED_PARAMS]))
+        im->params_ratio[im->n_params_ratio++] = number[PDNN_MAPPED_PARAMS] / params;
+    if (!isnan(flop))
+        im->flop_ratio[im->n_flop_ratio++] = flop;
+}
+
+static int by_ran(const void *a, const void *b) {
+    const struct sample *const *one = a, *const *other = b;
+    const struct ran *x = (*one)->of, *y = (*other)->of;
+    return x != y ? (x > y) - (x < y) : (*one > *other) - (*one < *other);
+}
+
+/* The samples of each instance, in the file's order. */
+static void take_samples(struct import *im) {
+    const struct sample **sorted = pdnn_arena_alloc(&im->arena, im->n_samples + 1, sizeof *sorted);
+    double *scratch = pdnn_arena_alloc(&im->arena, im->n_samples + 1, sizeof *scratch);
+    for (size_t i = 0; i < im->n_samples; i++)
+        sorted[i] = &im->sample[i];
+    qsort(sorted, im->n_samples, sizeof *sorted, by_ran);
+    for (size_t i = 0, count; i < im->n_samples; i += count) {
+        const struct ran *ran = sorted[i]->of;
+        struct pdnn_result result = pdnn_result_of(&im->tables.results, (size_t)(ran - im->ran));
+        double number[PDNN_MAPPED_NUMBERS];
+        for (count = 0; i + count < im->n_samples && sorted[i + count]->of == ran; count++) {
+        }
+        for (size_t role = 0; role < PDNN_MAPPED_NUMBERS; role++) {
+            number[role] = median_of(sorted + i, count, role, scratch);
+            pdnn_table_set_number(&im->imported, (size_t)(ran - im->ran), FIRST_NUMBER + role, number[role]);
+        }
+        for (size_t k = 0; k < count; k++)
+            scratch[k] = sorted[i + k]->time_ns;
+        set_spread(&result, scratch, count);
+        set_times(im, ran, number, pdnn_result_number(&result, PDNN_RESULT_TIME_NS_MEDIAN));
+    }
 }
 
 /* Rows of results.csv and imported.csv. */
@@ -447,72 +415,110 @@ static void add_row(struct import *im, struct row *made, enum pdnn_outcome outco
     im->result.counts[outcome]++;
     const size_t row =
         pdnn_table_add_texts(&im->imported, FIRST_NUMBER, (const char *[]){id, made->label, made->state});
-    for (size_t i = 0; i < NUMBERS; i++)
+    for (size_t i = 0; i < PDNN_MAPPED_NUMBERS; i++)
         pdnn_table_set_number(&im->imported, row, FIRST_NUMBER + i, made->number[i]);
 }
 
-/* An instance that ran, or one that did not, which has no numbers. */
-static enum pdnn_status add_instance(struct import *im, const struct group *group, size_t row,
-                                     struct pdnn_err *err) {
-    struct row made = {.label = text_of(group, row, group->of[LABEL] ? LABEL : MODEL),
-                       .state = text_of(group, row, STATE)};
-    char id[PDNN_ID_TEXT];
-    enum pdnn_outcome outcome;
-    for (size_t i = 0; i < NUMBERS; i++)
-        made.number[i] = NAN;
-    if (read_instance(im, group, row, &made.instance, err) != PDNN_OK ||
-        pdnn_state_outcome(made.state, &outcome, err) != PDNN_OK)
-        return err->status;
-    if (pdnn_texts_find(&im->ids, pdnn_instance_format(&made.instance, id)) != SIZE_MAX)
-        return pdnn_fail(err, PDNN_INVALID, "is there twice%s", unread(im));
-    const bool has_totals =
-        pdnn_cost_instance(&made.instance, &im->graph, true, &made.totals, err) == PDNN_OK;
-    if (!has_totals && (outcome == PDNN_OUTCOME_OK || err->status == PDNN_INTERNAL))
-        return err->status;
-    if (outcome != PDNN_OUTCOME_OK) {
-        add_row(im, &made, outcome, made.state, has_totals);
-        return PDNN_OK;
+/* Whether it says the same of the model as the instance's first row. A column that nobody reads, but that is
+ * called as a key is, tells two instances apart; others are said. */
+static bool is_repetition(struct import *im, const struct pdnn_mapped_group *group, size_t row,
+                          const struct row *made, const struct ran *first) {
+    static const double near = 1e-3;
+    const struct pdnn_family_def *family = made->instance.family;
+    const double *before = im->sample[first->sample].number, *now = made->number;
+    if (!first->examples || !(made->time_ns < INFINITY) || !(made->time_ns > 0))
+        return false;
+    for (size_t role = PDNN_MAPPED_PARAMS; role <= PDNN_MAPPED_FLOP; role++)
+        if (fabs(now[role] - before[role]) > near * now[role])
+            return false;
+    for (size_t c = 0; c < im->file.rows.n_columns; c++) {
+        const char *name = im->file.rows.column[c].def.name;
+        if (pdnn_mapping_has(&im->map, c) ||
+            strcmp(pdnn_table_text(group->rows, row, c), pdnn_table_text(group->rows, first->row, c)) == 0)
+            continue;
+        if (pdnn_param_find(family->params, family->n_params, name) >= 0 ||
+            pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, name) >= 0)
+            return false;
+        pdnn_texts_add(&im->apart, name);
     }
-    const int64_t threads = made.instance.setting[PDNN_SETTING_THREADS];
-    const int64_t batch = made.instance.hyper[made.instance.family->minibatch_param].number;
-    if (im->roofs_threads != threads)
-        pdnn_roofs_init(&im->roofs, im->ceilings, threads);
-    im->roofs_threads = threads;
-    if (im->request->ceilings && !im->roofs.n_levels)
+    im->result.repetitions++;
+    return true;
+}
+
+/* Once more, or for the first time. */
+static enum pdnn_status add_run(struct import *im, const struct pdnn_mapped_group *group, size_t row,
+                                struct row *made, size_t known, struct pdnn_err *err) {
+    const int64_t threads = made->instance.setting[PDNN_SETTING_THREADS];
+    struct ran *ran = &im->ran[known < im->ids.count ? known : im->ids.count];
+    if (im->request->ceilings && !has_roofs(im, threads))
         return pdnn_fail(
             err, PDNN_INVALID, "%.512s has no roofs for %s threads, only for %s: give --set threads=N",
             im->request->ceilings,
             threads ? pdnn_arena_printf(&im->arena, "%" PRIi64, threads) : "an unknown number of",
             roofs_of(im));
-    if (read_numbers(im, group, row, batch, made.number, err) != PDNN_OK)
+    if (read_numbers(im, group, row, made, err) != PDNN_OK)
         return err->status;
-    const double *number = made.number;
-    const enum role source = !isnan(number[TIME]) ? TIME : !isnan(number[STEPS]) ? STEPS : EXAMPLES;
-    const double examples = source == EXAMPLES ? (double)batch : 1;
-    const double time_ns = source == TIME ? number[TIME] : examples * 1e9 / number[source];
-    if (isnan(time_ns))
-        return pdnn_fail(err, PDNN_INVALID, "there is no time");
-    if (number[source] > 0) {
-        add_row(im, &made, outcome, "", true);
-        set_times(im, &made, time_ns, (double)batch);
-    } else {
-        add_row(im, &made, PDNN_OUTCOME_INTERRUPTED,
-                pdnn_arena_printf(&im->arena, "%s is 0 in the file", group->of[source]->name), true);
+    const char *name = group->of[made->source]->name;
+    if (known < im->ids.count && !is_repetition(im, group, row, made, ran))
+        return pdnn_fail(err, PDNN_INVALID, "is there twice%s", unread(im));
+    if (!(made->number[made->source] > 0)) {
+        add_row(im, made, PDNN_OUTCOME_INTERRUPTED,
+                pdnn_arena_printf(&im->arena, "%s is 0 in the file", name), true);
+        return PDNN_OK;
     }
+    if (known == SIZE_MAX) {
+        *ran = (struct ran){group,
+                            row,
+                            im->n_samples,
+                            threads,
+                            made->instance.setting[PDNN_SETTING_DTYPE],
+                            pdnn_instance_examples(&made->instance),
+                            made->totals};
+        add_row(im, made, PDNN_OUTCOME_OK, "", true);
+    }
+    struct sample *sample = &im->sample[im->n_samples++];
+    *sample = (struct sample){.of = ran, .time_ns = made->time_ns};
+    memcpy(sample->number, made->number, sizeof made->number);
+    return PDNN_OK;
+}
+
+/* An instance that ran, or one that did not, which has no numbers. */
+static enum pdnn_status add_instance(struct import *im, const struct pdnn_mapped_group *group, size_t row,
+                                     struct pdnn_err *err) {
+    struct row made = {.label = pdnn_mapped_text(
+                           group, row, group->of[PDNN_MAPPED_LABEL] ? PDNN_MAPPED_LABEL : PDNN_MAPPED_MODEL),
+                       .state = pdnn_mapped_text(group, row, PDNN_MAPPED_STATE)};
+    char id[PDNN_ID_TEXT];
+    enum pdnn_outcome outcome;
+    for (size_t i = 0; i < PDNN_MAPPED_NUMBERS; i++)
+        made.number[i] = NAN;
+    if (read_instance(im, group, row, &made.instance, err) != PDNN_OK ||
+        pdnn_state_outcome(made.state, &outcome, err) != PDNN_OK)
+        return err->status;
+    const size_t known = pdnn_texts_find(&im->ids, pdnn_instance_format(&made.instance, id));
+    const bool has_totals =
+        pdnn_cost_instance(&made.instance, &im->graph, true, &made.totals, err) == PDNN_OK;
+    if (!has_totals && (outcome == PDNN_OUTCOME_OK || err->status == PDNN_INTERNAL))
+        return err->status;
+    if (outcome == PDNN_OUTCOME_OK)
+        return add_run(im, group, row, &made, known, err);
+    if (known != SIZE_MAX)
+        return pdnn_fail(err, PDNN_INVALID, "is there twice%s", unread(im));
+    add_row(im, &made, outcome, made.state, has_totals);
     return PDNN_OK;
 }
 
 /* What cannot be mapped is left out, and the first few say why. */
 static enum pdnn_status make_tables(struct import *im, struct pdnn_err *err) {
     struct pdnn_err first = {0};
-    for (const struct group *g = im->group; g < im->group + im->n_groups; g++) {
+    for (const struct pdnn_mapped_group *g = im->map.group; g < im->map.group + im->map.n_groups; g++) {
         for (size_t row = 0; row < g->n_rows; row++) {
             struct pdnn_err cause = {0};
             if (is_elsewhere(im, g, row)) {
                 im->result.elsewhere++;
             } else if (add_instance(im, g, row, &cause) != PDNN_OK) {
-                if (g->of[LABEL])
-                    pdnn_wrap(&cause, "label '%.256s'", text_of(g, row, LABEL));
+                if (g->of[PDNN_MAPPED_LABEL])
+                    pdnn_wrap(&cause, "label '%.256s'", pdnn_mapped_text(g, row, PDNN_MAPPED_LABEL));
                 else
                     pdnn_wrap(&cause, "row %zu", row + 1);
                 first = im->result.left_out ? first : cause;
@@ -523,12 +529,17 @@ static enum pdnn_status make_tables(struct import *im, struct pdnn_err *err) {
             }
         }
     }
-    if (im->result.elsewhere == im->n_rows)
+    if (im->result.elsewhere == im->map.n_rows)
         return pdnn_fail(err, PDNN_INVALID, "%.512s has no platform '%.64s'", im->request->path, im->host);
     if (!im->imported.n_rows) {
         *err = first;
         return pdnn_wrap(err, "%.512s: none of %zu instances can be read, the first", im->request->path,
                          im->result.left_out);
+    }
+    take_samples(im);
+    for (size_t i = 0; i < im->apart.count; i++) {
+        pdnn_str_append(&im->result.apart, ", ", i ? 2 : 0);
+        pdnn_visible_append(&im->result.apart, im->apart.text[i], strlen(im->apart.text[i]), "");
     }
     im->result.params_ratio = im->n_params_ratio ? pdnn_median(im->params_ratio, im->n_params_ratio) : NAN;
     im->result.flop_ratio = im->n_flop_ratio ? pdnn_median(im->flop_ratio, im->n_flop_ratio) : NAN;
@@ -597,24 +608,31 @@ static enum pdnn_status write_directory(struct import *im, struct pdnn_err *err)
     return status;
 }
 
+void pdnn_import_result_finish(struct pdnn_import_result *result) {
+    pdnn_str_finish(&result->reasons);
+    pdnn_str_finish(&result->apart);
+}
+
 enum pdnn_status pdnn_import(const struct pdnn_import_request *request, struct pdnn_import_result *result,
                              struct pdnn_err *err) {
     struct import im = {.request = request, .roofs_threads = -1};
     im.ceilings = pdnn_alloc(1, sizeof *im.ceilings);
     enum pdnn_status status = PDNN_OK;
-    if (pdnn_import_source_read(request->path, &im.file, err) != PDNN_OK ||
-        map_columns(&im, err) != PDNN_OK || choose_host(&im, err) != PDNN_OK ||
-        begin_tables(&im, err) != PDNN_OK || make_tables(&im, err) != PDNN_OK ||
-        write_directory(&im, err) != PDNN_OK) {
+    if (pdnn_given_roofs_parse(&im.given, request->peak, request->bandwidth_gbs, err) != PDNN_OK ||
+        pdnn_import_source_read(request->path, &im.file, err) != PDNN_OK ||
+        pdnn_mapping_make(&im.map, request, &im.file, &im.arena, err) != PDNN_OK ||
+        choose_host(&im, err) != PDNN_OK || begin_tables(&im, err) != PDNN_OK ||
+        make_tables(&im, err) != PDNN_OK || write_directory(&im, err) != PDNN_OK) {
         status = err->status;
-        pdnn_str_finish(&im.result.reasons);
+        pdnn_import_result_finish(&im.result);
     } else {
         *result = im.result;
     }
     pdnn_table_finish(&im.file.rows);
     pdnn_tables_finish(&im.tables);
     pdnn_texts_finish(&im.ids);
-    pdnn_texts_finish(&im.given);
+    pdnn_texts_finish(&im.apart);
+    pdnn_given_roofs_finish(&im.given);
     pdnn_table_finish(&im.imported);
     pdnn_arena_finish(&im.graph);
     pdnn_arena_finish(&im.arena);

@@ -488,11 +488,6 @@ static void add_links(struct analysis *a, const struct pdnn_ceilings *ceilings) 
     }
 }
 
-static double examples_of(const struct analysis *a) {
-    return (double)a->instance.hyper[a->instance.family->minibatch_param].number *
-           (double)a->instance.setting[PDNN_SETTING_ACCUMULATE];
-}
-
 static void set_infeed(struct analysis *a) {
     const double minibatch_ns = OVER(&a->ok, MEDIAN_SEEN, infeed.loader_ns);
     const char *page_cache = NULL;
@@ -508,7 +503,8 @@ static void set_infeed(struct analysis *a) {
         return;
     put(a, PDNN_RESULT_INFEED_PCT,
         OVER(&a->ok, MEDIAN, infeed.wait_ns) / get(a, PDNN_RESULT_TIME_NS_MEDIAN) * 100);
-    put(a, PDNN_RESULT_LOADER_EXAMPLES_PER_S, examples_of(a) * 1e9 / minibatch_ns);
+    const int64_t examples = pdnn_instance_examples(&a->instance) / a->instance.setting[PDNN_SETTING_RANKS];
+    put(a, PDNN_RESULT_LOADER_EXAMPLES_PER_S, (double)examples * 1e9 / minibatch_ns);
     if (bytes)
         put(a, PDNN_RESULT_LOADER_BYTES_PER_S, (double)bytes * 1e9 / minibatch_ns);
     pdnn_result_set_text(&a->row, PDNN_RESULT_PAGE_CACHE, page_cache);
@@ -545,8 +541,7 @@ static void place_row(struct analysis *a, double compute_index, double memory_in
     set_infeed(a);
     if (a->ops_ns > 0)
         put(a, PDNN_RESULT_RESIDUAL_PCT, (step_ns - a->ops_ns) / step_ns * 100);
-    put(a, PDNN_RESULT_EXAMPLES_PER_S,
-        examples_of(a) * (double)a->instance.setting[PDNN_SETTING_RANKS] * 1e9 / step_ns);
+    put(a, PDNN_RESULT_EXAMPLES_PER_S, (double)pdnn_instance_examples(&a->instance) * 1e9 / step_ns);
     set_ranks(a);
 }
 

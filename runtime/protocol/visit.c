@@ -104,9 +104,9 @@ const struct pdnn_word pdnn_flag_words[PDNN_FLAG_COUNT + 1] = {
     {"quota", "a control group's quota stopped its threads during a visit, so times are those of the quota",
      "ask for whole cores (cpu.max, --cpus), or take fewer with run.threads"},
     {"mislabeled",
-     "imported: the file's number of parameters differs by more than 5 % from that of the model that its label "
-     "names, so the row's rates are of neither",
-     "correct the labels in the file, or what --set says"},
+     "imported: the file's number of parameters differs by more than 5 %, or its FLOP or their rate by more than a "
+     "factor of two, from that of the model that its label names, so the row's rates may be of neither",
+     "correct the labels in the file, or what --set says; --shards for FLOP of one core of several"},
     {"unplaced",
      "it ran faster than its probes say the machine was, so they were held up: the roof of that moment is not "
      "known, and the row has no place under it",

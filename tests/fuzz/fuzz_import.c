@@ -49,11 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
                                       "state=why", "params=params:M", "gflops=gflops"};
     fuzz_write("in", bytes, length);
     if (length && bytes[0] != '{' && bytes[0] != '[')
-        check((struct pdnn_import_request){.map = map,
-                                           .n_map = sizeof map / sizeof *map,
-                                           .shards = 1,
-                                           .peak_gflops = 100,
-                                           .bandwidth_gbs = 10});
+        check((struct pdnn_import_request){
+            .map = map, .n_map = sizeof map / sizeof *map, .shards = 1, .peak = "100", .bandwidth_gbs = 10});
     else if (fuzz_split(bytes, length, "filtersz").second_length)
         check((struct pdnn_import_request){.set = cnn, .n_set = 2, .shards = 8});
     else if (fuzz_split(bytes, length, "maxlength").second_length)
