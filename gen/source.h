@@ -19,8 +19,8 @@ struct pdnn_source {
 /* An argument is an id if its first word is a family or preset ("fc/layers=4", "resnet50") or if it contains
  * '=' or ':' and does not end in .yaml or .yml; otherwise it is a path. A relative path that leads nowhere
  * may also name a spec that was installed with the program: "sweeps/fc.yaml", "fc.yaml", "paper-fc"; messages
- * about any other say what was probably meant. Every document is a map. Files share `count`; an id, which is
- * short, has limits of its own. */
+ * about any other say what was probably meant. Every document is a map. `count` limits the nodes of all
+ * files together; the few of an id are not counted in it. */
 enum pdnn_status pdnn_source_read(const char *argument, struct pdnn_yaml_count *count,
                                   struct pdnn_source *source, struct pdnn_arena *arena, struct pdnn_err *err);
 

@@ -42,7 +42,8 @@ struct pair {
     uint32_t a, b;
 };
 
-/* A graph without its graph. */
+/* What costs and memory need of a graph, for every minibatch: counts, and the lifetimes of its memory, as
+ * affine functions of the minibatch. */
 struct shape {
     union counts base, slope; /* base + minibatch * slope */
     size_t n_calls, n_margins, n_lives, n_pairs;
@@ -446,8 +447,9 @@ static struct outline outline_for(const struct place *place) {
                             .has_lives = place->with_memory};
 }
 
-/* The instance with neither its minibatch nor what no graph depends on; an outline of several depths stands
- * for depth 0, or below it if it has no lives. */
+/* The instance under which a record is kept: without its minibatch and without the settings that no graph
+ * depends on. A record that serves all depths from the base on is kept under depth 0; one that has no
+ * lifetimes, under a depth below 0. */
 static struct pdnn_instance key_of(const struct place *place, const struct outline *kind) {
     static const enum pdnn_setting others[] = {
         PDNN_SETTING_BACKEND,    PDNN_SETTING_THREADS, PDNN_SETTING_CACHE,   PDNN_SETTING_ISA,

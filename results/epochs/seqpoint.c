@@ -397,7 +397,8 @@ const struct pdnn_table_def pdnn_epoch_speedups_def = {
 
 bool pdnn_epoch_speedups(const struct pdnn_table of[2], struct pdnn_table *made) {
     static const char *const by[] = {"truth", "seqpoint", "model-assisted", "frequent", "median", "worst"};
-    /* The columns of their weights; what the others chose stands for the epoch. */
+    /* For the first three methods, the column with the weight of each iteration; the other methods chose one
+     * iteration, which stands for the whole epoch. */
     static const size_t weights[] = {PDNN_SEQPOINT_ITERATIONS, PDNN_SEQPOINT_WEIGHT,
                                      PDNN_SEQPOINT_DRAWS_WEIGHT};
     static const size_t same[] = {PDNN_SEQPOINT_SOURCE, PDNN_SEQPOINT_TARGET, PDNN_SEQPOINT_ITERATIONS};

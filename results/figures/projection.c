@@ -45,9 +45,8 @@ static void collect_points(struct picture *p) {
     p->in->left_out = p->in->selection.left_out + p->in->selection.count - p->in->chart.n_points;
 }
 
-/* With the ridge points, where compute and bandwidth balance, as far as they are known: before thin, after
- * bold.
- */
+/* Titles and caption, and two vertical lines at the ridge points, where compute and bandwidth balance, if
+ * they are known: a thin one for the hardware as measured, a bold one as projected. */
 static void describe(struct picture *p) {
     static const char *const said[] = {"as measured", "as projected"};
     struct pdnn_chart *chart = &p->in->chart;

@@ -82,8 +82,8 @@ enum pdnn_status pdnn_environment_check(const char *directory, const struct pdnn
 /* The text of DIR/environment.yaml, which is the caller's; NULL if the file does not exist. */
 enum pdnn_status pdnn_environment_read(const char *directory, char **text, struct pdnn_err *err);
 
-/* Append the value of a key in DIR/environment.yaml, or in the text of such a file, as plain text; nothing if
- * the file or the key is missing. */
+/* Append the value of a key in DIR/environment.yaml, or in the text of an environment.yaml, without its
+ * quotes; nothing if the file or the key is missing. */
 void pdnn_environment_get(const char *directory, const char *key, struct pdnn_str *value);
 void pdnn_environment_value(const char *text, const char *key, struct pdnn_str *value);
 /* The number that the value begins with; 0 if there is none. */

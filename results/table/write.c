@@ -265,7 +265,8 @@ static size_t sum_of(const size_t *widths, const bool *shown, size_t n) {
     return sum ? sum - GAP : 0;
 }
 
-/* Shows those columns again that fit, those first that are missed most, and of equal ones the last. */
+/* Of the columns that were left out, shows those again that fit beside the others: columns of the lowest rank
+ * first, since they are missed most, and of equal rank the rightmost first. */
 static void spare_columns(const struct pdnn_sheet *sheet, struct layout *layout, size_t width) {
     bool spared[PDNN_TABLE_COLUMNS_MAX] = {false};
     int highest = 0;

@@ -97,7 +97,8 @@ static enum pdnn_status no_roofs(const struct pdnn_hardware *hardware, const str
     return PDNN_INVALID;
 }
 
-/* That of a change with this name; else, for what takes all, that of one without a name. */
+/* The factor of the change that names this dtype or level; without one and if takes_all, the factor of a
+ * change without a name; otherwise 1. */
 static double factor_of(const struct pdnn_hardware *hardware, enum pdnn_hardware_part part, const char *name,
                         bool takes_all) {
     double named = NAN, of_all = 1;

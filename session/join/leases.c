@@ -176,7 +176,8 @@ static enum pdnn_status check_schema(const char *text, const char *key, const ch
                      what, schema, PDNN_VERSION, own);
 }
 
-/* Whatever a text lacks or has besides, the record made of it is another one. */
+/* A text with a missing, an additional or a changed field is refused: written again, the record made of it
+ * would not be the same text. */
 enum pdnn_status pdnn_lease_record_parse(const char *text, uint64_t number, uint64_t instances,
                                          struct pdnn_lease_record *record, struct pdnn_err *err) {
     struct pdnn_lease_record made = {.number = number};
