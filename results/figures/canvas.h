@@ -18,6 +18,7 @@ enum {
     PDNN_INK_TEXT = 0x222222,
     PDNN_INK_SOFT = 0x444444, /* frames, and what is said in passing */
     PDNN_INK_LINE = 0x555555, /* lines that data are compared with */
+    PDNN_INK_BAND = 0xd6dbe2, /* what such a line ranges over */
     PDNN_INK_GRID = 0xe4e4e4
 };
 

@@ -259,6 +259,14 @@ static void find_corners(const struct pdnn_frame *frame, const struct pdnn_label
     }
 }
 
+static void draw_band(const struct sheet *sheet, const struct pdnn_chart_line *line) {
+    struct pdnn_spot corners[4];
+    for (size_t i = 0; i < 4; i++)
+        corners[i] = end_of_line(&sheet->frame, line->band[i]);
+    if (line->band[0].x > 0)
+        pdnn_draw_path(sheet->canvas, corners, 4, true, pdnn_pen_fill(PDNN_INK_BAND));
+}
+
 /* Texts along a line interrupt it, where they cover the fewest points. */
 static void draw_lines(const struct sheet *sheet) {
     static const double height = 15;
@@ -272,13 +280,16 @@ static void draw_lines(const struct sheet *sheet) {
     for (size_t i = 0; i < chart->n_points; i++)
         if (chart->point[i].panel == sheet->panel)
             points[n_points++] = pdnn_frame_to_pixels(f, chart->point[i].spot);
-    for (int along = 0; along < 2; along++)
+    enum { BANDS, LINES, TEXTS, LAYERS };
+    for (int layer = 0; layer < LAYERS; layer++)
         for (size_t i = 0; i < chart->n_lines; i++) {
             const struct pdnn_chart_line *line = &chart->line[i];
             const struct pdnn_spot low = end_of_line(f, line->low), high = end_of_line(f, line->high);
             if (line->panel != sheet->panel || line->low.x > f->x.high || line->high.x < f->x.low)
                 continue;
-            if (!along) {
+            if (layer == BANDS) {
+                draw_band(sheet, line);
+            } else if (layer == LINES) {
                 pdnn_draw_line(
                     sheet->canvas, low.x, low.y, high.x, high.y,
                     (struct pdnn_pen){PDNN_NO_INK, PDNN_INK_LINE, line->thin ? 1 : 2, line->dashed ? 7 : 0});

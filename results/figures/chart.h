@@ -43,8 +43,9 @@ struct pdnn_chart_line {
     struct pdnn_spot low, high;
     size_t panel;
     bool dashed, thin;
-    const char *along;  /* written on the line, which must be y = c x */
-    const char *beside; /* written to the right of the frame, or in the legend of a narrow picture */
+    struct pdnn_spot band[4]; /* what it ranges over, behind all lines: corners; all 0: nothing */
+    const char *along;        /* written on the line, which must be y = c x */
+    const char *beside;       /* written to the right of the frame, or in the legend of a narrow picture */
 };
 
 /* Made by pdnn_chart_init, then filled. The ranges of the frame hold all points, and are widened by hand. The

@@ -5,6 +5,29 @@
 #include <math.h>
 #include <string.h>
 
+/* " (25 to 45)"; "" where it has no range. */
+static const char *range_text(struct pdnn_arena *arena, const struct pdnn_drawn_roof *roof) {
+    if (!(roof->low < roof->high))
+        return "";
+    return pdnn_arena_printf(arena, " (%s to %s)", pdnn_plot_number(arena, roof->low, 3),
+                             pdnn_plot_number(arena, roof->high, 3));
+}
+
+/* What a pattern of a dtype ranges over: joined measurements, in both states. */
+static void find_range(const struct pdnn_ceilings *ceilings, const struct pdnn_ceiling *of,
+                       struct pdnn_drawn_roof *roof) {
+    roof->value = roof->low = roof->high = of->value;
+    for (size_t i = 0; i < ceilings->count; i++) {
+        const struct pdnn_ceiling *row = &ceilings->row[i];
+        const bool several = row->measurements > 1;
+        if (row->threads != of->threads || strcmp(row->kind, of->kind) != 0 ||
+            strcmp(row->pattern, of->pattern) != 0 || strcmp(row->dtype, of->dtype) != 0)
+            continue;
+        roof->low = fmin(roof->low, several ? row->low : row->value);
+        roof->high = fmax(roof->high, several ? row->high : row->value);
+    }
+}
+
 /* Adds the FMA peak and the best of all other compute rows of a dtype, which is named if there are several.
  * Roofs are kept highest first. */
 static void add_compute(struct pdnn_roof_panel *p, const char *dtype, bool is_named, int64_t threads,
@@ -14,24 +37,61 @@ static void add_compute(struct pdnn_roof_panel *p, const char *dtype, bool is_na
         const struct pdnn_ceiling *row = &p->ceilings->row[i];
         const int other = strcmp(row->pattern, "fma") != 0;
         if (row->threads == threads && strcmp(row->kind, "compute") == 0 && strcmp(row->dtype, dtype) == 0 &&
-            (!best[other] || best[other]->value < row->value))
+            strcmp(row->state, PDNN_CEILING_FAR) != 0 && (!best[other] || best[other]->value < row->value))
             best[other] = row;
     }
     for (int other = 0; other < 2; other++) {
         if (!best[other])
             continue;
-        const double gflops = best[other]->value;
+        struct pdnn_drawn_roof roof;
+        find_range(p->ceilings, best[other], &roof);
         const bool is_gemm = strncmp(best[other]->pattern, "gemm-", 5) == 0;
         const char *what = other ? pdnn_arena_printf(arena, is_gemm ? "best GEMM (%s)" : "compute (%s)",
                                                      best[other]->pattern + (is_gemm ? 5 : 0))
                                  : "FMA peak";
+        roof.name = roof.text =
+            pdnn_arena_printf(arena, "%s%s%s %s GFLOP/s%s", is_named ? dtype : "", is_named ? " " : "", what,
+                              pdnn_plot_number(arena, roof.value, 3), range_text(arena, &roof));
         size_t at = p->n_compute++;
-        for (; at > 0 && p->compute[at - 1].gflops < gflops; at--)
+        for (; at > 0 && p->compute[at - 1].value < roof.value; at--)
             p->compute[at] = p->compute[at - 1];
-        p->compute[at].gflops = gflops;
-        p->compute[at].text =
-            pdnn_arena_printf(arena, "%s%s%s %s GFLOP/s", is_named ? dtype : "", is_named ? " " : "", what,
-                              pdnn_plot_number(arena, gflops, 3));
+        p->compute[at] = roof;
+    }
+    for (size_t at = 0; at < p->n_compute; at++)
+        p->compute[at].dashed = at > 0;
+}
+
+/* The pattern that gave the best rate, at the level itself or at one further out. */
+static const char *best_pattern(const struct pdnn_roof_panel *p, double gbs) {
+    const char *pattern = "";
+    for (size_t k = p->ceilings->count; k-- > 0;)
+        if (strcmp(p->ceilings->row[k].kind, "bandwidth") == 0 && p->ceilings->row[k].value == gbs)
+            pattern = p->ceilings->row[k].pattern;
+    return pattern;
+}
+
+static void add_slanted(struct pdnn_roof_panel *p, int64_t threads, struct pdnn_arena *arena) {
+    static const double apart = 1.05;
+    struct pdnn_roofs low, high;
+    pdnn_roofs_range(p->ceilings, threads, &low, &high);
+    for (size_t i = 0; i < p->roofs.n_levels; i++) {
+        const struct pdnn_roof_level *level = &p->roofs.level[i];
+        const bool differ = level->gbs > apart * level->read_gbs,
+                   is_drawn[] = {p->has_infer && differ, p->has_train || !differ};
+        for (int best = 0; best < 2; best++) {
+            if (!is_drawn[best])
+                continue;
+            struct pdnn_drawn_roof *roof = &p->slanted[p->n_slanted++];
+            roof->value = best ? level->gbs : level->read_gbs;
+            roof->low = best ? low.level[i].gbs : low.level[i].read_gbs;
+            roof->high = best ? high.level[i].gbs : high.level[i].read_gbs;
+            roof->dashed = best && is_drawn[0];
+            roof->name = best ? level->name : pdnn_arena_printf(arena, "%s reads", level->name);
+            if (!roof->dashed)
+                roof->text = pdnn_arena_printf(
+                    arena, "%s %s GB/s (%s)%s", level->name, pdnn_plot_number(arena, roof->value, 3),
+                    best ? best_pattern(p, level->gbs) : "read", range_text(arena, roof));
+        }
     }
 }
 
@@ -56,11 +116,7 @@ static enum pdnn_status find_roofs(struct pdnn_roof_panel *p, struct pdnn_arena 
     for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++)
         if (p->has_dtype[d])
             add_compute(p, pdnn_dtype_name(d), n_dtypes > 1, threads, arena);
-    p->slowest_gbs = INFINITY;
-    for (size_t i = 0; i < p->roofs.n_levels; i++) {
-        p->slowest_gbs = fmin(p->slowest_gbs, p->roofs.level[i].gbs);
-        p->fastest_gbs = fmax(p->fastest_gbs, p->roofs.level[i].gbs);
-    }
+    add_slanted(p, threads, arena);
     return PDNN_OK;
 }
 
@@ -83,6 +139,9 @@ static enum pdnn_status find_panels(struct pdnn_roof_panels *panels, const bool 
             continue;
         const char *dtype =
             pdnn_selection_get(selection, at, pdnn_results_setting(results, PDNN_SETTING_DTYPE));
+        const char *mode =
+            pdnn_selection_get(selection, at, pdnn_results_setting(results, PDNN_SETTING_MODE));
+        *(strcmp(mode, "train") == 0 ? &all[of[at]].has_train : &all[of[at]].has_infer) = true;
         for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++)
             all[of[at]].has_dtype[d] |= strcmp(*dtype ? dtype : "f32", pdnn_dtype_name(d)) == 0;
         pdnn_plot_tally_add(&all[of[at]].rows, pdnn_plot_notes(selection, at));
@@ -132,12 +191,11 @@ static void start_table(const struct pdnn_roof_panels *panels, const char *names
                                          "kind name #intensity_flop_per_byte #gflops #bw_gbs %s%s", names,
                                          panels->count > 1 ? " " PDNN_RESULTS_KEY " threads" : ""));
     for (const struct pdnn_roof_panel *p = panels->panel; p < panels->panel + panels->count; p++)
-        for (size_t i = 0, n = p->roofs.n_levels; i < n + p->n_compute; i++) {
-            const char *const texts[] = {i < n ? "bandwidth" : "compute",
-                                         i < n ? p->roofs.level[i].name : p->compute[i - n].text};
+        for (size_t i = 0, n = p->n_slanted; i < n + p->n_compute; i++) {
+            const struct pdnn_drawn_roof *roof = i < n ? &p->slanted[i] : &p->compute[i - n];
+            const char *const texts[] = {i < n ? "bandwidth" : "compute", roof->name};
             const size_t row = pdnn_table_add_texts(data, 2, texts);
-            pdnn_table_set_number(data, row, i < n ? BW_GBS : GFLOPS,
-                                  i < n ? p->roofs.level[i].gbs : p->compute[i - n].gflops);
+            pdnn_table_set_number(data, row, i < n ? BW_GBS : GFLOPS, roof->value);
             if (panels->count > 1)
                 pdnn_picture_fill(panels->in, data->n_columns - 2, p->name, p->threads);
         }
@@ -185,9 +243,10 @@ static void make_room_for_texts(const struct pdnn_roof_panels *panels, struct pd
         left = down = false;
         for (size_t panel = 0; panel < panels->count; panel++) {
             const struct pdnn_roof_panel *p = &panels->panel[panel];
-            for (size_t i = 0; i < p->roofs.n_levels; i++) {
-                const double gbs = p->roofs.level[i].gbs;
-                const bool fits = free_pixels(chart, panel, gbs, p->peak_gflops) >= room;
+            for (size_t i = 0; i < p->n_slanted; i++) {
+                const double gbs = p->slanted[i].value;
+                const bool fits =
+                    !p->slanted[i].text || free_pixels(chart, panel, gbs, p->peak_gflops) >= room;
                 left |= !fits && f->x.low >= f->y.low / gbs;
                 down |= !fits && f->x.low < f->y.low / gbs;
             }
@@ -203,11 +262,13 @@ static void choose_ranges(const struct pdnn_roof_panels *panels, struct pdnn_cha
     pdnn_chart_fit(chart);
     for (size_t k = 0; k < panels->count; k++) {
         const struct pdnn_roof_panel *p = &panels->panel[k];
-        left = fmin(left, p->peak_gflops / p->fastest_gbs);
-        right = fmax(right, p->peak_gflops / p->slowest_gbs);
+        for (size_t i = 0; i < p->n_slanted; i++) {
+            left = fmin(left, p->peak_gflops / p->slanted[i].value);
+            right = fmax(right, p->peak_gflops / p->slanted[i].value);
+        }
         least_peak = fmin(least_peak, p->peak_gflops);
         if (p->n_compute)
-            least_roof = fmin(least_roof, p->compute[p->n_compute - 1].gflops);
+            least_roof = fmin(least_roof, p->compute[p->n_compute - 1].value);
         peak = fmax(peak, p->peak_gflops);
     }
     f->x.low = fmin(f->x.low / 1.2, left / 12);
@@ -217,31 +278,44 @@ static void choose_ranges(const struct pdnn_roof_panels *panels, struct pdnn_cha
     make_room_for_texts(panels, chart);
 }
 
-/* A bandwidth is named with the pattern that gave it, at the level itself or at one further out. */
+static struct pdnn_spot low_end(const struct pdnn_frame *f, double gbs) {
+    const double x = fmax(f->x.low, f->y.low / gbs);
+    return (struct pdnn_spot){x, x * gbs};
+}
+
 static void put_lines(const struct pdnn_roof_panel *p, size_t panel, struct pdnn_chart *chart) {
     const struct pdnn_frame *f = &chart->frame;
-    for (size_t i = 0; i < p->roofs.n_levels; i++) {
-        const struct pdnn_roof_level *level = &p->roofs.level[i];
-        const double x = fmax(f->x.low, f->y.low / level->gbs);
-        const char *pattern = "";
-        for (size_t k = p->ceilings->count; k-- > 0;)
-            if (strcmp(p->ceilings->row[k].kind, "bandwidth") == 0 && p->ceilings->row[k].value == level->gbs)
-                pattern = p->ceilings->row[k].pattern;
+    const double peak = p->peak_gflops;
+    double fastest = 0;
+    for (size_t i = 0; i < p->n_slanted; i++) {
+        const struct pdnn_drawn_roof *roof = &p->slanted[i];
+        fastest = fmax(fastest, roof->value);
         struct pdnn_chart_line *line =
-            pdnn_chart_add_line(chart, (struct pdnn_spot){x, x * level->gbs},
-                                (struct pdnn_spot){p->peak_gflops / level->gbs, p->peak_gflops});
+            pdnn_chart_add_line(chart, low_end(f, roof->value), (struct pdnn_spot){peak / roof->value, peak});
         line->panel = panel;
-        line->along = pdnn_arena_printf(chart->arena, "%s %s GB/s (%s)", level->name,
-                                        pdnn_plot_number(chart->arena, level->gbs, 3), pattern);
+        line->dashed = roof->dashed;
+        line->along = roof->text;
+        if (roof->low < roof->high)
+            memcpy(line->band,
+                   (struct pdnn_spot[]){low_end(f, roof->low),
+                                        {peak / roof->low, peak},
+                                        {peak / roof->high, peak},
+                                        low_end(f, roof->high)},
+                   sizeof line->band);
     }
     for (size_t i = 0; i < p->n_compute; i++) {
-        const double gflops = p->compute[i].gflops;
-        struct pdnn_chart_line *line =
-            pdnn_chart_add_line(chart, (struct pdnn_spot){gflops / p->fastest_gbs, gflops},
-                                (struct pdnn_spot){f->x.high, gflops});
+        const struct pdnn_drawn_roof *roof = &p->compute[i];
+        const double from = roof->value / fastest, to = f->x.high;
+        struct pdnn_chart_line *line = pdnn_chart_add_line(chart, (struct pdnn_spot){from, roof->value},
+                                                           (struct pdnn_spot){to, roof->value});
         line->panel = panel;
-        line->dashed = i > 0;
-        line->beside = p->compute[i].text;
+        line->dashed = roof->dashed;
+        line->beside = roof->text;
+        if (roof->low < roof->high)
+            memcpy(line->band,
+                   (struct pdnn_spot[]){
+                       {from, roof->low}, {to, roof->low}, {to, roof->high}, {from, roof->high}},
+                   sizeof line->band);
     }
 }
 
@@ -286,6 +360,22 @@ void pdnn_roof_panels_put(const struct pdnn_roof_panels *panels, const char *wha
     chart->x_title = "operational intensity (FLOP per byte of compulsory traffic)";
     chart->y_title = "performance (GFLOP/s)";
     chart->n_panels = panels->count;
+    bool has_band = false, has_reads = false, has_both = false;
+    for (size_t k = 0; k < panels->count; k++)
+        for (size_t i = 0; i < panels->panel[k].n_slanted; i++) {
+            const struct pdnn_drawn_roof *roof = &panels->panel[k].slanted[i];
+            has_band |= roof->low < roof->high;
+            has_reads |= strstr(roof->name, "reads") != NULL;
+            has_both |= roof->dashed;
+        }
+    chart->caption = pdnn_arena_printf(
+        chart->arena, "%s%s%s%s", chart->caption,
+        has_reads ? "\nSlanted lines are of reads, for inference" : "",
+        !has_reads ? ""
+        : has_both ? ", and dashed of the fastest pattern, for training; pct_of_roof weighs a row's own mix."
+                   : "; pct_of_roof weighs a row's own mix of reads and writes.",
+        has_band ? "\nBands are what several measurements of a roof range over, with threads near and far."
+                 : "");
     choose_ranges(panels, chart);
     for (size_t panel = 0; panel < panels->count; panel++) {
         const struct pdnn_roof_panel *p = &panels->panel[panel];

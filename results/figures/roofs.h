@@ -6,7 +6,15 @@
 #include "results/figures/picture.h"
 #include "results/rows/roofline.h"
 
-enum { PDNN_ROOF_LINES_MAX = 2 * PDNN_DTYPE_COUNT };
+enum { PDNN_ROOF_LINES_MAX = 2 * PDNN_DTYPE_COUNT, PDNN_ROOF_SLANTS_MAX = 2 * PDNN_ROOF_LEVELS };
+
+/* A roof as it is drawn, named by its text unless that is NULL, with what it ranges over where measurements
+ * were joined, else the same. */
+struct pdnn_drawn_roof {
+    const char *name, *text;
+    double value, low, high; /* GFLOP/s or GB/s */
+    bool dashed;
+};
 
 /* The roofs of one panel. */
 struct pdnn_roof_panel {
@@ -17,12 +25,13 @@ struct pdnn_roof_panel {
     struct pdnn_plot_tally rows;
     size_t otherwise; /* of them with another thread count, for which there are no roofs */
     struct pdnn_roofs roofs;
-    double peak_gflops, slowest_gbs, fastest_gbs; /* the highest; of the levels */
-    struct pdnn_compute_roof {
-        const char *text;
-        double gflops;
-    } compute[PDNN_ROOF_LINES_MAX]; /* highest first */
-    size_t n_compute;
+    double peak_gflops; /* the highest */
+    bool has_train, has_infer;
+    /* of each level what reads reach, for models that infer, and the best pattern, for those that train,
+     * where these differ: models that only read reach no more than reads do */
+    struct pdnn_drawn_roof slanted[PDNN_ROOF_SLANTS_MAX];
+    struct pdnn_drawn_roof compute[PDNN_ROOF_LINES_MAX]; /* highest first */
+    size_t n_slanted, n_compute;
 };
 
 struct pdnn_roof_panels {

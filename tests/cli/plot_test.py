@@ -582,6 +582,34 @@ class Data(Case):
     def test_too_many_directories(self):
         self.assertIn("plot speedup takes at most 2 result directories", self.plot("speedup", "pair", "pairs", "slow", expect=2).stderr)
 
+    def test_roofs_are_of_what_models_do(self):
+        """Inference only reads: it has the lines of reads, and training those of the fastest pattern; where that is the same, one line."""
+        lines = {"infer": [("L1 reads", "140"), ("DRAM", "18")], "train": [("L1", "210"), ("DRAM", "18")],
+                 "both": [("L1 reads", "140"), ("L1", "210"), ("DRAM", "18")]}
+        for name, expected in lines.items():
+            text = PAIR_RESULTS if name == "infer" else PAIR_RESULTS.replace(",infer,", ",train,", 1 if name == "both" else -1)
+            self.tables(name, text, PAIR_OPS)
+            self.write(os.path.join(name, "ceilings.csv"), CEILINGS + "bandwidth,update,,L1,1,32768,210,20,210,5\n")
+            self.assertEqual([(row["name"], row["bw_gbs"]) for row in self.data("roofline", name) if row["kind"] == "bandwidth"], expected)
+            picture = self.picture("roofline", name)
+            self.assertEqual("Slanted lines are of reads, for inference" in picture, name != "train")
+            self.assertEqual(", and dashed of the fastest pattern" in picture, name == "both")
+            self.assertNotIn("#d6dbe2", picture)
+            self.assertNotIn("Bands are", picture)
+
+    def test_roofs_have_bands(self):
+        """A band behind each roof that is known from several measurements, or in both states; one that is known from one has none."""
+        header, peak, gemm, *levels = CEILINGS.splitlines()
+        self.tables("band", PAIR_RESULTS, PAIR_OPS)
+        self.write("band/ceilings.csv", "\n".join([header + ",measurements,state", peak + ",2,near", gemm + ",1,near", *(row + ",1,near" for row in levels),
+                                                  *(row.replace(",18,", ",24,") + ",1,far" for row in (peak, gemm, *levels)),
+                                                  "probe,handoff,,,1,0,100,99,101,5,1,near", "probe,handoff,,,1,0,400,99,101,5,1,far", ""]))
+        picture = self.picture("roofline", "band")
+        self.assertEqual(picture.count("#d6dbe2"), 2)
+        for text in ("FMA peak 100 GFLOP/s (90 to 110)", "best GEMM (onednn) 90 GFLOP/s", "L1 130 GB/s (read)", "DRAM 18 GB/s (read) (18 to 24)"):
+            self.assertIn(f">{text}<", picture)
+        self.assertIn("Bands are", picture)
+
     def test_roofs_of_their_own(self):
         """A panel for each directory and number of threads that ceilings.csv has roofs for."""
         self.tables("two", PAIR_RESULTS.replace("infer,f32,1,ok,2000", "infer,f32,2,ok,2000"), PAIR_OPS)

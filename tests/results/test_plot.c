@@ -81,7 +81,7 @@ static void test_plot_roofline_draws_both(void **state) {
                                        "FMA peak 163 GFLOP/s",
                                        "best GEMM (onednn) 148 GFLOP/s",
                                        "DRAM 35.2 GB/s (read)",
-                                       "L2 181 GB/s (copy)",
+                                       "L2 90.5 GB/s (read)",
                                        "A Fast &amp; &quot;New&quot; CPU, 2 threads, f32, 2026-05-01",
                                        "1 of the models ran with other threads",
                                        "1 row without a rate left out",
