@@ -287,9 +287,7 @@ static void fill_data(struct picture *p) {
     const char *names = "";
     const size_t n = 1 + p->keys.count;
     for (size_t k = 0; k < n; k++)
-        names =
-            pdnn_arena_printf(&p->in->arena, "%s%s ", names,
-                              pdnn_key_column(pdnn_results_name(&p->selection->results, column_of(p, k))));
+        names = pdnn_arena_printf(&p->in->arena, "%s%s ", names, pdnn_picture_name(p->in, column_of(p, k)));
     pdnn_picture_table(
         p->in,
         pdnn_arena_printf(&p->in->arena,

@@ -99,6 +99,9 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
         if (pdnn_axes_have(&p->axes, p->keys.column[k]))
             return pdnn_fail(err, PDNN_INVALID, "%s is an axis already: name the axes with --x and --y",
                              pdnn_results_name(&selection->results, p->keys.column[k]));
+    if (pdnn_axes_have(&p->axes, p->value) || pdnn_axes_have(&p->keys, p->value))
+        return pdnn_fail(err, PDNN_INVALID, "%s cannot be the value, it is an axis or divides the picture",
+                         pdnn_results_name(&selection->results, p->value));
     return PDNN_OK;
 }
 
@@ -289,13 +292,12 @@ static void fill_data(struct picture *p) {
     const struct pdnn_grid *grid = &p->grid;
     const char *names = "";
     for (size_t k = 0; k < p->keys.count; k++)
-        names = pdnn_arena_printf(&p->in->arena, "%s%s ", names,
-                                  pdnn_key_column(pdnn_results_name(results, p->keys.column[k])));
-    pdnn_picture_table(p->in,
-                       pdnn_arena_printf(&p->in->arena, "family %s%s %s #%s +models +failed +doubtful%s",
-                                         names, pdnn_key_column(grid->x.name), pdnn_key_column(grid->y.name),
-                                         pdnn_key_column(pdnn_results_name(results, p->value)),
-                                         grid->n_ratios ? " #ratio" : ""));
+        names = pdnn_arena_printf(&p->in->arena, "%s%s ", names, pdnn_picture_name(p->in, p->keys.column[k]));
+    pdnn_picture_table(
+        p->in, pdnn_arena_printf(&p->in->arena, "family %s%s %s #%s +models +failed +doubtful%s", names,
+                                 pdnn_picture_name(p->in, p->axes.column[0]),
+                                 pdnn_picture_name(p->in, p->axes.column[1]),
+                                 pdnn_picture_name(p->in, p->value), grid->n_ratios ? " #ratio" : ""));
     const size_t n_values = grid->n_panels - grid->n_ratios;
     for (size_t i = 0; i < n_values; i++) {
         const size_t panel = grid->panel[i].row;

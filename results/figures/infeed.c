@@ -14,8 +14,8 @@ static enum pdnn_status draw(struct pdnn_picture *p, struct pdnn_err *err) {
     struct pdnn_chart *chart = &p->chart;
     size_t n_least = 0; /* points at the left edge */
     (void)err;
-    pdnn_picture_table(p, pdnn_arena_printf(&p->arena, "id #infeed_pct #%s color",
-                                            pdnn_results_name(results, p->column[VALUE])));
+    pdnn_picture_table(
+        p, pdnn_arena_printf(&p->arena, "id #infeed_pct #%s color", pdnn_picture_name(p, p->column[VALUE])));
     for (size_t i = 0; i < p->selection.count; i++) {
         const double waits = pdnn_selection_number(&p->selection, i, p->column[WAITS]),
                      value = pdnn_selection_number(&p->selection, i, p->column[VALUE]);

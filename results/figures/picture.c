@@ -72,8 +72,18 @@ void pdnn_picture_table(struct pdnn_picture *picture, const char *names) {
         name += column.kind != PDNN_KIND_TEXT;
         size_t length = strcspn(name, " ");
         column.name = memcpy(pdnn_arena_alloc(&picture->arena, length + 1, 1), name, length);
+        while (pdnn_table_find(&picture->data, column.name) != SIZE_MAX)
+            column.name = pdnn_arena_printf(&picture->arena, "%s_", column.name);
         pdnn_table_add_column(&picture->data, &column);
     }
+}
+
+const char *pdnn_picture_name(struct pdnn_picture *picture, int column) {
+    char *name = pdnn_arena_strdup(&picture->arena,
+                                   pdnn_key_column(pdnn_results_name(&picture->selection.results, column)));
+    for (char *at = name; *at; at++)
+        *at = strchr(" #+", *at) ? '_' : *at;
+    return name;
 }
 
 /* Fills the last row's columns from `first` to the one before `end`. */

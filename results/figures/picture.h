@@ -110,6 +110,9 @@ size_t pdnn_picture_pair_row(const struct pdnn_picture *picture, size_t other, s
  * and a '+' before one of counts: "id #bytes #bus_gbs color". */
 void pdnn_picture_table(struct pdnn_picture *picture, const char *names);
 
+/* What that table calls a column of results.csv: its name in files, as one word. */
+const char *pdnn_picture_name(struct pdnn_picture *picture, int column);
+
 /* The chart's point of a chosen row, colored by that column. */
 struct pdnn_chart_point pdnn_picture_place(const struct pdnn_picture *picture, size_t at,
                                            struct pdnn_spot spot, int color);

@@ -231,6 +231,11 @@ enum pdnn_status pdnn_axes_parse(const struct pdnn_selection *selection, const c
         if (pdnn_results_ask(&selection->results, key, true, &parsed.column[parsed.count++], err) != PDNN_OK)
             return err->status;
     }
+    for (size_t k = 0; k < parsed.count; k++)
+        for (size_t before = 0; before < k; before++)
+            if (parsed.column[before] == parsed.column[k])
+                return pdnn_fail(err, PDNN_INVALID, "'%.64s' names %.64s twice", text,
+                                 pdnn_results_name(&selection->results, parsed.column[k]));
     *axes = parsed;
     return PDNN_OK;
 }

@@ -109,6 +109,21 @@ class Results(Swept):
             self.write_results("small.results", [{name: row[name] for name in order} for row in rows])
             self.assertEqual(made(), before)
 
+    def test_pictures_of_foreign_keys(self):
+        """Called as pictures call what they draw, or in several words; each once ended them by a signal."""
+        rows = self.rows("small.results", "results.csv")
+        keys = ["models", "failed", "ratio", "kind", "name", "middle", "my key", "#x"]
+        self.write_results("small.results", [{**dict(list(row.items())[:6]), **{key: number % 3 for key in keys}, **row} for number, row in enumerate(rows)])
+        shutil.copytree(self.path("small.results"), self.path("other"))
+        for key in keys:
+            for options in (["heatmap", "small.results", f"--x={key}", "--y", "nodes"], ["boxes", "small.results", f"--by={key}"],
+                            ["heatmap", "small.results", "other", "--x", "layers", "--y", "nodes", f"--by={key}"]):
+                with self.subTest(options):
+                    self.paradnn("plot", *options, "--value", "gflops", "--format", "svg", "-o", "out.svg", expect=0)
+        for options, said in ((["heatmap", "--x", "nodes", "--y", "layers", "--value", "nodes"], "nodes cannot be the value, it is an axis or divides the picture"),
+                              (["boxes", "--by", "run_mode,mode"], "'run_mode,mode' names mode twice")):
+            self.assertEqual(self.paradnn("plot", options[0], "small.results", *options[1:], expect=2).stderr, f"paradnn: {said}\n")
+
     def test_wide_tables(self):
         shutil.copytree(self.path("small.results"), self.path("other"))
         for name, count in (("small.results", 700), ("other", 800)):

@@ -336,6 +336,7 @@ static void test_axes_parse_refuses(void **state) {
     } rows[] = {
         {"batch,node", "results.csv has no hyper-parameter or run setting 'node', did you mean 'nodes'?"},
         {"", "results.csv has no hyper-parameter or run setting ''"},
+        {"batch,nodes,batch", "'batch,nodes,batch' names batch twice"},
         {"batch,batch,batch,batch,batch,batch,batch,batch,batch",
          "'batch,batch,batch,batch,batch,batch,batch,batch,batch' has more than 8 keys"},
     };
