@@ -1,9 +1,13 @@
+#define _GNU_SOURCE /* environ */
 #include "cli/job.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "base/visible.h"
 #include "gen/override.h"
+#include "runtime/driver/worker/worker.h"
+#include "runtime/host/host_openmp.h"
 #include "session/join/join.h"
 #include "session/session.h"
 
@@ -11,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Where launchers put the number of a process, from 0, and how many there are. Slurm's come last: an mpirun
  * in a job of Slurm has processes of its own, which inherit those of the step that it runs in. */
@@ -38,6 +43,41 @@ static const struct launcher *find_launcher(void) {
     return NULL;
 }
 
+/* What libraries ignore of the variables only a worker knows, which is asked where one is set for them. */
+static void ask_ignored(struct pdnn_str *ignored) {
+    struct pdnn_host host;
+    struct pdnn_worker worker = {0};
+    bool is_set = false;
+    for (char **variable = environ; *variable; variable++)
+        is_set = is_set || (pdnn_openmp_is_passed(*variable) && pdnn_openmp_library(*variable));
+    if (is_set && pdnn_host_read(&host, NULL) == PDNN_OK &&
+        pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, NULL) == PDNN_OK)
+        pdnn_str_printf(ignored, "%s", pdnn_worker_ignored(&worker));
+    pdnn_worker_stop(&worker);
+}
+
+void pdnn_cli_tell(const struct pdnn_session *session, bool has_roofs) {
+    const char *backends[PDNN_SOFTWARE_MAX + 1] = {NULL};
+    char shown[PDNN_VISIBLE_TEXT];
+    size_t n_backends = 0;
+    struct pdnn_str text = {0}, ignored = {0};
+    for (size_t i = 0; session && i < session->n_tasks; i++) {
+        const struct pdnn_task *task = &session->tasks[i];
+        const char *name = pdnn_backend_names[task->instance.setting[PDNN_SETTING_BACKEND]];
+        size_t at = 0;
+        while (at < n_backends && backends[at] != name)
+            at++;
+        if (at == n_backends && n_backends < PDNN_SOFTWARE_MAX && !task->closed)
+            backends[n_backends++] = name;
+    }
+    ask_ignored(&ignored);
+    pdnn_openmp_tell(environ, pdnn_str_text(&ignored), has_roofs || !session ? NULL : backends, &text);
+    if (text.length)
+        fprintf(stderr, "paradnn: library variables: %s\n", pdnn_visible(shown, text.text));
+    pdnn_str_finish(&text);
+    pdnn_str_finish(&ignored);
+}
+
 void pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments) {
     const struct launcher *launcher = find_launcher();
     *job = (struct pdnn_cli_job){.arguments = arguments, .directory = {.folder = {.fd = -1}}};
@@ -47,6 +87,8 @@ void pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_arguments *a
                                          .started_ns = pdnn_clock_ns(),
                                          .allow_slow = pdnn_argument(arguments, "allow-slow"),
                                          .no_cache = pdnn_argument(arguments, "no-cache")};
+    job->bar.tell = pdnn_cli_tell;
+    job->bar.session = &job->session;
     job->request = (struct pdnn_sweep_request){
         .session = &job->session,
         .ceilings_file = pdnn_argument(arguments, "ceilings"),

@@ -1,13 +1,12 @@
 /* paradnn: finds the command, parses its arguments, runs it, and turns its status into an exit status. Errors
  * are written to stderr here and nowhere else. Commands write only what is not an error there: progress,
  * warnings, summaries. */
-#define _GNU_SOURCE /* environ */
+#define _POSIX_C_SOURCE 200809L
 #include "base/visible.h"
 #include "cli/args/help.h"
 #include "cli/args/registry.h"
 #include "cli/print/progress.h"
 #include "cli/print/output.h"
-#include "runtime/host/host_openmp.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -22,16 +21,6 @@ enum { EXIT_FINE = 0, EXIT_SOME_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 1
 static void print_error(const struct pdnn_err *err) {
     char shown[PDNN_VISIBLE_TEXT];
     fprintf(stderr, "paradnn: %s\n", pdnn_visible(shown, err->text));
-}
-
-/* If variables are set that libraries read, says once what becomes of them. */
-static void tell_variables(void) {
-    char shown[PDNN_VISIBLE_TEXT];
-    struct pdnn_str text = {0};
-    pdnn_openmp_tell(environ, &text);
-    if (text.length)
-        fprintf(stderr, "paradnn: library variables: %s\n", pdnn_visible(shown, pdnn_str_text(&text)));
-    pdnn_str_finish(&text);
 }
 
 static int run_command(const struct pdnn_command_def *command, int argc, char **argv) {
@@ -52,8 +41,6 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
     } else if (status == PDNN_OK) {
         if (command->prints_nothing)
             pdnn_interrupt_survive_readers();
-        if (command->resolves_threads && !pdnn_argument(&arguments, "quiet"))
-            tell_variables();
         status = command->run(&arguments, &err);
     }
     pdnn_arguments_finish(&arguments);

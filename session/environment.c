@@ -54,18 +54,25 @@ static void add_host(struct list *list, const struct pdnn_host *host) {
     }
 }
 
+/* The name of a variable as that of a fact. */
+static const char *key_of(struct list *list, const char *name, size_t length) {
+    char *key = pdnn_arena_printf(list->arena, "%.*s", (int)length, name);
+    for (char *at = key; *at; at++)
+        *at = (char)tolower(*at);
+    return key;
+}
+
 /* What the worker's OpenMP runtime is told, and which settings result. */
-static void add_openmp(struct list *list, const struct pdnn_host *host, const char *places) {
+static void add_openmp(struct list *list, const struct pdnn_host *host, const char *places,
+                       const char *ignored) {
     struct pdnn_str setting = {0}, obeyed = {0}, overridden = {0};
     for (size_t i = 0; pdnn_host_setting(i, host, environ, &setting); i++) {
         size_t name = strcspn(pdnn_str_text(&setting), "=");
-        char *key = pdnn_arena_printf(list->arena, "%.*s", (int)name, pdnn_str_text(&setting));
-        for (char *at = key; *at; at++)
-            *at = (char)tolower(*at);
+        const char *key = key_of(list, pdnn_str_text(&setting), name);
         add_text(list, key, pdnn_str_text(&setting) + name + 1, strcmp(key, "omp_num_threads") != 0);
         pdnn_str_clear(&setting);
     }
-    pdnn_openmp_sort(environ, &obeyed, &overridden);
+    pdnn_openmp_sort(environ, ignored, &obeyed, &overridden);
     add_text(list, "openmp_obeyed", pdnn_str_text(&obeyed), false);
     add_text(list, "openmp_overridden", pdnn_str_text(&overridden), false);
     add_whole(list, "threads_all", (uint64_t)host->threads_all, false);
@@ -75,31 +82,18 @@ static void add_openmp(struct list *list, const struct pdnn_host *host, const ch
     pdnn_str_finish(&overridden);
 }
 
-/* Variables that change what a library computes or how fast: each is an identity fact, "" if unset. oneDNN
- * reads the first name that is set. */
-static const struct {
-    const char *key, *names[2];
-} variables[] = {
-    {"onednn_cpu_isa_hints", {"ONEDNN_CPU_ISA_HINTS", "DNNL_CPU_ISA_HINTS"}},
-    {"onednn_default_fpmath_mode", {"ONEDNN_DEFAULT_FPMATH_MODE", "DNNL_DEFAULT_FPMATH_MODE"}},
-    {"openblas_coretype", {"OPENBLAS_CORETYPE", NULL}},
-    {"openblas_l2_size", {"OPENBLAS_L2_SIZE", NULL}},
-};
-
-/* All variables that the libraries might read as one text, then those that are identity. */
-static void add_variables(struct list *list) {
+/* All variables that the libraries might read as one text, then those that change what is computed or how
+ * fast: each is an identity fact, "" if unset. */
+static void add_variables(struct list *list, const char *ignored) {
+    const char *name, *value;
     struct pdnn_str text = {0};
     for (char **variable = environ; *variable; variable++)
         if (pdnn_openmp_is_variable(*variable))
             pdnn_str_printf(&text, "%s%s", text.length ? " " : "", *variable);
     add_text(list, "library_variables", pdnn_str_text(&text), false);
     pdnn_str_finish(&text);
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *value = getenv(variables[i].names[0]);
-        if (!value && variables[i].names[1])
-            value = getenv(variables[i].names[1]);
-        add_text(list, variables[i].key, value ? value : "", true)->variable = variables[i].names[0];
-    }
+    for (size_t i = 0; pdnn_openmp_setting(i, environ, ignored, &name, &value); i++)
+        add_text(list, key_of(list, name, strlen(name)), value, true)->variable = name;
 }
 
 /* Starts a worker and asks what it binds its threads to. If it dies meanwhile, another is asked, as with a
@@ -136,8 +130,8 @@ enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, stru
         for (size_t i = 0; i < software->count; i++)
             add_text(&list, pdnn_arena_printf(arena, "backend_%s", software->row[i].backend),
                      software->row[i].version, true);
-        add_openmp(&list, &session->host, places);
-        add_variables(&list);
+        add_openmp(&list, &session->host, places, pdnn_worker_ignored(&worker));
+        add_variables(&list, pdnn_worker_ignored(&worker));
         add_whole(&list, "seed", session->spec.seed, true);
         add_whole(&list, "limit_memory_bytes", session->memory_limit_bytes, false);
         add_whole(&list, "limit_time_ns", session->spec.limits.time_ns, false);

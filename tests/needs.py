@@ -29,7 +29,8 @@ def missing(*programs):
 
 def quiet():
     """Our environment without the variables that libraries read, of which the program would say what becomes of them."""
-    read = ("OMP_", "GOMP_", "KMP_", "ONEDNN_", "DNNL_", "OPENBLAS_", "HWLOC_", "SLURM_CPUS_", "PBS_N", "NSLOTS", "LSB_DJOB_")
+    read = ("OMP_", "GOMP_", "KMP_", "ONEDNN_", "DNNL_", "OPENBLAS_", "HWLOC_", "SLURM_CPUS_", "PBS_N", "NSLOTS", "LSB_DJOB_",
+            "LD_", "GLIBC_TUNABLES", "MALLOC_")
     return {name: value for name, value in os.environ.items() if not name.startswith(read)}
 
 

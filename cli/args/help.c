@@ -62,10 +62,13 @@ static const struct pdnn_help_row environment_rows[] = {
     {"OMP_WAIT_POLICY", "if set, how threads wait; otherwise actively"},
     {"OMP_*, GOMP_*, KMP_*",
      "the others do not place threads: each thread is bound to a core of its own, within the affinity mask and "
-     "cgroup of the process; a message on stderr says which variables are obeyed and which overridden, and why"},
+     "cgroup of the process; a message on stderr says which variables are obeyed and which are not, and why, before "
+     "something is measured"},
     {"ONEDNN_*, DNNL_*, OPENBLAS_*",
      "passed on and part of the directory's identity where they change what is computed or how fast; overridden "
      "where they would slow down what is measured, or say what a run setting says (ONEDNN_MAX_CPU_ISA: isa)"},
+    {"LD_PRELOAD, LD_LIBRARY_PATH, GLIBC_TUNABLES, MALLOC_*",
+     "part of the directory's identity, since they decide which code runs and how memory is allocated"},
     {"PARADNN_NO_CACHE", "if set and not empty, the same as --no-cache"},
     {"PARADNN_WORKER", "if set, the worker program to start; otherwise the one of the same build"},
     {0},

@@ -62,8 +62,6 @@ struct pdnn_command_def {
     size_t n_options;
     const struct pdnn_help_row *examples;
     size_t n_examples;
-    /* `threads: all` means something to this command, so it says what becomes of OpenMP's variables. */
-    bool resolves_threads;
     /* Its results are files only, so a closed stdout is no reason to fail. */
     bool prints_nothing;
     /* Runs the command; *arguments->some_failed: it ran to the end, but something failed (exit status 1). */

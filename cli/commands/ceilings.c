@@ -1,5 +1,6 @@
 #include "base/memory.h"
 #include "base/paths/target.h"
+#include "cli/job.h"
 #include "cli/print/progress.h"
 #include "cli/print/output.h"
 #include "session/session.h"
@@ -147,6 +148,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         return err->status;
     struct pdnn_progress bar;
     const struct pdnn_session_hooks hooks = pdnn_progress_hooks(&bar);
+    bar.tell = pdnn_cli_tell;
     char cache[PDNN_KEPT_PATH];
     pdnn_session_cache(pdnn_argument(arguments, "no-cache"), cache);
     const struct pdnn_ceilings_job request = {&host, threads, n_threads, seconds, time_limit_ns, cache, true};
@@ -159,5 +161,4 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-PDNN_COMMAND(ceilings, PDNN_COMMANDS_MEASURE, "", "Measures the machine's roofs.", .run = run,
-             .resolves_threads = true);
+PDNN_COMMAND(ceilings, PDNN_COMMANDS_MEASURE, "", "Measures the machine's roofs.", .run = run);

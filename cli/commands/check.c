@@ -143,6 +143,7 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
         report(check, task->id, SKIP, task->closed ? session->rows[at].reason : reason, NULL, 0);
         return PDNN_OK;
     }
+    pdnn_progress_tell(&check->job.bar, false);
     if (check->worker.isa != isa)
         pdnn_worker_stop(&check->worker);
     if (!check->worker.pid &&
@@ -196,5 +197,4 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
 }
 
 PDNN_COMMAND(check, PDNN_COMMANDS_MEASURE, "ID|SPEC...",
-             "Compares a backend with the reference, tensor by tensor.", .run = run,
-             .resolves_threads = true);
+             "Compares a backend with the reference, tensor by tensor.", .run = run);

@@ -301,5 +301,4 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
 }
 
 PDNN_COMMAND(compose, PDNN_COMMANDS_MEASURE, "SPEC...",
-             "Gives the times of models as sums over their operators, measured once.", .run = run,
-             .resolves_threads = true);
+             "Gives the times of models as sums over their operators, measured once.", .run = run);

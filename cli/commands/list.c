@@ -296,4 +296,4 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
 }
 
 PDNN_COMMAND(list, PDNN_COMMANDS_FIRST, "SPEC|ID...", "Lists instances with their costs; runs nothing.",
-             .run = run, .resolves_threads = true);
+             .run = run);

@@ -285,4 +285,4 @@ static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, st
 }
 
 PDNN_COMMAND(run, PDNN_COMMANDS_FIRST, "ID|SPEC...", "Runs single instances and shows where their time goes.",
-             .run = run_instances, .resolves_threads = true);
+             .run = run_instances);

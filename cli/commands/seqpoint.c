@@ -238,5 +238,4 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
 }
 
 PDNN_COMMAND(seqpoint, PDNN_COMMANDS_MEASURE, "SPEC|ID|DIR [DIR]",
-             "Projects an epoch of a sequence model from a few of its iterations.", .run = run,
-             .resolves_threads = true);
+             "Projects an epoch of a sequence model from a few of its iterations.", .run = run);

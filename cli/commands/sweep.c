@@ -439,4 +439,4 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
 }
 
 PDNN_COMMAND(sweep, PDNN_COMMANDS_FIRST, "SPEC...", "Runs all instances of specs and writes their tables.",
-             .run = run, .resolves_threads = true, .prints_nothing = true);
+             .run = run, .prints_nothing = true);

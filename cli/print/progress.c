@@ -105,8 +105,17 @@ static void note(void *user, const char *text) {
         print(user, "", text);
 }
 
+void pdnn_progress_tell(struct pdnn_progress *bar, bool has_roofs) {
+    if (bar->tell && !bar->quiet && !bar->has_told) {
+        clear(bar);
+        bar->tell(bar->session, has_roofs);
+    }
+    bar->has_told = true;
+}
+
 static void show_roofs(void *bar, double fraction, int64_t threads, double seconds_left) {
     char what[64];
+    pdnn_progress_tell(bar, true);
     snprintf(what, sizeof what, "measuring the roofs at %" PRId64 " thread%s", threads,
              threads == 1 ? "" : "s");
     show(bar, fraction, what, seconds_left, "");
@@ -114,6 +123,7 @@ static void show_roofs(void *bar, double fraction, int64_t threads, double secon
 
 static void show_work(void *bar, const char *name, size_t done, size_t all, double seconds_left) {
     char what[128];
+    pdnn_progress_tell(bar, false);
     snprintf(what, sizeof what, "%zu of %zu %s", done, all, name);
     show(bar, all ? (double)done / (double)all : 0, what, seconds_left, "");
 }
@@ -150,6 +160,8 @@ static void show_visits(void *user, const struct pdnn_sweep_progress *visits) {
     char what[64], label[PDNN_ID_TEXT];
     if (!visits->visits_planned || bar->quiet)
         return;
+    if (visits->visits_done < visits->visits_planned)
+        pdnn_progress_tell(bar, false);
     print_preface(bar);
     snprintf(what, sizeof what, "%zu of %zu visits", visits->visits_done, visits->visits_planned);
     snprintf(label, sizeof label, "  %s", visits->label ? visits->label : "");

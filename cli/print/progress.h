@@ -7,6 +7,8 @@
 #include "base/str.h"
 #include "session/hooks.h"
 
+struct pdnn_session;
+
 struct pdnn_progress {
     size_t width;     /* of the terminal; 0: not a terminal, or one without escape sequences */
     bool color;       /* on a terminal, unless NO_COLOR is set */
@@ -16,10 +18,17 @@ struct pdnn_progress {
     /* A text that is printed before the first visit, borrowed: what the names of instances leave out.
      * NULL or "": none, or it was printed. */
     const char *preface;
+    /* Called once, before anything is measured; has_roofs: roofs are. NULL: nothing is to be said. */
+    void (*tell)(const struct pdnn_session *session, bool has_roofs);
+    const struct pdnn_session *session; /* for it */
+    bool has_told;
 };
 
 /* Hooks that draw with this bar, which must outlive them. */
 struct pdnn_session_hooks pdnn_progress_hooks(struct pdnn_progress *bar);
+
+/* Tells, unless it was told. What shows progress calls it first. */
+void pdnn_progress_tell(struct pdnn_progress *bar, bool has_roofs);
 
 /* The signals that end a long job, as a number that it polls: 0; 1 after SIGINT, or after any number of
  * SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU and SIGHUP, which batch systems and terminals send; one more after each

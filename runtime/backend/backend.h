@@ -120,6 +120,9 @@ struct pdnn_backend_def {
      * library does not know the isa or does not respect it. */
     const char *(*isa_variable)(const struct pdnn_host *host, enum pdnn_isa isa);
     enum pdnn_status (*limit_isa)(enum pdnn_isa isa, struct pdnn_err *err);
+    /* Whether this is a variable of the library whose value it does not know or cannot follow; NULL: there is
+     * none. Called after limit_isa. */
+    bool (*ignores)(const char *name, const char *value);
     /* Prepares to compile for the threads of the options; the OpenMP pool already has that size. */
     enum pdnn_status (*open)(const struct pdnn_call_options *options, void **state, struct pdnn_err *err);
     void (*close)(void *state);

@@ -192,9 +192,20 @@ enum pdnn_status pdnn_host_read_from(const struct pdnn_host_source *source, stru
 enum pdnn_status pdnn_host_read(struct pdnn_host *host, struct pdnn_err *err) {
     static const char *const elsewhere[] = {"HWLOC_SYNTHETIC", "HWLOC_XMLFILE", "HWLOC_FSROOT"};
     const struct pdnn_host_source here = {"", NULL, environ};
-    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+    enum { ELSEWHERE = sizeof elsewhere / sizeof *elsewhere };
+    char *hidden[ELSEWHERE];
+    for (size_t i = 0; i < ELSEWHERE; i++) {
+        const char *value = getenv(elsewhere[i]);
+        hidden[i] = value ? pdnn_strdup(value) : NULL;
         unsetenv(elsewhere[i]); /* another machine's topology says nothing about this one */
-    return pdnn_host_read_from(&here, host, err);
+    }
+    const enum pdnn_status status = pdnn_host_read_from(&here, host, err);
+    for (size_t i = 0; i < ELSEWHERE; i++) {
+        if (hidden[i])
+            setenv(elsewhere[i], hidden[i], true);
+        free(hidden[i]);
+    }
+    return status;
 }
 
 enum pdnn_status pdnn_host_cores_check(const struct pdnn_host *host, struct pdnn_err *err) {

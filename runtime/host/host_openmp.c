@@ -12,6 +12,7 @@ enum effect { COUNTED, GRANTED, PASSED, MATCHED, DROPPED };
 #define NOT_READ "libgomp does not read them"
 #define TALKS    "what is measured would take longer"
 #define UNKNOWN  "paradnn does not know what they do"
+#define IGNORED  "the library does not know such a value, or has no code for it here"
 
 /* Libraries' variables without a row are dropped. What a scheduler sets is for others as well, so that it
  * stays as it is. */
@@ -55,6 +56,21 @@ static const struct row {
     {"ONEDNN_CPU_ISA_HINTS", PASSED, true, {NULL}, NULL},
     {"ONEDNN_DEFAULT_FPMATH_MODE", PASSED, true, {NULL}, NULL},
     {"ONEDNN_PRIMITIVE_CACHE_CAPACITY", PASSED, true, {NULL}, NULL},
+    {"LD_PRELOAD", PASSED, true, {NULL}, NULL},
+    {"LD_LIBRARY_PATH", PASSED, true, {NULL}, NULL},
+    {"LD_AUDIT", PASSED, true, {NULL}, NULL},
+    {"LD_BIND_NOW", PASSED, true, {NULL}, NULL},
+    {"LD_DEBUG", DROPPED, false, {NULL}, TALKS},
+    {"GLIBC_TUNABLES", PASSED, true, {NULL}, NULL},
+    {"MALLOC_ARENA_MAX", PASSED, true, {NULL}, NULL},
+    {"MALLOC_ARENA_TEST", PASSED, true, {NULL}, NULL},
+    {"MALLOC_CHECK_", PASSED, true, {NULL}, NULL},
+    {"MALLOC_CONF", PASSED, true, {NULL}, NULL}, /* of jemalloc, preloaded */
+    {"MALLOC_MMAP_MAX_", PASSED, true, {NULL}, NULL},
+    {"MALLOC_MMAP_THRESHOLD_", PASSED, true, {NULL}, NULL},
+    {"MALLOC_PERTURB_", PASSED, true, {NULL}, NULL},
+    {"MALLOC_TOP_PAD_", PASSED, true, {NULL}, NULL},
+    {"MALLOC_TRIM_THRESHOLD_", PASSED, true, {NULL}, NULL},
     {"OPENBLAS_CORETYPE", PASSED, true, {NULL}, NULL},
     {"OPENBLAS_L2_SIZE", PASSED, true, {NULL}, NULL},
     {"OPENBLAS_VERBOSE", DROPPED, false, {NULL}, TALKS},
@@ -125,7 +141,8 @@ void pdnn_openmp_counts(char *const *variables, int64_t *num_threads, int64_t *t
 
 /* Whether people are told what becomes of it. */
 static bool is_told(const char *variable) {
-    static const char *const prefixes[] = {"OMP_", "GOMP_", "KMP_", "ONEDNN_", "DNNL_", "OPENBLAS_"};
+    static const char *const prefixes[] = {"OMP_",  "GOMP_",     "KMP_",   "ONEDNN_",
+                                           "DNNL_", "OPENBLAS_", "MALLOC_"};
     bool is_told = find_row(variable) != NULL;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         is_told = is_told || strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0;
@@ -147,41 +164,86 @@ bool pdnn_openmp_is_passed(const char *variable) {
     return row && row->effect == PASSED && is_obeyed(variable);
 }
 
-void pdnn_openmp_sort(char *const *variables, struct pdnn_str *obeyed, struct pdnn_str *overridden) {
+/* Whether the worker says that a library ignores it. */
+static bool is_ignored(const char *variable, const char *ignored) {
+    return pdnn_parts_have(ignored, "\n", variable, strlen(variable));
+}
+
+/* Why a variable is not obeyed; NULL if it is, or is none. */
+static const char *refusal(const char *variable, const char *ignored) {
+    if (is_told(variable) && is_obeyed(variable))
+        return is_ignored(variable, ignored) ? IGNORED : NULL;
+    const struct row *row = find_row(variable);
+    return !is_told(variable) ? NULL : row && row->why ? row->why : UNKNOWN;
+}
+
+bool pdnn_openmp_setting(size_t index, char *const *variables, const char *ignored, const char **name,
+                         const char **value) {
+    const struct row *row = rows, *end = rows + sizeof rows / sizeof *rows;
+    /* How threads wait is among what pdnn_host_setting has. */
+    for (; row < end && (!row->is_setting || strncmp(row->name, "OMP_", 4) == 0 || index--); row++)
+        ;
+    if (row == end)
+        return false;
+    *name = row->name;
+    *value = "";
+    for (; *variables; variables++) /* the usual spelling wins, as in oneDNN */
+        if (find_row(*variables) == row && !is_ignored(*variables, ignored) &&
+            (!**value || strncmp(*variables, "DNNL_", 5) != 0))
+            *value = value_of(*variables);
+    return true;
+}
+
+const char *pdnn_openmp_library(const char *variable) {
+    return strncmp(variable, "OPENBLAS_", 9) == 0                                       ? "openblas"
+           : strncmp(variable, "ONEDNN_", 7) == 0 || strncmp(variable, "DNNL_", 5) == 0 ? "onednn"
+                                                                                        : NULL;
+}
+
+void pdnn_openmp_sort(char *const *variables, const char *ignored, struct pdnn_str *obeyed,
+                      struct pdnn_str *overridden) {
     for (; *variables; variables++) {
         if (!is_told(*variables))
             continue;
-        struct pdnn_str *list = is_obeyed(*variables) ? obeyed : overridden;
+        struct pdnn_str *list = refusal(*variables, ignored) ? overridden : obeyed;
         pdnn_str_printf(list, "%s%s", list->length ? " " : "", *variables);
     }
 }
 
-/* Why a variable is not obeyed; NULL if it is, or is none. */
-static const char *refusal(const char *variable) {
-    if (!is_told(variable) || is_obeyed(variable))
-        return NULL;
-    const struct row *row = find_row(variable);
-    return row && row->why ? row->why : UNKNOWN;
+/* Whether what becomes of the variable is told where these backends run. */
+static bool is_of(const char *variable, const char *const *backends) {
+    const char *library = pdnn_openmp_library(variable);
+    if (!library || !backends)
+        return true;
+    while (*backends && strcmp(*backends, library) != 0)
+        backends++;
+    return *backends != NULL;
 }
 
-void pdnn_openmp_tell(char *const *variables, struct pdnn_str *out) {
-    struct pdnn_str obeyed = {0}, overridden = {0};
-    pdnn_openmp_sort(variables, &obeyed, &overridden);
-    if (obeyed.length)
-        pdnn_str_printf(out, "obeyed %s", pdnn_str_text(&obeyed));
-    for (char *const *first = variables; *first; first++) {
-        const char *why = refusal(*first);
-        bool is_said = false;
-        for (char *const *before = variables; why && before < first; before++)
-            is_said = is_said || refusal(*before) == why;
-        if (!why || is_said)
-            continue;
-        pdnn_str_printf(out, "%soverridden", out->length ? "; " : "");
-        for (char *const *like = first; *like; like++)
-            if (refusal(*like) == why)
-                pdnn_str_printf(out, " %s", *like);
+/* The first variable with this refusal and all that share it, with the reason. */
+static void tell_like(char *const *first, const char *why, const char *ignored, const char *const *backends,
+                      struct pdnn_str *out) {
+    const bool is_void = why && strcmp(why, IGNORED) == 0; /* obeyed if the library knew the value */
+    pdnn_str_printf(out, "%s%s", out->length ? "; " : "",
+                    !why      ? "obeyed"
+                    : is_void ? "ignored"
+                              : "overridden");
+    for (char *const *like = first; *like; like++)
+        if (is_told(*like) && is_of(*like, backends) && refusal(*like, ignored) == why)
+            pdnn_str_printf(out, " %s", *like);
+    if (why)
         pdnn_str_printf(out, ", since %s", why);
-    }
-    pdnn_str_finish(&obeyed);
-    pdnn_str_finish(&overridden);
+}
+
+void pdnn_openmp_tell(char *const *variables, const char *ignored, const char *const *backends,
+                      struct pdnn_str *out) {
+    for (int is_refused = 0; is_refused < 2; is_refused++)
+        for (char *const *first = variables; *first; first++) {
+            const char *why = refusal(*first, ignored);
+            bool is_said = !is_told(*first) || !is_of(*first, backends) || (why != NULL) != is_refused;
+            for (char *const *before = variables; before < first && !is_said; before++)
+                is_said = is_told(*before) && is_of(*before, backends) && refusal(*before, ignored) == why;
+            if (!is_said)
+                tell_like(first, why, ignored, backends, out);
+        }
 }

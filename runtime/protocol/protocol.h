@@ -50,6 +50,8 @@ struct pdnn_welcome {
     /* If not empty: lines "NAME=value" that libraries read when they are loaded. A worker for this isa must
      * be started with them. */
     char variables[512];
+    /* Lines "NAME=value" of those that it was started with and that a library ignores. */
+    char ignored[512];
     struct pdnn_software software;
 };
 

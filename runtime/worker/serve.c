@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* environ */
 #include "runtime/worker/serve.h"
 
 #include "base/memory.h"
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void copy_text(char *to, size_t room, const char *text) {
     snprintf(to, room, "%s", text);
@@ -35,6 +37,21 @@ static void list_variables(const struct pdnn_hello *hello, struct pdnn_welcome *
             pdnn_str_printf(&lines, "%s%s", lines.length ? "\n" : "", pair);
     }
     copy_text(welcome->variables, sizeof welcome->variables, pdnn_str_text(&lines));
+    pdnn_str_finish(&lines);
+}
+
+/* Variables that make no difference, since a library knows no such value. */
+static void list_ignored(struct pdnn_welcome *welcome) {
+    struct pdnn_str lines = {0};
+    for (char **variable = environ; *variable; variable++) {
+        const char *value = strchr(*variable, '=');
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", value ? (int)(value - *variable) : 0, *variable);
+        for (const struct pdnn_backend_def *const *backend = pdnn_backends; *backend && value; backend++)
+            if ((*backend)->ignores && (*backend)->ignores(name, value + 1))
+                pdnn_str_printf(&lines, "%s%s", lines.length ? "\n" : "", *variable);
+    }
+    copy_text(welcome->ignored, sizeof welcome->ignored, pdnn_str_text(&lines));
     pdnn_str_finish(&lines);
 }
 
@@ -58,6 +75,7 @@ static enum pdnn_status answer_hello(struct pdnn_process *process, const void *b
     if (!welcome.variables[0])
         pdnn_limit_isa(process);
     list_software(&welcome.software);
+    list_ignored(&welcome);
     pdnn_limit_memory(process, hello->memory_limit_bytes);
     return pdnn_message_send(process->fd, PDNN_MESSAGE_HELLO, &part, 1, err);
 }

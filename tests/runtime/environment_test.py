@@ -34,13 +34,18 @@ def units_of_two_cores():
 
 UNITS = units_of_two_cores()
 
-# Nothing runs, but the directory still gets its facts, and the rows their threads.
+# One short visit with each library.
 SPEC = """\
 sweep: places
-run: {mode: infer, threads: %s}
+run: {mode: infer, threads: %s, backend: [onednn, openblas]}
+measure: {rounds: 1, min_samples: 1, max_time: 1ms, probe: off}
 models:
   - fc: {layers: 2, nodes: 8, input: 8, output: 4, batch: 2}
-    where: batch > 2
+"""
+ROOFS = """\
+kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions
+compute,fma,f32,,1,0,100,90,110,5
+bandwidth,read,,DRAM,1,0,18,17,19,5
 """
 
 BOTH, FIRST, SECOND = (0, 1), (0,), (1,)
@@ -81,15 +86,28 @@ VARIABLES = [
      {"ONEDNN_DEFAULT_FPMATH_MODE": OBEYED, "OPENBLAS_SOMETHING": OVERRIDDEN}, 2, BOTH),
     ({"HWLOC_SYNTHETIC": "pack:1 core:1"}, {"HWLOC_SYNTHETIC": OVERRIDDEN}, 2, BOTH),
     ({"HWLOC_XMLFILE": "/nowhere.xml"}, {"HWLOC_XMLFILE": OVERRIDDEN}, 2, BOTH),
+    ({"LD_LIBRARY_PATH": "/nowhere"}, {"LD_LIBRARY_PATH": OBEYED}, 2, BOTH),
+    ({"GLIBC_TUNABLES": "glibc.malloc.arena_max=1", "MALLOC_ARENA_MAX": "1"}, {"GLIBC_TUNABLES": OBEYED, "MALLOC_ARENA_MAX": OBEYED}, 2, BOTH),
+    ({"LD_DEBUG": "nothing", "MALLOC_WHATEVER": "1"}, {"LD_DEBUG": OVERRIDDEN, "MALLOC_WHATEVER": OVERRIDDEN}, 2, BOTH),
+    ({"OPENBLAS_CORETYPE": "Nonsense"}, {"OPENBLAS_CORETYPE": OVERRIDDEN}, 2, BOTH),
+    ({"OPENBLAS_L2_SIZE": "none"}, {"OPENBLAS_L2_SIZE": OVERRIDDEN}, 2, BOTH),
+    ({"OPENBLAS_L2_SIZE": "512"}, {"OPENBLAS_L2_SIZE": OBEYED}, 2, BOTH),
+    ({"ONEDNN_CPU_ISA_HINTS": "PREFER_XMM"}, {"ONEDNN_CPU_ISA_HINTS": OVERRIDDEN}, 2, BOTH),
+    ({"DNNL_CPU_ISA_HINTS": "no_hints"}, {"DNNL_CPU_ISA_HINTS": OBEYED}, 2, BOTH),
+    ({"ONEDNN_DEFAULT_FPMATH_MODE": "FAST"}, {"ONEDNN_DEFAULT_FPMATH_MODE": OVERRIDDEN}, 2, BOTH),
+    ({"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "16", "DNNL_PRIMITIVE_CACHE_CAPACITY": "17"},
+     {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": OBEYED, "DNNL_PRIMITIVE_CACHE_CAPACITY": OVERRIDDEN}, 2, BOTH),
 ]
 # Why they are not obeyed.
 REASONS = {"OMP_NUM_THREADS": "that is no number of threads", "OMP_PLACES": "each thread is bound to a core of its own",
            "KMP_BLOCKTIME": "libgomp does not read them", "ONEDNN_VERBOSE": "what is measured would take longer",
-           "DNNL_MAX_CPU_ISA": "the setting isa says it", "HWLOC_SYNTHETIC": "the machine that counts is this one"}
+           "DNNL_MAX_CPU_ISA": "the setting isa says it", "HWLOC_SYNTHETIC": "the machine that counts is this one", "OPENBLAS_CORETYPE": "the library does not know such a value",
+           "OPENBLAS_L2_SIZE": "the library does not know such a value", "ONEDNN_CPU_ISA_HINTS": "the library does not know such a value",
+           "ONEDNN_DEFAULT_FPMATH_MODE": "the library does not know such a value"}
 
 
 class Run:
-    """A sweep in which nothing runs, with these variables, started by the command `before`."""
+    """A sweep with these variables, started by the command `before`."""
 
     def __init__(self, variables=(), before=(), threads="all"):
         kept = needs.quiet()
@@ -97,7 +115,9 @@ class Run:
             spec, directory = os.path.join(root, "places.yaml"), os.path.join(root, "out")
             with open(spec, "w", encoding="utf-8") as file:
                 file.write(SPEC % threads)
-            done = subprocess.run([*before, PARADNN, "sweep", spec, "-o", directory], env={**kept, **dict(variables)},
+            with open(os.path.join(root, "roofs.csv"), "w", encoding="utf-8") as file:
+                file.write(ROOFS)
+            done = subprocess.run([*before, PARADNN, "sweep", spec, "-o", directory, "--ceilings", file.name], env={**kept, **dict(variables)},
                                   capture_output=True, text=True, check=False)
             self.said = done.stderr
             self.facts = {}
@@ -142,14 +162,48 @@ class EnvironmentTest(unittest.TestCase):
                 self.assertEqual(len(lines), 1 if variables else 0, run.said)
                 for name, effect in effects.items():
                     pair = f"{name}={variables[name]}"
-                    if not name.startswith("HWLOC_"):  # which are gone once the machine has been looked at
-                        self.assertIn(pair, run.facts[f"openmp_{effect}"])
+                    self.assertIn(pair, run.facts[f"openmp_{effect}"])
                     other = OBEYED if effect == OVERRIDDEN else OVERRIDDEN
                     self.assertNotIn(name, run.facts[f"openmp_{other}"])
                     self.assertIn(pair, lines[0])
                     if name in REASONS:
                         self.assertEqual(f"since {REASONS[name]}" in lines[0], effect == OVERRIDDEN)
                 self.assertEqual(run.facts["omp_wait_policy"], variables.get("OMP_WAIT_POLICY", "active"))
+
+    def test_told_where_something_is_measured(self):
+        """With the library that reads the variable: not by what only lists or fails, nor where all is done."""
+        with tempfile.TemporaryDirectory() as root:
+            roofs, out = os.path.join(root, "roofs.csv"), os.path.join(root, "out")
+            with open(roofs, "w", encoding="utf-8") as file:
+                file.write(ROOFS)
+            model = "fc/layers=1,nodes=8,batch=2,threads=1,mode=infer"
+            short = ["--set", "measure.max_time=1ms", "--set", "measure.min_samples=1", "--ceilings", roofs]
+            sweep = ["sweep", model, "-o", out, *short, "--set", "measure.rounds=1", "--set"]
+            for arguments, told in ((["list", model], ""), ([*sweep, "run.backend=nothing"], ""), ([*sweep, "run.backend=openblas"], "OPENBLAS"),
+                                    ([*sweep, "run.backend=openblas"], ""), (["status", out], ""), (["run", model, "--rounds", "1", *short], "ONEDNN"),
+                                    (["check", model], "ONEDNN"), (["run", model + ",backend=openblas", "--rounds", "1", *short], "OPENBLAS")):
+                done = subprocess.run([PARADNN, *arguments], capture_output=True, text=True, check=False,
+                                      env={**needs.quiet(), "OPENBLAS_L2_SIZE": "512", "ONEDNN_CPU_ISA_HINTS": "NO_HINTS", "MALLOC_TOP_PAD_": "0"})
+                lines = [line for line in done.stderr.splitlines() if "library variables" in line]
+                self.assertEqual(len(lines), bool(told), (arguments, done.stderr))
+                for name in ("OPENBLAS_L2_SIZE", "ONEDNN_CPU_ISA_HINTS", "MALLOC_TOP_PAD_"):
+                    self.assertEqual(name in "".join(lines), bool(told) and (name.startswith(told) or name.startswith("MALLOC")), (arguments, lines))
+
+    def test_what_decides_which_code_runs_is_identity(self):
+        with tempfile.TemporaryDirectory() as root:
+            model, out = "fc/layers=1,nodes=8,batch=2,threads=1,mode=infer,backend=reference", os.path.join(root, "out")
+            roofs = os.path.join(root, "roofs.csv")
+            with open(roofs, "w", encoding="utf-8") as file:
+                file.write(ROOFS)
+            command = [PARADNN, "sweep", model, "-o", out, "--set", "measure.rounds=1", "--set", "measure.max_time=1ms", "--ceilings", roofs]
+            first = subprocess.run(command, env=needs.quiet(), capture_output=True, text=True, check=False)
+            self.assertEqual(first.returncode, 0, first.stderr)
+            for name, value in (("LD_PRELOAD", "libm.so.6"), ("LD_LIBRARY_PATH", "/nowhere"), ("LD_BIND_NOW", "1"), ("GLIBC_TUNABLES", "glibc.malloc.arena_max=1"),
+                                ("MALLOC_ARENA_MAX", "1"), ("MALLOC_PERTURB_", "7"), ("GOMP_SPINCOUNT", "0"), ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "7")):
+                done = subprocess.run(command, env={**needs.quiet(), name: value}, capture_output=True, text=True, check=False)
+                self.assertEqual((done.returncode, f'{name} was "" and is "{value}" now' in done.stderr), (2, True), done.stderr)
+            done = subprocess.run(command, env={**needs.quiet(), "OPENBLAS_L2_SIZE": "none"}, capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_more_threads_than_allowed(self):
         with tempfile.TemporaryDirectory() as root:

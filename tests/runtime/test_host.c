@@ -439,7 +439,7 @@ static void test_openmp_sort_effects(void **state) {
     struct pdnn_str obeyed = {0}, overridden = {0};
     (void)state;
     set_variables(&variables, texts);
-    pdnn_openmp_sort(variables.list, &obeyed, &overridden);
+    pdnn_openmp_sort(variables.list, "", &obeyed, &overridden);
     assert_string_equal(obeyed.text, "OMP_PROC_BIND=CLOSE OMP_STACKSIZE=16M OMP_WAIT_POLICY=passive");
     assert_string_equal(overridden.text,
                         "OMP_PLACES=sockets KMP_AFFINITY=compact OMP_NESTED=true OMP_NUM_THREADS=-1");
@@ -449,25 +449,42 @@ static void test_openmp_sort_effects(void **state) {
 
 static void test_openmp_tell_reasons(void **state) {
     static const struct {
-        const char *variables[4], *text;
+        const char *variables[4], *text, *ignored, *backends[2]; /* ignored, backends: "" and all */
     } rows[] = {
-        {{"PATH=/bin"}, ""},
-        {{"OMP_NUM_THREADS= 1 "}, "obeyed OMP_NUM_THREADS= 1 "},
+        {{"PATH=/bin"}, .text = ""},
+        {{"LD_PRELOAD=libx.so", "MALLOC_ARENA_MAX=1", "MALLOC_X=1"},
+         .text =
+             "obeyed LD_PRELOAD=libx.so MALLOC_ARENA_MAX=1; overridden MALLOC_X=1, since paradnn does not know what "
+             "they do"},
+        {{"OPENBLAS_CORETYPE=Zen", "ONEDNN_CPU_ISA_HINTS=x", "OMP_DYNAMIC=true"},
+         .text =
+             "obeyed OPENBLAS_CORETYPE=Zen; ignored ONEDNN_CPU_ISA_HINTS=x, since the library does not know such "
+             "a value, or has no code for it here; overridden OMP_DYNAMIC=true, since each thread is bound to a "
+             "core of its own (taskset chooses which)",
+         .ignored = "ONEDNN_CPU_ISA_HINTS=x\nOPENBLAS_CORETYPE=Ze"},
+        {{"OPENBLAS_CORETYPE=Zen", "ONEDNN_VERBOSE=1", "LD_AUDIT=x"},
+         .text = "obeyed OPENBLAS_CORETYPE=Zen LD_AUDIT=x",
+         .backends = {"openblas"}},
+        {{"OPENBLAS_CORETYPE=Zen", "OPENBLAS_X=1"}, .text = "", .backends = {"onednn"}},
+        {{"OMP_NUM_THREADS= 1 "}, .text = "obeyed OMP_NUM_THREADS= 1 "},
         {{"SLURM_CPUS_PER_TASK=4", "OMP_NUM_THREADS=2", "SLURM_JOB_ID=7"},
-         "obeyed SLURM_CPUS_PER_TASK=4 OMP_NUM_THREADS=2"},
-        {{"NSLOTS=undefined"}, "overridden NSLOTS=undefined, since that is no number of threads"},
+         .text = "obeyed SLURM_CPUS_PER_TASK=4 OMP_NUM_THREADS=2"},
+        {{"NSLOTS=undefined"}, .text = "overridden NSLOTS=undefined, since that is no number of threads"},
         {{"DNNL_VERBOSE=1", "OMP_PLACES=sockets", "ONEDNN_JIT_DUMP=1"},
-         "overridden DNNL_VERBOSE=1 ONEDNN_JIT_DUMP=1, since what is measured would take longer; overridden "
-         "OMP_PLACES=sockets, since each thread is bound to a core of its own (taskset chooses which)"},
+         .text =
+             "overridden DNNL_VERBOSE=1 ONEDNN_JIT_DUMP=1, since what is measured would take longer; overridden "
+             "OMP_PLACES=sockets, since each thread is bound to a core of its own (taskset chooses which)"},
         {{"DNNL_X=1", "OMP_WAIT_POLICY=passive"},
-         "obeyed OMP_WAIT_POLICY=passive; overridden DNNL_X=1, since paradnn does not know what they do"},
+         .text =
+             "obeyed OMP_WAIT_POLICY=passive; overridden DNNL_X=1, since paradnn does not know what they do"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct variables variables;
         struct pdnn_str text = {0};
         set_variables(&variables, rows[i].variables);
-        pdnn_openmp_tell(variables.list, &text);
+        pdnn_openmp_tell(variables.list, rows[i].ignored ? rows[i].ignored : "",
+                         rows[i].backends[0] ? rows[i].backends : NULL, &text);
         assert_string_equal(pdnn_str_text(&text), rows[i].text);
         pdnn_str_finish(&text);
     }
@@ -475,6 +492,27 @@ static void test_openmp_tell_reasons(void **state) {
     assert_true(pdnn_openmp_is_passed(passed) && pdnn_openmp_is_setting(passed));
     assert_true(pdnn_openmp_is_passed(shown) && !pdnn_openmp_is_setting(shown));
     assert_false(pdnn_openmp_is_variable("NSLOTS=4")); /* so workers, and the ranks' launcher, see it */
+}
+
+static void test_openmp_setting_values(void **state) {
+    static const char *const texts[] = {"DNNL_CPU_ISA_HINTS=NO_HINTS",
+                                        "ONEDNN_CPU_ISA_HINTS=PREFER_YMM",
+                                        "OPENBLAS_CORETYPE=Nonsense",
+                                        "MALLOC_TOP_PAD_=1",
+                                        "OMP_WAIT_POLICY=active",
+                                        "ONEDNN_VERBOSE=1",
+                                        NULL};
+    struct variables variables;
+    const char *name, *value;
+    struct pdnn_str set = {0};
+    (void)state;
+    set_variables(&variables, texts);
+    for (size_t i = 0; pdnn_openmp_setting(i, variables.list, "OPENBLAS_CORETYPE=Nonsense", &name, &value);
+         i++)
+        if (*value || strcmp(name, "OPENBLAS_CORETYPE") == 0)
+            pdnn_str_printf(&set, "%s=%s;", name, value);
+    assert_string_equal(set.text, "ONEDNN_CPU_ISA_HINTS=PREFER_YMM;MALLOC_TOP_PAD_=1;OPENBLAS_CORETYPE=;");
+    pdnn_str_finish(&set);
 }
 
 /* Cores that are taken away while a sweep runs. */
@@ -600,6 +638,7 @@ int main(void) {
         cmocka_unit_test(test_host_read_from_matrix),
         cmocka_unit_test(test_openmp_sort_effects),
         cmocka_unit_test(test_openmp_tell_reasons),
+        cmocka_unit_test(test_openmp_setting_values),
         cmocka_unit_test(test_host_cores_check_says_which),
         cmocka_unit_test(test_host_read_respects_ulimit),
         cmocka_unit_test(test_quota_stops_read_rows),

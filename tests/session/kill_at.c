@@ -2,6 +2,8 @@
  * a test can end it at every instant that makes a difference. Its worker, which has the same environment, is
  * left alone. */
 #define _GNU_SOURCE
+#include "tests/session/preloaded.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

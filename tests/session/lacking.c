@@ -1,6 +1,8 @@
 /* Preloaded into a driver: LACKS="CALL ERRNO" makes that call fail, as on a file system without what it does.
  */
 #define _GNU_SOURCE
+#include "tests/session/preloaded.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

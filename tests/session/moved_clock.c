@@ -6,6 +6,8 @@
  * looks it waits for shortly: a pause that is a share of hours would be minutes, and looks that take time
  * should follow each other. */
 #define _GNU_SOURCE
+#include "tests/session/preloaded.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

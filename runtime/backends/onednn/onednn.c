@@ -186,6 +186,7 @@ const struct pdnn_backend_def pdnn_backend_onednn = {
     .version = pdnn_onednn_version,
     .isa_variable = NULL, /* the library has a function for this */
     .limit_isa = pdnn_onednn_limit_isa,
+    .ignores = pdnn_onednn_ignores,
     .open = open_onednn,
     .close = close_onednn,
     .tune = tune_of,

@@ -13,6 +13,8 @@
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 extern const struct pdnn_backend_def pdnn_backend_openblas;
 
@@ -45,6 +47,13 @@ static enum pdnn_status limit_isa(enum pdnn_isa isa, struct pdnn_err *err) {
                          "openblas: isa=%s, and OpenBLAS still uses its kernels for %s", pdnn_isa_names[isa],
                          openblas_get_corename());
     return PDNN_OK;
+}
+
+/* It takes another core, not always the usual one, where it has none of that name for this processor. */
+static bool ignores(const char *name, const char *value) {
+    if (strcmp(name, "OPENBLAS_L2_SIZE") == 0)
+        return atoi(value) == 0;
+    return strcmp(name, "OPENBLAS_CORETYPE") == 0 && strcasecmp(value, openblas_get_corename()) != 0;
 }
 
 static enum pdnn_status open_openblas(const struct pdnn_call_options *options, void **state,
@@ -95,6 +104,7 @@ const struct pdnn_backend_def pdnn_backend_openblas = {
     .version = version,
     .isa_variable = isa_variable,
     .limit_isa = limit_isa,
+    .ignores = ignores,
     .open = open_openblas,
     .close = close_openblas,
     .compile = compile,

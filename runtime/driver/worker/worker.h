@@ -33,6 +33,9 @@ enum pdnn_status pdnn_worker_start_ranks(struct pdnn_worker *worker, const struc
 /* The libraries behind its backends. Borrowed until the worker is stopped. */
 const struct pdnn_software *pdnn_worker_software(const struct pdnn_worker *worker);
 
+/* Lines "NAME=value" of the variables in its environment that a library ignores. Borrowed likewise. */
+const char *pdnn_worker_ignored(const struct pdnn_worker *worker);
+
 /* The places that the kernel reports for this many threads: "{0},{1}" on the heap, freed by the caller. */
 enum pdnn_status pdnn_worker_places(struct pdnn_worker *worker, int64_t threads, char **places,
                                     struct pdnn_err *err);

@@ -23,6 +23,7 @@ struct pdnn_worker_link {
                                               request */
     size_t last_words_length;
     char variables[sizeof((struct pdnn_welcome *)0)->variables]; /* it was started with, besides ours */
+    char ignored[sizeof((struct pdnn_welcome *)0)->ignored];     /* by libraries, of its environment */
     bool is_ranks; /* the process is mpirun, which ends its ranks when asked to */
 };
 

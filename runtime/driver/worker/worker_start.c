@@ -121,6 +121,7 @@ static enum pdnn_status read_welcome(const struct pdnn_message *answer, const ch
     if (!is_sound(&welcome->software))
         return pdnn_fail(err, PDNN_IO, "the worker's answer was garbled");
     welcome->variables[sizeof welcome->variables - 1] = 0;
+    welcome->ignored[sizeof welcome->ignored - 1] = 0;
     return PDNN_OK;
 }
 
@@ -152,10 +153,12 @@ static enum pdnn_status start_once(struct pdnn_worker *worker, const struct pdnn
     enum pdnn_status status = start->connect(worker, start, more, program, err);
     if (status == PDNN_OK)
         status = greet(worker, start, program, welcome, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK) {
         worker->link->software = welcome->software;
-    else
+        memcpy(worker->link->ignored, welcome->ignored, sizeof welcome->ignored);
+    } else {
         pdnn_worker_stop(worker);
+    }
     return status;
 }
 
@@ -195,6 +198,10 @@ enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn
     const struct pdnn_worker_start start = {host, isa, memory_limit_bytes, 0, connect_one};
     enum pdnn_status status = pdnn_host_process_check(err);
     return status == PDNN_OK ? pdnn_worker_begin(worker, &start, "", err) : status;
+}
+
+const char *pdnn_worker_ignored(const struct pdnn_worker *worker) {
+    return worker->link->ignored;
 }
 
 const struct pdnn_software *pdnn_worker_software(const struct pdnn_worker *worker) {

@@ -6,9 +6,11 @@
 #include "runtime/backends/onednn/library/version.h"
 #include "runtime/lowering/sgemm.h"
 
+#include <dnnl_debug.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 const char *pdnn_onednn_isa_name(void) {
     for (const struct pdnn_onednn_isa *row = pdnn_onednn_isas; row->name; row++) {
@@ -42,6 +44,22 @@ enum pdnn_status pdnn_onednn_limit_isa(enum pdnn_isa isa, struct pdnn_err *err) 
         return pdnn_fail(err, PDNN_UNSUPPORTED, "onednn: oneDNN %d.%d.%d does not keep to isa=%s",
                          version->major, version->minor, version->patch, pdnn_isa_names[isa]);
     return PDNN_OK;
+}
+
+bool pdnn_onednn_ignores(const char *name, const char *value) {
+    const char *known = strncmp(name, "ONEDNN_", 7) == 0 ? name + 7
+                        : strncmp(name, "DNNL_", 5) == 0 ? name + 5
+                                                         : "";
+    const bool is_plain = strcasecmp(value, "NO_HINTS") == 0, is_ymm = strcasecmp(value, "PREFER_YMM") == 0;
+    dnnl_fpmath_mode_t mode;
+    int capacity;
+    if (strcmp(known, "CPU_ISA_HINTS") == 0)
+        return dnnl_get_cpu_isa_hints() == dnnl_cpu_isa_prefer_ymm ? !is_ymm : !is_plain;
+    if (strcmp(known, "DEFAULT_FPMATH_MODE") == 0)
+        return dnnl_get_default_fpmath_mode(&mode) != dnnl_success ||
+               strcasecmp(dnnl_fpmath_mode2str(mode) + strlen("fpmath_mode_"), value) != 0;
+    return strcmp(known, "PRIMITIVE_CACHE_CAPACITY") == 0 &&
+           (dnnl_get_primitive_cache_capacity(&capacity) != dnnl_success || capacity != atoi(value));
 }
 
 static const char *const status_names[] = {

@@ -7,6 +7,8 @@
 #include "base/err.h"
 #include "models/isa.h"
 
+#include <stdbool.h>
+
 struct pdnn_onednn_library;
 struct pdnn_sgemm;
 
@@ -17,6 +19,9 @@ const char *pdnn_onednn_isa_name(void);
 
 /* limit_isa of struct pdnn_backend_def. */
 enum pdnn_status pdnn_onednn_limit_isa(enum pdnn_isa isa, struct pdnn_err *err);
+
+/* Likewise. */
+bool pdnn_onednn_ignores(const char *name, const char *value);
 
 enum pdnn_status pdnn_onednn_library_create(struct pdnn_onednn_library **library, struct pdnn_err *err);
 void pdnn_onednn_library_destroy(struct pdnn_onednn_library *library);
