@@ -114,6 +114,8 @@ enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
     const bool is_done = is_done_by_another(sweep);
     if (!is_done && pdnn_environment_check(path, request->facts, request->n_facts, err) != PDNN_OK)
         return err->status;
+    if (!is_done)
+        pdnn_session_follow(sweep->session, path, request->facts, request->n_facts);
     if (!request->ceilings_file && pdnn_path_has(path, ceilings_name)) {
         if (pdnn_ceilings_read_in(path, ceilings, err) != PDNN_OK)
             return err->status;

@@ -39,8 +39,8 @@ static void add_host(struct list *list, const struct pdnn_host *host) {
     add_text(list, "host", host->name, true);
     add_text(list, "cpu", host->cpu, true);
     add_text(list, "isa", host->isa, true);
-    add_text(list, "kernel", host->kernel, false);
-    add_text(list, "governor", host->governor, false);
+    add_text(list, "kernel", host->kernel, false)->varies = true;
+    add_text(list, "governor", host->governor, false)->varies = true;
     add_whole(list, "cores_online", (uint64_t)host->cores_online, false);
     add_whole(list, "numa_nodes", (uint64_t)host->numa_nodes, false);
     add_whole(list, "cores_usable", (uint64_t)host->threads, true);
@@ -151,4 +151,14 @@ enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, stru
     *facts = list.facts;
     *n_facts = list.count;
     return status;
+}
+
+void pdnn_session_follow(struct pdnn_session *session, const char *directory, struct pdnn_fact *facts,
+                         size_t n_facts) {
+    struct pdnn_str said = {0};
+    pdnn_environment_follow(directory, facts, n_facts, &session->arena, &said);
+    if (said.length)
+        pdnn_session_warn(session, "%s: %s; what was measured is kept, and environment.yaml has both",
+                          directory, said.text);
+    pdnn_str_finish(&said);
 }

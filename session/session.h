@@ -146,6 +146,10 @@ struct pdnn_fact;
 enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, struct pdnn_arena *arena,
                                         struct pdnn_fact **facts, size_t *n_facts, struct pdnn_err *err);
 
+/* Warns where what may vary did since the directory was written, and makes these facts lists of both. */
+void pdnn_session_follow(struct pdnn_session *session, const char *directory, struct pdnn_fact *facts,
+                         size_t n_facts);
+
 /* How far a sweep has come: its instances by what their visits come to (runtime/protocol/standing.h). The one
  * count behind what sweep, compose, merge, status and the report say, with the same words. */
 enum pdnn_stage {

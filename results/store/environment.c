@@ -223,3 +223,19 @@ void pdnn_environment_join(const char *const *texts, size_t n_texts, struct pdnn
     pdnn_str_finish(&value);
     pdnn_str_finish(&list);
 }
+
+void pdnn_environment_follow(const char *directory, struct pdnn_fact *facts, size_t n_facts,
+                             struct pdnn_arena *arena, struct pdnn_str *said) {
+    for (size_t i = 0; i < n_facts; i++) {
+        struct pdnn_str values = {0};
+        if (facts[i].varies)
+            pdnn_environment_get(directory, facts[i].key, &values);
+        if (values.length && *facts[i].text && strcmp(values.text, facts[i].text) != 0) {
+            pdnn_str_printf(said, "%s%s was %s and is %s now", said->length ? "; " : "", facts[i].key,
+                            values.text, facts[i].text);
+            add_distinct(&values, facts[i].text);
+            facts[i].text = pdnn_arena_strdup(arena, values.text);
+        }
+        pdnn_str_finish(&values);
+    }
+}

@@ -65,10 +65,17 @@ struct pdnn_fact {
     double number;
     bool identity;        /* a sweep continues in this directory only if this is unchanged */
     const char *variable; /* the environment variable whose value it is, or NULL */
+    bool varies;          /* a sweep continues under another one, which is said, and the file has both */
 };
 
 /* What hardware counters counted, or why nothing: "off", or "" before the first visit that tells. */
 #define PDNN_FACT_COUNTERS "counters"
+
+/* Makes each fact that varies a list of what it was in DIR/environment.yaml and is now, in the arena, and
+ * appends "governor was performance and is powersave now" of those that changed. What is not shown does not
+ * count. */
+void pdnn_environment_follow(const char *directory, struct pdnn_fact *facts, size_t n_facts,
+                             struct pdnn_arena *arena, struct pdnn_str *said);
 
 /* Replaces environment.yaml in the folder. */
 enum pdnn_status pdnn_environment_write(const struct pdnn_folder *folder, const struct pdnn_fact *facts,

@@ -114,6 +114,8 @@ static enum pdnn_status use_earlier(struct job *job, struct pdnn_err *err) {
             continue;
         path_of_part(job, entry->d_name, path);
         status = pdnn_environment_check(path, request->facts, request->n_facts, err);
+        if (status == PDNN_OK)
+            pdnn_session_follow(job->session, path, request->facts, request->n_facts);
         if (status == PDNN_OK && !request->ceilings_file && !job->session->ceilings->count &&
             pdnn_path_has(path, "ceilings.csv"))
             status = pdnn_ceilings_read_in(path, job->session->ceilings, err);

@@ -204,12 +204,12 @@ static void test_ceilings_read_limit(void **state) {
 }
 
 static struct pdnn_fact facts[] = {
-    {"cpu", PDNN_FACT_TEXT, "A \"B\" \\ C # d: \x01\xc3\xa9", 0, 0, true, NULL},
-    {"cpu_count", PDNN_FACT_WHOLE, NULL, 2, 0, true, NULL},
-    {"quota", PDNN_FACT_NUMBER, NULL, 0, 1.5, false, NULL},
-    {"empty", PDNN_FACT_TEXT, "", 0, 0, true, NULL},
-    {"library", PDNN_FACT_TEXT, "lib 1 (avx)", 0, 0, true, NULL},
-    {"built", PDNN_FACT_TEXT, "lib 1, build 34", 0, 0, true, NULL},
+    {"cpu", PDNN_FACT_TEXT, "A \"B\" \\ C # d: \x01\xc3\xa9", 0, 0, true, NULL, false},
+    {"cpu_count", PDNN_FACT_WHOLE, NULL, 2, 0, true, NULL, false},
+    {"quota", PDNN_FACT_NUMBER, NULL, 0, 1.5, false, NULL, false},
+    {"empty", PDNN_FACT_TEXT, "", 0, 0, true, NULL, false},
+    {"library", PDNN_FACT_TEXT, "lib 1 (avx)", 0, 0, true, NULL, false},
+    {"built", PDNN_FACT_TEXT, "lib 1, build 34", 0, 0, true, NULL, false},
 };
 enum { N_FACTS = sizeof facts / sizeof *facts };
 
@@ -240,18 +240,20 @@ static void test_environment_check_names_what_differs(void **state) {
         struct pdnn_fact now;
         const char *message; /* NULL: no objection */
     } rows[] = {
-        {{"cpu", PDNN_FACT_TEXT, "other", 0, 0, true, NULL}, "environment.yaml: cpu was \"A "},
-        {{"cpu_count", PDNN_FACT_WHOLE, NULL, 3, 0, true, NULL}, "cpu_count was 2 and is 3 now"},
-        {{"new", PDNN_FACT_WHOLE, NULL, 1, 0, true, NULL}, "new was not said and is 1 now"},
-        {{"empty", PDNN_FACT_TEXT, "x", 0, 0, true, NULL}, "empty was \"\" and is \"x\" now"},
-        {{"quota", PDNN_FACT_NUMBER, NULL, 0, 9, false, NULL}, NULL},
-        {{"empty", PDNN_FACT_TEXT, "BF16", 0, 0, true, "A_MODE"}, "A_MODE was \"\" and is \"BF16\" now"},
-        {{"later", PDNN_FACT_TEXT, "x", 0, 0, true, "A_VARIABLE"}, NULL},
-        {{"library", PDNN_FACT_TEXT, "lib 1 (avx), build 12", 0, 0, true, NULL}, NULL},
-        {{"library", PDNN_FACT_TEXT, "lib 2 (avx), build 12", 0, 0, true, NULL},
+        {{"cpu", PDNN_FACT_TEXT, "other", 0, 0, true, NULL, false}, "environment.yaml: cpu was \"A "},
+        {{"cpu_count", PDNN_FACT_WHOLE, NULL, 3, 0, true, NULL, false}, "cpu_count was 2 and is 3 now"},
+        {{"new", PDNN_FACT_WHOLE, NULL, 1, 0, true, NULL, false}, "new was not said and is 1 now"},
+        {{"empty", PDNN_FACT_TEXT, "x", 0, 0, true, NULL, false}, "empty was \"\" and is \"x\" now"},
+        {{"quota", PDNN_FACT_NUMBER, NULL, 0, 9, false, NULL, false}, NULL},
+        {{"empty", PDNN_FACT_TEXT, "BF16", 0, 0, true, "A_MODE", false},
+         "A_MODE was \"\" and is \"BF16\" now"},
+        {{"later", PDNN_FACT_TEXT, "x", 0, 0, true, "A_VARIABLE", false}, NULL},
+        {{"library", PDNN_FACT_TEXT, "lib 1 (avx), build 12", 0, 0, true, NULL, false}, NULL},
+        {{"library", PDNN_FACT_TEXT, "lib 2 (avx), build 12", 0, 0, true, NULL, false},
          "library was \"lib 1 (avx)\" and"},
-        {{"built", PDNN_FACT_TEXT, "lib 1, build 12", 0, 0, true, NULL}, "was \"lib 1, build 34\" and"},
-        {{"built", PDNN_FACT_TEXT, "lib 1, build 34 of commit 5", 0, 0, true, NULL},
+        {{"built", PDNN_FACT_TEXT, "lib 1, build 12", 0, 0, true, NULL, false},
+         "was \"lib 1, build 34\" and"},
+        {{"built", PDNN_FACT_TEXT, "lib 1, build 34 of commit 5", 0, 0, true, NULL, false},
          "and is \"lib 1, build 34 of"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -262,6 +264,31 @@ static void test_environment_check_names_what_differs(void **state) {
         if (rows[i].message && !strstr(err.text, rows[i].message))
             fail_msg("'%s' lacks '%s'", err.text, rows[i].message);
     }
+}
+
+static void test_environment_follow_has_both(void **state) {
+    (void)state;
+    struct pdnn_arena arena = {0};
+    struct pdnn_err err = {0};
+    static const struct {
+        const char *now, *said, *all;
+    } rows[] = {{"performance", "", "performance"},
+                {"powersave", "governor was performance and is powersave now", "performance | powersave"},
+                {"performance", "governor was performance | powersave and is performance now",
+                 "performance | powersave"},
+                {"", "", ""}}; /* a host that does not show it */
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_str said = {0};
+        struct pdnn_fact now[] = {{"governor", .text = rows[i].now, .varies = true},
+                                  {"cpu", .text = rows[i].now}};
+        pdnn_environment_follow(directory, now, 2, &arena, &said);
+        assert_string_equal(pdnn_str_text(&said), rows[i].said);
+        assert_string_equal(now[0].text, rows[i].all);
+        assert_string_equal(now[1].text, rows[i].now);
+        assert_int_equal(pdnn_environment_write(&folder, now, 2, &err), PDNN_OK);
+        pdnn_str_finish(&said);
+    }
+    pdnn_arena_finish(&arena);
 }
 
 static void test_environment_join(void **state) {
@@ -301,6 +328,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_ceilings_read_limit, setup, teardown),
         cmocka_unit_test_setup_teardown(test_environment_write_reads_back, setup, teardown),
         cmocka_unit_test_setup_teardown(test_environment_check_names_what_differs, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_environment_follow_has_both, setup, teardown),
         cmocka_unit_test(test_environment_join),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@ Usage: environment_test.py PARADNN"""
 
 import csv
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -202,6 +203,18 @@ class EnvironmentTest(unittest.TestCase):
                                 ("MALLOC_ARENA_MAX", "1"), ("MALLOC_PERTURB_", "7"), ("GOMP_SPINCOUNT", "0"), ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "7")):
                 done = subprocess.run(command, env={**needs.quiet(), name: value}, capture_output=True, text=True, check=False)
                 self.assertEqual((done.returncode, f'{name} was "" and is "{value}" now' in done.stderr), (2, True), done.stderr)
+            # Another kernel, or another governor where there is one, is said, and both are kept.
+            facts = os.path.join(out, "environment.yaml")
+            with open(facts, encoding="utf-8") as file:
+                text = file.read()
+            kernel = re.search(r'(?m)^kernel: "(.*)"$', text)[1]
+            self.assertNotIn("kernel was", first.stderr)
+            with open(facts, "w", encoding="utf-8") as file:
+                file.write(text.replace(f'kernel: "{kernel}"', 'kernel: "1.2"'))
+            done = subprocess.run([*command, "--set", "measure.rounds=2"], env=needs.quiet(), capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, f"kernel was 1.2 and is {kernel} now; what was measured is kept" in done.stderr), (0, True), done.stderr)
+            with open(facts, encoding="utf-8") as file:
+                self.assertIn(f'kernel: "1.2 | {kernel}"\n', file.read())
             done = subprocess.run(command, env={**needs.quiet(), "OPENBLAS_L2_SIZE": "none"}, capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
 
