@@ -99,6 +99,11 @@ static void add_key_names(struct completion *completion) {
     add_params(completion);
 }
 
+static void add_dtypes(struct completion *completion) {
+    for (const char *const *dtype = pdnn_settings[PDNN_SETTING_DTYPE].choices; *dtype; dtype++)
+        add(completion, "", "%s=", *dtype);
+}
+
 static void add_lengths(struct completion *completion) {
     for (size_t i = 0; i < pdnn_n_shipped_lengths; i++)
         add(completion, pdnn_shipped_lengths[i].help, "%s", pdnn_shipped_lengths[i].name);
@@ -268,6 +273,9 @@ static const struct {
     {"COLUMN,COLUMNS", "none", ",", add_columns, NULL},
     {"CHOICE", "none", ",", add_columns, (const char *const[]){"brief", "all", NULL}},
     {"N|all", "none", "", NULL, (const char *const[]){"all", NULL}},
+    {"DTYPE=FACTOR", "none", ",", add_dtypes, NULL},
+    {"LEVEL=FACTOR", "none", ",", NULL, (const char *const[]){"L1=", "L2=", "L3=", "DRAM=", NULL}},
+    {"I/N", "none", "", NULL, (const char *const[]){"auto/", NULL}},
 };
 
 /* Adds what an operand or an option's argument may be. `name` is its name in the tables ("DIR"); choices: or

@@ -165,9 +165,9 @@ extern const char *const pdnn_shard_bases[];   /* 0, 1 */
             .help = "override a key of the spec, for example --set run.threads=1; may be repeated"           \
     }
 #define PDNN_OPTIONS_HARDWARE                                                                                \
-    {"compute", 0, "FACTORS",                                                                                \
+    {"compute", 0, "DTYPE=FACTOR",                                                                           \
      .help = "peak FLOP rates times this: 2, or of one dtype bf16=4, or both: 2,bf16=4"},                    \
-        {"bandwidth", 0, "FACTORS",                                                                          \
+        {"bandwidth", 0, "LEVEL=FACTOR",                                                                     \
          .help = "bandwidth of memory times this: 1.5, or of a cache level L3=2, or both: 1.5,L3=2"},        \
         {"cache", 0, "FACTOR", .help = "capacity of all caches times this"},                                 \
         {"overhead", 0, "FACTOR", .help = "cost of calling an op, and of what is in no op, times this"},     \

@@ -54,6 +54,9 @@ TYPED = {
     "paradnn compose --columns bri": {"brief"},
     "paradnn fit --on batch,nod": {"batch,nodes"},
     "paradnn data make im": {"images"},
+    "paradnn project one.results --compute 2,bf": {"2,bf16="},
+    "paradnn project one.results --bandwidth=L3=2,DR": {"--bandwidth=L3=2,DRAM="},
+    "paradnn sweep --shard au": {"auto/"},
 }
 
 BASH = r"""
@@ -155,7 +158,7 @@ class Completion(Case):
             used = {name for name in used if name and name not in known}
             # Those with a list of words need no row, and what only the user knows has none.
             self.assertLessEqual(used, {"ENCODING", "FORMAT", "SAMPLER", "STATISTIC", "ACTION", "KIND", "0|1", "BYTES", "FACTOR",
-                                        "FACTORS", "I/N", "LENGTH", "LINK", "N", "NUMBERS", "NAME", "PERCENT", "POINTS", "SECONDS", "SIZE",
+                                        "LENGTH", "LINK", "N", "NUMBERS", "NAME", "PERCENT", "POINTS", "SECONDS", "SIZE",
                                         "TIME"}, command)
 
     def test_option_is_offered_once_unless_it_repeats(self):
