@@ -15,10 +15,16 @@ static uint64_t net(uint64_t count, uint64_t cost) {
     return count > cost ? count - cost : 0;
 }
 
+static double ghz(const struct pdnn_counts *counts) {
+    return counts->running_ns ? (double)counts->cycles / (double)counts->running_ns : 0;
+}
+
 struct pdnn_counts pdnn_counts_net(struct pdnn_counts counts, const struct pdnn_counts *cost) {
+    const double all_ghz = ghz(&counts);
     counts.cycles = net(counts.cycles, cost->cycles);
     counts.instructions = net(counts.instructions, cost->instructions);
     counts.running_ns = net(counts.running_ns, cost->running_ns);
+    counts.slowest_ghz *= all_ghz > 0 ? ghz(&counts) / all_ghz : 0;
     return counts;
 }
 
@@ -33,7 +39,7 @@ void pdnn_counts_add(struct pdnn_counts *sum, const struct pdnn_counts *more) {
 struct pdnn_counted pdnn_counted_of(const struct pdnn_counts *counts, uint64_t executions) {
     if (!counts->cycles || !counts->instructions || !counts->running_ns)
         return (struct pdnn_counted){0};
-    return (struct pdnn_counted){.effective_ghz = (double)counts->cycles / (double)counts->running_ns,
+    return (struct pdnn_counted){.effective_ghz = ghz(counts),
                                  .instructions = (counts->instructions + executions / 2) / executions,
                                  .ipc = (double)counts->instructions / (double)counts->cycles};
 }
@@ -140,8 +146,7 @@ static void read_own(const struct pdnn_perf *perf, struct pdnn_thread_counter *o
     own->is_whole = running_ns == now.enabled_ns - last.enabled_ns;
     own->since =
         (struct pdnn_counts){now.cycles - last.cycles, now.instructions - last.instructions, running_ns, 0};
-    if (running_ns)
-        own->since.slowest_ghz = (double)own->since.cycles / (double)running_ns;
+    own->since.slowest_ghz = ghz(&own->since);
 }
 
 bool pdnn_thread_counters_lap(struct pdnn_thread_counters *counters, struct pdnn_counts *counts) {
@@ -150,8 +155,11 @@ bool pdnn_thread_counters_lap(struct pdnn_thread_counters *counters, struct pdnn
     *counts = (struct pdnn_counts){0};
     if (!counters->count)
         return false;
+    if (counters->count == 1)
+        read_own(perf, counters->of);
+    else
 #pragma omp parallel num_threads((int)counters->count)
-    read_own(perf, &counters->of[omp_get_thread_num()]);
+        read_own(perf, &counters->of[omp_get_thread_num()]);
     for (int64_t i = 0; i < counters->count; i++) {
         pdnn_counts_add(counts, &counters->of[i].since);
         are_whole = are_whole && counters->of[i].is_whole;

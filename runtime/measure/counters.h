@@ -20,7 +20,8 @@ struct pdnn_counts {
     double slowest_ghz;  /* cycles over that of the slowest thread; 0: none ran */
 };
 
-/* counts, less what an empty part costs, if they are above it. slowest_ghz stays. */
+/* counts, less what an empty part costs, if they are above it. The slowest clock changes as that of
+ * all does: where the kernel's cycles are not counted, its time is. */
 struct pdnn_counts pdnn_counts_net(struct pdnn_counts counts, const struct pdnn_counts *cost);
 /* The slowest of both stays in *sum. */
 void pdnn_counts_add(struct pdnn_counts *sum, const struct pdnn_counts *more);
