@@ -2,6 +2,7 @@
 #include "base/visible.h"
 #include "cli/print/output.h"
 #include "runtime/data/image.h"
+#include "runtime/data/images.h"
 #include "runtime/data/make.h"
 #include "runtime/data/pages.h"
 
@@ -15,7 +16,7 @@ static const char description[] =
     "`make` writes a small synthetic one into the new directory DIR. CONTENT is images, for convolutional networks; "
     "tokens, for models that read words; or rows, of features, for fully connected ones. Its bytes depend on nothing "
     "but the options. Images of any size serve every model: they are scaled to what it reads.\n\n"
-    "`show` checks the data set in DIR and says what it holds, and how much of it is in the page cache. A data set is "
+    "`show` checks the data set in DIR, decodes its images (up to 4096 of them), and says what it holds, and how much of it was in the page cache. A data set is "
     "a directory with a manifest, dataset.txt, of a few lines that say what it is. For images, files.txt has the name "
     "and the class of each on a line, so that a directory of JPEG files becomes a data set by two short files.";
 
@@ -80,18 +81,32 @@ static enum pdnn_status read_size(const char *text, struct pdnn_dataset_request 
 
 static enum pdnn_status show(const char *directory, struct pdnn_err *err) {
     struct pdnn_dataset set;
+    struct pdnn_images_found images = {0};
     struct pdnn_str out = {0};
-    char size[PDNN_UNIT_TEXT];
+    char size[PDNN_UNIT_TEXT], shown[PDNN_VISIBLE_TEXT];
     enum pdnn_status status = pdnn_dataset_open(directory, &set, err);
     if (status != PDNN_OK)
         return status;
-    struct pdnn_pages_found found = pdnn_pages_count(&set);
+    struct pdnn_pages_found found = pdnn_pages_count(&set); /* before they are read */
+    if (set.kind == PDNN_DATASET_IMAGES)
+        status = pdnn_images_decode(&set, &images, err);
+    if (status != PDNN_OK) {
+        pdnn_dataset_close(&set);
+        return status;
+    }
     pdnn_str_printf(&out, "kind        %s\nencoding    %s\ncount       %" PRIu64 "%s\n",
                     pdnn_dataset_kind_names[set.kind], pdnn_encoding_names[set.encoding], set.count,
                     set.kind == PDNN_DATASET_TOKENS ? " words" : "");
     if (set.kind == PDNN_DATASET_ROWS)
         pdnn_str_printf(&out, "features    %" PRId64 "\n", set.features);
     pdnn_str_printf(&out, "size        %s\n", pdnn_format_bytes(size, (double)set.bytes));
+    if (images.decoded)
+        pdnn_str_printf(&out, "decoded     %" PRIu64 "%s\n", images.decoded,
+                        images.decoded < set.count ? ", spread evenly" : "");
+    if (images.endless)
+        fprintf(stderr,
+                "paradnn: %s: has no end marker, but all of its pixels; %" PRIu64 " of %" PRIu64 " images\n",
+                pdnn_visible(shown, images.first_endless), images.endless, images.decoded);
     if (found.all)
         pdnn_str_printf(&out, "page cache  %s: %.0f %% of %s\n", pdnn_pages_name(&found),
                         100 * (double)found.cached / (double)found.all,

@@ -22,6 +22,19 @@ static bool read_number(const unsigned char *bytes, size_t length, size_t *at, i
     return *at > begin && *number > 0 && *number <= PDNN_IMAGE_SIDE_MAX;
 }
 
+/* What the bytes are instead of the image that they should be, ", it is a PNG", by how such files begin. */
+static const char *other_kind(const unsigned char *bytes, size_t length) {
+    static const struct {
+        const char *begin, *kind;
+    } kinds[] = {{"\x89PNG", ": it is a PNG"}, {"GIF8", ": it is a GIF"},         {"RIFF", ": it is a WebP"},
+                 {"II*", ": it is a TIFF"},    {"MM", ": it is a TIFF"},          {"BM", ": it is a BMP"},
+                 {"P6", ": it is a PPM"},      {"\xff\xd8\xff", ": it is a JPEG"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (length > strlen(kinds[i].begin) && memcmp(bytes, kinds[i].begin, strlen(kinds[i].begin)) == 0)
+            return kinds[i].kind;
+    return "";
+}
+
 enum pdnn_status pdnn_image_decode_ppm(const unsigned char *bytes, size_t length, struct pdnn_pixels *pixels,
                                        struct pdnn_err *err) {
     int64_t width, height, most;
@@ -30,7 +43,8 @@ enum pdnn_status pdnn_image_decode_ppm(const unsigned char *bytes, size_t length
                 read_number(bytes, length, &at, &height) && read_number(bytes, length, &at, &most) &&
                 most == 255 && at < length;
     if (!good)
-        return pdnn_fail(err, PDNN_INVALID, "is not a binary PPM with 255 as its largest value (P6)");
+        return pdnn_fail(err, PDNN_INVALID, "is not a binary PPM with 255 as its largest value (P6)%s",
+                         length > 1 && bytes[0] == 'P' ? "" : other_kind(bytes, length));
     at++;
     if (length - at != (size_t)(width * height * channels))
         return pdnn_fail(err, PDNN_INVALID, "has %zu bytes of pixels, %lld x %lld need %lld", length - at,
@@ -120,26 +134,74 @@ static enum pdnn_status fail_jpeg(void *handle, enum pdnn_status status, struct 
     return pdnn_fail(err, status, "libjpeg-turbo: %s", tjGetErrorStr2(handle));
 }
 
-/* As djpeg decodes by default: accurate DCT, smooth upsampling. */
-enum pdnn_status pdnn_image_decode_jpeg(struct pdnn_image_decoder *decoder, const unsigned char *bytes,
-                                        size_t length, struct pdnn_pixels *pixels, struct pdnn_err *err) {
-    int width, height, sampling, space;
-    if (!decoder->jpeg && !(decoder->jpeg = tjInitDecompress()))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "libjpeg-turbo: no decoder");
+/* Whether one of Adobe's programs wrote it, by its marker: the samples of CMYK are inverted then. */
+static bool is_adobe(const unsigned char *bytes, size_t length) {
+    enum { SCAN = 0xda, APP14 = 0xee };
+    for (size_t at = 2; at + 9 < length && bytes[at] == 0xff && bytes[at + 1] != SCAN;) {
+        const size_t segment = 2 + ((size_t)bytes[at + 2] << 8 | bytes[at + 3]);
+        if (bytes[at + 1] == APP14 && memcmp(bytes + at + 4, "Adobe", 5) == 0)
+            return true;
+        at += bytes[at + 1] == 0xff ? 1 : segment; /* markers may be padded */
+    }
+    return false;
+}
+
+/* In place, from the front: three bytes are fewer than four. */
+static void cmyk_to_rgb(unsigned char *pixels, size_t count, bool is_inverted) {
+    const unsigned flip = is_inverted ? 0 : 255;
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *from = pixels + 4 * i;
+        const unsigned key = from[3] ^ flip;
+        for (size_t c = 0; c < 3; c++)
+            pixels[3 * i + c] = (unsigned char)(((from[c] ^ flip) * key + 127) / 255);
+    }
+}
+
+/* As djpeg decodes by default: accurate DCT, smooth upsampling. What is cut within its pixels is an error,
+ * which the library takes for a warning. */
+static enum pdnn_status decode(struct pdnn_image_decoder *decoder, const unsigned char *bytes, size_t length,
+                               struct pdnn_pixels *pixels, struct pdnn_err *err) {
+    int width = 0, height = 0, sampling, space; /* which a file of tables alone leaves as they are */
     if (tjDecompressHeader3(decoder->jpeg, bytes, length, &width, &height, &sampling, &space) != 0)
-        return fail_jpeg(decoder->jpeg, PDNN_INVALID, err);
+        return pdnn_fail(err, PDNN_INVALID, "libjpeg-turbo: %s%s", tjGetErrorStr2(decoder->jpeg),
+                         length > 1 && bytes[0] == 0xff ? "" : other_kind(bytes, length));
+    if (width < 1 || height < 1)
+        return pdnn_fail(err, PDNN_INVALID, "libjpeg-turbo: there is no image in it");
     if (width > PDNN_IMAGE_SIDE_MAX || height > PDNN_IMAGE_SIDE_MAX)
         return pdnn_fail(err, PDNN_INVALID, "is an image of %d x %d, at most %d are read", width, height,
                          PDNN_IMAGE_SIDE_MAX);
-    size_t need = (size_t)width * (size_t)height * (size_t)channels;
+    const bool has_key = space == TJCS_CMYK || space == TJCS_YCCK;
+    const size_t count = (size_t)width * (size_t)height, need = count * (has_key ? 4 : 3);
     if (need > decoder->room_bytes) {
         decoder->room = pdnn_resize(decoder->room, need, 1);
         decoder->room_bytes = need;
     }
-    if (tjDecompress2(decoder->jpeg, bytes, length, decoder->room, width, 0, height, TJPF_RGB, 0) != 0)
+    if (tjDecompress2(decoder->jpeg, bytes, length, decoder->room, width, 0, height,
+                      has_key ? TJPF_CMYK : TJPF_RGB, 0) != 0)
         return fail_jpeg(decoder->jpeg, PDNN_INVALID, err);
+    if (has_key)
+        cmyk_to_rgb(decoder->room, count, is_adobe(bytes, length));
     *pixels = (struct pdnn_pixels){decoder->room, width, height};
     return PDNN_OK;
+}
+
+enum pdnn_status pdnn_image_decode_jpeg(struct pdnn_image_decoder *decoder, const unsigned char *bytes,
+                                        size_t length, struct pdnn_pixels *pixels, struct pdnn_err *err) {
+    static const unsigned char end[] = {0xff, 0xd9};
+    decoder->lacks_end = false;
+    if (!decoder->jpeg && !(decoder->jpeg = tjInitDecompress()))
+        return pdnn_fail(err, PDNN_NO_MEMORY, "libjpeg-turbo: no decoder");
+    enum pdnn_status status = decode(decoder, bytes, length, pixels, err);
+    if (status == PDNN_OK || tjGetErrorCode(decoder->jpeg) != TJERR_WARNING)
+        return status;
+    /* With an end marker, there is nothing to warn of but what is missing before it. */
+    unsigned char *whole = pdnn_alloc(length + sizeof end, 1);
+    memcpy(whole, bytes, length);
+    memcpy(whole + length, end, sizeof end);
+    status = decode(decoder, whole, length + sizeof end, pixels, err);
+    decoder->lacks_end = status == PDNN_OK;
+    free(whole);
+    return status;
 }
 
 enum pdnn_status pdnn_image_encode_jpeg(const struct pdnn_pixels *pixels, int quality, unsigned char **bytes,

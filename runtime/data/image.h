@@ -26,11 +26,13 @@ struct pdnn_image_decoder {
     void *jpeg;          /* the library's handle */
     unsigned char *room; /* heap: pixels of the last JPEG */
     size_t room_bytes;
+    bool lacks_end; /* the last JPEG has no end marker, but all of its pixels */
 };
 void pdnn_image_decoder_finish(struct pdnn_image_decoder *decoder);
 
-/* PDNN_INVALID, with what is wrong, for bytes that are not such an image. The pixels are valid until the next
- * call, and no longer than the bytes. */
+/* PDNN_INVALID, with what is wrong, for bytes that are not such an image, or are cut. CMYK and YCCK become
+ * RGB as in Pillow and TensorFlow: (1 - C) (1 - K), of samples that Adobe's programs store inverted. The
+ * pixels are valid until the next call, and no longer than the bytes. */
 enum pdnn_status pdnn_image_decode_ppm(const unsigned char *bytes, size_t length, struct pdnn_pixels *pixels,
                                        struct pdnn_err *err);
 enum pdnn_status pdnn_image_decode_jpeg(struct pdnn_image_decoder *decoder, const unsigned char *bytes,

@@ -4,6 +4,7 @@
 #include "tests/cmocka_all.h"
 
 #include "runtime/data/image.h"
+#include "runtime/data/images.h"
 #include "runtime/data/make.h"
 #include "runtime/data/pages.h"
 
@@ -203,6 +204,158 @@ static void test_dataset_jpeg(void **state) {
     pdnn_dataset_close(&same);
 }
 
+#if PDNN_HAS_JPEG
+#include <turbojpeg.h>
+
+enum { SIDE = 24 };
+
+/* A picture in one colour. CMYK becomes YCCK with Adobe's marker, whose last byte says so. */
+static unsigned char *encode(const unsigned char color[4], enum TJPF format, int sampling, int flags,
+                             unsigned long *length) {
+    unsigned char pixels[SIDE * SIDE * 4], *made = NULL, *copy;
+    const size_t bytes = (size_t)tjPixelSize[format];
+    tjhandle handle = tjInitCompress();
+    for (size_t i = 0; i < SIDE * SIDE; i++)
+        memcpy(pixels + i * bytes, color, bytes);
+    *length = 0;
+    assert_int_equal(tjCompress2(handle, pixels, SIDE, 0, SIDE, format, &made, length, sampling, 100, flags),
+                     0);
+    copy = memcpy(malloc(*length + 2), made, *length);
+    tjFree(made);
+    tjDestroy(handle);
+    return copy;
+}
+
+static unsigned char *find_adobe(unsigned char *bytes, size_t length) {
+    for (size_t i = 0; i + 12 < length; i++)
+        if (memcmp(bytes + i, "Adobe", 5) == 0)
+            return bytes + i;
+    fail();
+    return NULL;
+}
+
+static void expect_color(struct pdnn_image_decoder *decoder, const unsigned char *bytes, size_t length,
+                         const int rgb[3]) {
+    struct pdnn_pixels pixels;
+    struct pdnn_err err = {0};
+    if (pdnn_image_decode_jpeg(decoder, bytes, length, &pixels, &err) != PDNN_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(pixels.width, SIDE);
+    for (int i = 0; i < SIDE * SIDE * 3; i++)
+        assert_true(abs(pixels.rgb[i] - rgb[i % 3]) <= 3);
+}
+
+/* Inverted samples (200, 100, 50, 128) are 255 (1 - C) (1 - K) = (100, 50, 25), those as they are (27, 77,
+ * 102). Grey, progressive and sampled pictures stay what they were. */
+static void test_jpeg_of_each_space(void **state) {
+    (void)state;
+    static const unsigned char cmyk[4] = {200, 100, 50, 128}, red[4] = {180, 40, 60, 0},
+                               grey[4] = {90, 0, 0, 0};
+    struct pdnn_image_decoder decoder = {.jpeg = NULL};
+    unsigned long length;
+    unsigned char *bytes = encode(cmyk, TJPF_CMYK, TJSAMP_444, 0, &length);
+    expect_color(&decoder, bytes, length, (const int[]){100, 50, 25});
+    free(bytes);
+    const struct {
+        enum TJPF format;
+        int sampling, flags, rgb[3];
+        const unsigned char *color;
+    } rows[] = {{TJPF_CMYK, TJSAMP_420, 0, {100, 50, 25}, cmyk},
+                {TJPF_CMYK, TJSAMP_444, TJFLAG_PROGRESSIVE, {100, 50, 25}, cmyk},
+                {TJPF_RGB, TJSAMP_444, 0, {180, 40, 60}, red},
+                {TJPF_RGB, TJSAMP_420, TJFLAG_PROGRESSIVE, {180, 40, 60}, red},
+                {TJPF_GRAY, TJSAMP_GRAY, 0, {90, 90, 90}, grey}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bytes = encode(rows[i].color, rows[i].format, rows[i].sampling, rows[i].flags, &length);
+        expect_color(&decoder, bytes, length, rows[i].rgb);
+        free(bytes);
+    }
+    /* Without a transform, the samples are those of CMYK: what YCCK has of luma and chroma. */
+    static const unsigned char plain[4] = {255, 255, 255, 128};
+    bytes = encode(plain, TJPF_CMYK, TJSAMP_444, 0, &length);
+    find_adobe(bytes, length)[11] = 0;
+    const int luma = 0; /* 255 - 255, and chroma 128 */
+    expect_color(&decoder, bytes, length, (const int[]){luma, 64, 64});
+    memcpy(find_adobe(bytes, length), "other", 5);
+    expect_color(&decoder, bytes, length, (const int[]){127, 63, 63});
+    free(bytes);
+    pdnn_image_decoder_finish(&decoder);
+}
+
+/* A missing end marker loses nothing; each other cut is an error. */
+static void test_jpeg_that_is_cut(void **state) {
+    (void)state;
+    static const unsigned char red[4] = {180, 40, 60, 0};
+    struct pdnn_image_decoder decoder = {.jpeg = NULL};
+    struct pdnn_pixels pixels;
+    unsigned long length;
+    unsigned char *bytes = encode(red, TJPF_RGB, TJSAMP_444, 0, &length);
+    expect_color(&decoder, bytes, length, (const int[]){180, 40, 60});
+    assert_false(decoder.lacks_end);
+    expect_color(&decoder, bytes, length - 2, (const int[]){180, 40, 60});
+    assert_true(decoder.lacks_end);
+    for (size_t cut = 3; cut < length; cut += 7) {
+        struct pdnn_err err = {0};
+        if (pdnn_image_decode_jpeg(&decoder, bytes, length - cut, &pixels, &err) == PDNN_OK)
+            fail_msg("without its last %zu of %zu bytes", cut, (size_t)length);
+        assert_false(decoder.lacks_end);
+        assert_non_null(strstr(err.text, "libjpeg-turbo: "));
+    }
+    free(bytes);
+    pdnn_image_decoder_finish(&decoder);
+}
+#endif
+
+static void expect_not(bool is_jpeg, const char *bytes, const char *message) {
+    struct pdnn_image_decoder decoder = {.jpeg = NULL};
+    struct pdnn_pixels pixels;
+    struct pdnn_err err = {0};
+    const unsigned char *at = (const unsigned char *)bytes;
+    const enum pdnn_status status = is_jpeg ? pdnn_image_decode_jpeg(&decoder, at, 12, &pixels, &err)
+                                            : pdnn_image_decode_ppm(at, 12, &pixels, &err);
+    assert_int_equal(status, PDNN_INVALID);
+    if (*message ? !strstr(err.text, message) : strstr(err.text, "it is a") != NULL)
+        fail_msg("'%s' is not '%s'", err.text, message);
+    pdnn_image_decoder_finish(&decoder);
+}
+
+static void test_image_of_another_kind(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {{"\x89PNG\r\n\x1a\n0000", ": it is a PNG"},
+                                          {"GIF89a000000", ": it is a GIF"},
+                                          {"RIFF0000WEBP", ": it is a WebP"},
+                                          {"BM0000000000", ": it is a BMP"},
+                                          {"<!DOCTYPE ht", ""}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        expect_not(false, rows[i][0], rows[i][1]);
+        if (pdnn_jpeg_is_built())
+            expect_not(true, rows[i][0], rows[i][1]);
+    }
+    expect_not(false, "\xff\xd8\xff\xe0\0\x10JFIF\0\1", ": it is a JPEG");
+    if (pdnn_jpeg_is_built())
+        expect_not(true, "\xff\xd8\xff\xe0\0\x10JFIF\0\1", "");
+}
+
+/* All of a data set's images are decoded, and the first that does not says how many do not. */
+static void test_images_decode(void **state) {
+    (void)state;
+    char path[PATH_TEXT];
+    struct pdnn_dataset set = make("decoded", PDNN_DATASET_IMAGES, PDNN_ENCODING_RAW);
+    struct pdnn_images_found found;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_images_decode(&set, &found, &err), PDNN_OK);
+    assert_int_equal(found.decoded, 5);
+    assert_int_equal(found.endless, 0);
+    for (size_t i = 1; i < 4; i += 2) {
+        snprintf(path, sizeof path, "decoded/%s", set.files[i].name);
+        put_file(path, "GIF89a000000", 12);
+    }
+    assert_int_equal(pdnn_images_decode(&set, &found, &err), PDNN_INVALID);
+    assert_non_null(strstr(err.text, set.files[1].name));
+    assert_non_null(strstr(err.text, ": it is a GIF; 2 of 5 images do not decode"));
+    pdnn_dataset_close(&set);
+}
+
 /* The same size: planes of exact values. Another size: a ramp stays a ramp, between the pixels' centres. */
 static void test_image_fit(void **state) {
     (void)state;
@@ -273,6 +426,12 @@ int main(void) {
         cmocka_unit_test(test_dataset_refuses_damage),
         cmocka_unit_test(test_dataset_make_reads_back),
         cmocka_unit_test(test_dataset_jpeg),
+#if PDNN_HAS_JPEG
+        cmocka_unit_test(test_jpeg_of_each_space),
+        cmocka_unit_test(test_jpeg_that_is_cut),
+#endif
+        cmocka_unit_test(test_image_of_another_kind),
+        cmocka_unit_test(test_images_decode),
         cmocka_unit_test(test_image_fit),
         cmocka_unit_test(test_pages),
     };

@@ -120,6 +120,15 @@ class Infeed(unittest.TestCase):
     def test_show_and_make(self):
         shown = self.paradnn("data", "show", "rows")
         self.assertIn("features    12", shown.stdout)
+        self.assertNotIn("decoded", shown.stdout)
+        self.assertIn("decoded     3\n", self.make("images", "--count", "3", "--size", "8x8"))
+        with open(os.path.join(self.room, "images", "files.txt"), encoding="utf-8") as file:
+            second = file.read().splitlines()[1].split()[0]
+        with open(os.path.join(self.room, "images", second), "r+b") as file:
+            file.write(b"\x89PNG\r\n\x1a\n")
+        done = self.paradnn("data", "show", "images")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, rf"\Aparadnn: images/{second}: is not a binary PPM .*: it is a PNG; 1 of 3 images do not decode\n\Z")
         for arguments, message in {
                 ("make", "rows", "rows"): "has files already",
                 ("make", "rows", "new", "--seed", "9223372036854775808"): "expected a whole number from 0 to 9223372036854775807\n",
