@@ -137,6 +137,9 @@ enum pdnn_status pdnn_hardware_roofs(const struct pdnn_hardware *hardware,
     double by_level[PDNN_ROOF_LEVELS];
     int64_t count = hardware->threads ? hardware->threads : threads;
     pdnn_roofs_init(roofs, from, count);
+    /* An imported platform's own number of threads, which nobody said. */
+    if (hardware->onto && !hardware->threads && !roofs->n_levels)
+        pdnn_roofs_init(roofs, from, 0);
     if (!roofs->n_levels && !(roofs->peak_gflops[PDNN_F32] > 0))
         return no_roofs(hardware, from, count, err);
     if (check_levels(hardware, roofs, err) != PDNN_OK)

@@ -6,6 +6,7 @@ Usage: projection_test.py PARADNN RESULTS"""
 
 import csv
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -78,6 +79,23 @@ def main():
             else:
                 expect(new == old, new)
         expect(any(row["op"] == "dense" and float(row["speedup"]) > 1.5 for row in before), "no product gains from compute")
+
+    # An imported platform whose number of threads nobody said is one for all; a number that is asked for must be there.
+    with tempfile.TemporaryDirectory() as place:
+        imported, typed = os.path.join(place, "imported"), os.path.join(place, "typed.csv")
+        with open(os.path.join(place, "t.csv"), "w") as file:
+            file.write("nodes,ms\n64,1\n")
+        subprocess.run([paradnn, "import", file.name, "-o", imported, "--model", "fc,mode=infer", "--map", "nodes=nodes", "--map", "time=ms:ms",
+                        "--peak", "14900", "--bandwidth", "900"], check=True, capture_output=True)
+        threads = {re.search(r"threads=(\d+)", name)[1] for name in ids}
+        with open(os.path.join(imported, "ceilings.csv"), newline="") as file, open(typed, "w", newline="") as copy:
+            roofs = list(csv.DictReader(file))
+            expect({row["threads"] for row in roofs} == {"0"}, roofs)
+            table = csv.DictWriter(copy, roofs[0])
+            table.writeheader()
+            table.writerows({**row, "threads": count} for row in roofs for count in threads)
+        expect(project(paradnn, results, "--onto", imported) == project(paradnn, results, "--onto", typed), "other roofs")
+        refused(paradnn, results, "no roofs for 64 threads", "--onto", imported, "--threads", "64")
 
     refused(paradnn, results, "nothing would change")
     refused(paradnn, results, "--compute is 'x', expected a factor", "--compute", "x")
