@@ -224,7 +224,8 @@ class Signals(Output):
         self.paradnn("sweep", "small.yaml", *ROOFS, expect=0)
         whole = self.read("small.results", "journal.csv")
         self.assertNotIn("\n\n", self.paradnn("status", "small.results", "--watch", expect=0).stdout)
-        self.write("small.results/journal.csv", whole[:whole.rindex("\n", 0, len(whole) - 1) + 1])
+        # Without the last visit an instance may still have enough, since times that scatter get more than they need.
+        self.write("small.results/journal.csv", "".join(whole.splitlines(True)[:2]))
         for number in (signal.SIGINT, signal.SIGTERM):
             child = self.popen("status", "small.results", "--watch")
             report()
