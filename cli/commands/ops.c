@@ -5,6 +5,7 @@
 #include "results/store/library.h"
 #include "session/compose/operators.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 static const char description[] =
@@ -137,7 +138,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         return run_models(arguments, err);
     if (pdnn_arguments_only(arguments, "without a SPEC", "library,format,columns", err) != PDNN_OK)
         return err->status;
-    if (library && !pdnn_path_has(library, "operators.csv"))
+    if (library && !pdnn_path_has(library, "operators.csv") && errno != EACCES)
         return pdnn_fail(err, PDNN_INVALID, "%s has no operators.csv", library);
     if (library) {
         enum pdnn_status status = pdnn_library_read(library, &table, err);

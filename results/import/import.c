@@ -164,7 +164,10 @@ static enum pdnn_status read_instance(const struct import *im, const struct pdnn
                                                      : request->model);
     for (size_t i = 0; i < group->n; i++) {
         const char *value = pdnn_table_text(group->rows, row, group->column[i].at);
-        if (group->column[i].role == PDNN_MAPPED_KEY && *value)
+        if (group->column[i].role == PDNN_MAPPED_KEY && strchr(value, ','))
+            status = pdnn_fail(err, PDNN_INVALID, "%s is '%.64s', which is not one value",
+                               group->column[i].name, value);
+        else if (group->column[i].role == PDNN_MAPPED_KEY && *value)
             pdnn_str_printf(&id, ",%s=%s", group->column[i].key, value);
     }
     for (size_t i = 0; i < request->n_set; i++)

@@ -207,8 +207,11 @@ class Tried(unittest.TestCase):
             for name in ("closed", "closed/fc.results"):
                 done = subprocess.run([PARADNN, *command.split(), name], capture_output=True, text=True, cwd=self.directory, env=needs.quiet(), **nobody)
                 self.assertEqual((done.returncode, done.stderr), (2, f"paradnn: {name}: Permission denied\n"), command)
-        done = subprocess.run([PARADNN, "data", "show", "closed"], capture_output=True, text=True, cwd=self.directory, env=needs.quiet(), **nobody)
-        self.assertEqual((done.returncode, done.stderr), (2, "paradnn: closed/dataset.txt: Permission denied\n"))
+        for command, message in (("data show closed", "closed/dataset.txt: Permission denied"), ("ops --library closed", "closed/operators.csv: cannot be read: Permission denied"),
+                                 ("project fc.results --onto closed", "Permission denied")):
+            done = subprocess.run([PARADNN, *command.split()], capture_output=True, text=True, cwd=self.directory, env=needs.quiet(), **nobody)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(message, done.stderr)
 
     def test_links_that_lead_nowhere(self):
         """What -o names, or a command reads, is said with where it leads."""

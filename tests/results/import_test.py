@@ -451,6 +451,16 @@ class Import(unittest.TestCase):
             done = self.paradnn("import", "one.json", "-o", lacks, *mapped[:6], "--map", "time=ms:ms", "--map", "host=gpu", expect=1)
             self.assertIn(f"row 2: {lacks} has no value\n", done.stderr)
 
+    def test_what_other_programs_write(self):
+        """Floats, exponents, TRUE and NA of pandas and R are values, where they are exact; a number with a comma is not one."""
+        self.write("p.csv", '"","model","nodes","batch","pooler","ms"\n"1","bert-base",NA,4.0,TRUE,1.5E+01\n"2","fc",64.0,1E+02,NA,3\n"3","fc",64.5,2,NA,3\n'
+                            '"4","bert-base",NA,2,False,3\n"5","fc","1,024",2,NA,3\n"6","fc","8,layers=2",2,NA,3\n')
+        mapped = [word for key in ("model", "nodes", "batch", "pooler") for word in ("--map", f"{key}={key}")]
+        done = self.paradnn("import", "p.csv", "-o", "p", *mapped, "--map", "time=ms:ms", expect=1)
+        self.assertIn("nodes is '64.5', expected a whole number\nrow 5: nodes is '1,024', which is not one value\nrow 6: nodes is '8,layers=2', which is not", done.stderr)
+        self.assertEqual([[row[key] for key in ("nodes", "batch", "pooler", "time_ns_median")] for row in self.rows("p", "results.csv")],
+                         [["", "4", "yes", "15000000"], ["64", "100", "", "3000000"], ["", "2", "no", "3000000"]])
+
     def test_micro_steps_and_ranks(self):
         """Examples are those of a step: of all its micro-steps, of all ranks."""
         self.write("e.csv", "a,r,rate,ms\n4,1,1000,32\n1,1,1000,8\n4,2,1000,64\n")
