@@ -24,16 +24,6 @@ struct pdnn_row_list pdnn_rows_all(const struct pdnn_table *table) {
     return rows;
 }
 
-void pdnn_rows_keep(struct pdnn_row_list *rows, const struct pdnn_table *table,
-                    bool (*keep)(const struct pdnn_table *table, size_t row, const void *user),
-                    const void *user) {
-    size_t kept = 0;
-    for (size_t i = 0; i < rows->count; i++)
-        if (keep(table, rows->at[i], user))
-            rows->at[kept++] = rows->at[i];
-    rows->count = kept;
-}
-
 struct order {
     const struct pdnn_table *table;
     const struct pdnn_sort_key *keys;

@@ -17,11 +17,6 @@ struct pdnn_row_list pdnn_rows_all(const struct pdnn_table *table);
 
 void pdnn_rows_add(struct pdnn_row_list *rows, size_t row);
 
-/* Keeps the rows for which the function is true. */
-void pdnn_rows_keep(struct pdnn_row_list *rows, const struct pdnn_table *table,
-                    bool (*keep)(const struct pdnn_table *table, size_t row, const void *user),
-                    const void *user);
-
 struct pdnn_sort_key {
     size_t column;
     bool is_descending;

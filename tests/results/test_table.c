@@ -195,21 +195,6 @@ static void test_table_read_names_file_line_and_column(void **state) {
     }
 }
 
-static bool has_note(const struct pdnn_table *table, size_t row, const void *user) {
-    return strcmp(pdnn_table_text(table, row, NOTE), user) == 0;
-}
-
-static void test_rows_keep_selects(void **state) {
-    (void)state;
-    struct pdnn_table table = table_of(some);
-    struct pdnn_row_list rows = pdnn_rows_all(&table);
-    pdnn_rows_keep(&rows, &table, has_note, "x");
-    expect(&table, &rows, PDNN_FORMAT_CSV, 0,
-           "name,flop,shift,time_ns,note\nb,18446744073709551614,-3,1.5,x\n,0,0,0,x\n");
-    pdnn_rows_finish(&rows);
-    pdnn_table_finish(&table);
-}
-
 static void test_rows_sort_is_stable_with_empty_last(void **state) {
     (void)state;
     struct pdnn_table table = table_of(some);
@@ -559,7 +544,6 @@ int main(void) {
         cmocka_unit_test(test_table_read_of_other_programs),
         cmocka_unit_test(test_table_read_keeps_unknown_columns),
         cmocka_unit_test(test_table_read_names_file_line_and_column),
-        cmocka_unit_test(test_rows_keep_selects),
         cmocka_unit_test(test_rows_sort_is_stable_with_empty_last),
         cmocka_unit_test(test_rows_sort_many),
         cmocka_unit_test(test_groups_make_by_keys),
