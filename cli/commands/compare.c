@@ -4,6 +4,7 @@
 #include "models/varying.h"
 #include "results/compare/compare_ops.h"
 #include "results/compare/compare_sums.h"
+#include "results/compare/factors.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -225,6 +226,8 @@ static void append_overview(struct pdnn_str *out, struct compared *c) {
     append_sentence(out, &c->others);
     pdnn_compare_say(&c->comparison, &c->groups, (const char *const[PDNN_SIDES]){"A", "B"}, &line);
     append_sentence(out, &line);
+    pdnn_factors_say(&c->comparison, &line);
+    append_sentence(out, &line);
     append_sentence(out, &doubt);
     append_key(out, &c->groups, "", "family");
     for (size_t i = 0; i < c->groups.n_rows; i++)
@@ -242,6 +245,7 @@ static enum pdnn_status analyse(struct compared *c, size_t view, struct pdnn_err
         if ((view == OPS || (view == OVERVIEW && pdnn_path_has(directory[t], "ops.csv"))) &&
             pdnn_ops_reader_open(&c->reader[t], directory[t], err) != PDNN_OK)
             return err->status;
+    pdnn_factors_set(&c->comparison);
     pdnn_compare_sums(&c->comparison, &c->groups, &c->axes);
     c->n_op_pairs = pdnn_compare_ops(&c->comparison, c->reader, &c->by, &c->ops, &c->others);
     return PDNN_OK;

@@ -34,6 +34,12 @@ static const struct pdnn_column_def pair_columns[PDNN_PAIR_KEYS] = {
      .help = "1: the interval excludes 1; 0: it does not; empty without an interval"},
     {"decision", NULL, NULL, AS(TEXT, PLAIN), .rank = 1,
      .help = "faster or slower: what B clearly is; otherwise undecided"},
+    {"instructions_factor", NULL, NULL, AS(NUMBER, FACTOR),
+     .help =
+         "A's instructions over B's, by hardware counters on both sides; else empty, as are the next two"},
+    {"cpi_factor", NULL, NULL, AS(NUMBER, FACTOR), .help = "A's cycles per instruction over B's"},
+    {"cycle_rate_factor", NULL, NULL, AS(NUMBER, FACTOR),
+     .help = "cycles a second of all threads, B's over A's; the product of the three is the ratio"},
     {"state", NULL, NULL, AS(TEXT, PLAIN), .rank = 3,
      .help = "near or far: where the sides found their threads at different distances, the times are those "
              "of the visits in which they were so; empty: of all visits"},
@@ -202,8 +208,7 @@ static enum pdnn_status parse(struct pdnn_comparison *comparison, const char *te
     return PDNN_OK;
 }
 
-/* The number of the row's id without the keys that differ. Settings at their defaults are not in ids, so it
- * is the same whether such a key had its default or not. */
+/* The number of the row's id without the keys that differ, whether or not those have their defaults. */
 static size_t number_row(const struct pdnn_comparison *comparison, size_t at, struct pdnn_texts *ids) {
     struct pdnn_str id = {0};
     pdnn_selection_pattern(&comparison->selection, at, &comparison->across, false, &id);
@@ -249,8 +254,7 @@ static enum variation variation_of(const struct pdnn_comparison *comparison, int
     return common == 0 ? DISJOINT : common < a->count || common < b->count ? OVERLAPPING : SAME;
 }
 
-/* Within one directory, candidates are the run settings that say how a step runs. Hyper-parameters, the mode
- * and what belongs to training say what a step does, which a sweep varies anyway. */
+/* In one directory, settings that say how a step runs: what a step does, a sweep varies anyway. */
 static bool may_differ(const struct pdnn_comparison *comparison, int key) {
     int setting = pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, name_of(comparison, key));
     if (has_two(comparison))
@@ -322,8 +326,7 @@ static enum pdnn_status find_across(struct pdnn_comparison *comparison, const ch
     return PDNN_OK;
 }
 
-/* A column for each key that does not differ, unless the file calls it as another column is called: A's
- * values, or B's where A has none. */
+/* A column for each key that does not differ, unless its name is taken: A's values, or else B's. */
 static void add_keys(struct pdnn_comparison *comparison) {
     const struct pdnn_results *results = &comparison->selection.results;
     struct pdnn_table *pairs = &comparison->pairs;
@@ -359,8 +362,7 @@ static enum pdnn_status check_sides(const struct pdnn_comparison *comparison, bo
     return PDNN_OK;
 }
 
-/* Adds the side's rows by the numbers of their ids without the keys that differ: the place in the selection
- * + 1; 0: none. Chosen rows and those that did not end ok are merged in the table's order. */
+/* by_id: the place in the selection + 1; 0: none. Those that did not end ok are merged in table order. */
 static enum pdnn_status add_side(struct pdnn_comparison *comparison, size_t (*by_id)[PDNN_SIDES], int side,
                                  struct pdnn_err *err) {
     const struct pdnn_selection *rows = &comparison->selection;

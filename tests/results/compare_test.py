@@ -109,6 +109,17 @@ class Compare(Tables):
             self.assertEqual("cannot be told: 2 of 3" in text and text.index("cannot be told") < text.index("The time of A"), said)
             self.assertEqual([row["probe_ratio"] for row in self.rows(a, b)], ["1.11111", "1.17647", "0.833333"])
 
+    def test_counters_split_the_ratio(self):
+        header = HEADER + ["instructions", "ipc"]
+        for counted in (True, False):
+            more = [3000, 1.5] if counted else ["", ""]
+            a = self.results("a", [["net/1", "net", "infer", "ok", 1000, "", "", *more], ["net/2", "net", "infer", "ok", 100, "", "", "", ""]], header)
+            b = self.results("b", [["net/1", "net", "infer", "ok", 500, "", "", 1000, 2], ["net/2", "net", "infer", "ok", 300, "", "", 5, 1]], header)
+            self.assertEqual([(row["instructions_factor"], row["cpi_factor"], row["cycle_rate_factor"]) for row in self.rows(a, b)],
+                             [("3", "1.33333", "0.5") if counted else ("", "", ""), ("", "", "")])
+            self.assertEqual("By hardware counters on both sides, in 1 of 2: a mean of 2.00 is made of" in self.compare(a, b), counted)
+            self.assertEqual("hardware counters" in self.compare(a, b), counted)
+
     def test_what_differs_is_named(self):
         """Each by a little less than counts, and by a little more."""
         header = HEADER + ["threads", "host", "probe_gbs", "handoff_ns", "clock_ghz"]

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "results/compare/compare_ops.h"
 #include "results/compare/compare_sums.h"
+#include "results/compare/factors.h"
 #include "results/table/record.h"
 #include "results/table/write.h"
 
@@ -297,6 +298,53 @@ static void test_compare_sums_known(void **state) {
 }
 
 /* One product of each of the first two models of write_eights, the second one in this implementation. */
+/* Factors multiply to the ratio, where both sides have counters, and are said of those pairs alone. */
+static void test_factors(void **state) {
+    static const struct {
+        const char *a, *b, *said; /* said: NULL: nothing */
+        double factor[3];         /* of the first pair */
+    } rows[] = {
+        {",3000,1.5",
+         ",1000,2",
+         "in 1 of 2: a mean of 2.00 is made of 3.00 of instructions, 1.33 of cycles per "
+         "instruction and 0.500 of cycles a second.",
+         {3, 4. / 3, 0.5}},
+        {",3000,1.5", ",,", NULL, {NAN, NAN, NAN}},
+        {",,", ",1000,2", NULL, {NAN, NAN, NAN}},
+        {",,", ",,", NULL, {NAN, NAN, NAN}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_comparison c;
+        struct pdnn_str text = {0}, said = {0};
+        for (int side = 0; side < PDNN_SIDES; side++) {
+            pdnn_str_clear(&text);
+            pdnn_str_printf(&text,
+                            "id,family,status,time_ns_median,instructions,ipc\n"
+                            "net/n=1,net,ok,%d%s\nnet/n=2,net,ok,%d,,\n",
+                            side ? 500 : 1000, side ? rows[i].b : rows[i].a, side ? 300 : 100);
+            write_side(side, text.text);
+        }
+        open_comparison(&c, 2, NULL);
+        pdnn_factors_set(&c);
+        double product = 1;
+        for (size_t k = 0; k < 3; k++) {
+            const double factor = pdnn_table_number(&c.pairs, 0, PDNN_PAIR_INSTRUCTIONS + k);
+            product *= factor;
+            assert_true(rows[i].said ? fabs(factor - rows[i].factor[k]) < 1e-12 : isnan(factor));
+            assert_true(pdnn_table_is_empty(&c.pairs, 1, PDNN_PAIR_INSTRUCTIONS + k));
+        }
+        assert_true(rows[i].said ? fabs(product - pdnn_pair_ratio(&c, 0)) < 1e-12 : isnan(product));
+        pdnn_factors_say(&c, &said);
+        if (rows[i].said && !(said.length && strstr(said.text, rows[i].said)))
+            fail_msg("'%s' lacks '%s'", pdnn_str_text(&said), rows[i].said);
+        assert_true(rows[i].said || !said.length);
+        pdnn_comparison_close(&c);
+        pdnn_str_finish(&text);
+        pdnn_str_finish(&said);
+    }
+}
+
 static void write_ops(int side, const char *implementation) {
     static const char *const ids[] = {"net/nodes=8,batch=16,threads=1", "net/nodes=8,batch=4,threads=1"};
     struct pdnn_table ops;
@@ -410,6 +458,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_comparison_open_names_candidates, setup, teardown),
         cmocka_unit_test_setup_teardown(test_compare_sums_known, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pair_ops_matches, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_factors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_compare_ops_names_implementations, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
