@@ -129,6 +129,10 @@ static enum pdnn_status check_levels(const struct pdnn_hardware *hardware, const
     return PDNN_OK;
 }
 
+static bool are_none(const struct pdnn_roofs *roofs) {
+    return !roofs->n_levels && !(roofs->peak_gflops[PDNN_F32] > 0);
+}
+
 enum pdnn_status pdnn_hardware_roofs(const struct pdnn_hardware *hardware,
                                      const struct pdnn_ceilings *ceilings, int64_t threads,
                                      struct pdnn_roofs *roofs, struct pdnn_err *err) {
@@ -138,9 +142,9 @@ enum pdnn_status pdnn_hardware_roofs(const struct pdnn_hardware *hardware,
     int64_t count = hardware->threads ? hardware->threads : threads;
     pdnn_roofs_init(roofs, from, count);
     /* An imported platform's own number of threads, which nobody said. */
-    if (hardware->onto && !hardware->threads && !roofs->n_levels)
+    if (hardware->onto && !hardware->threads && are_none(roofs))
         pdnn_roofs_init(roofs, from, 0);
-    if (!roofs->n_levels && !(roofs->peak_gflops[PDNN_F32] > 0))
+    if (are_none(roofs))
         return no_roofs(hardware, from, count, err);
     if (check_levels(hardware, roofs, err) != PDNN_OK)
         return PDNN_INVALID;
