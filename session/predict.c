@@ -24,7 +24,7 @@ static const double probe_seconds = 0.015, prepare_seconds = 0.005, prepare_seco
 static const double sample_seconds_min = 20e-6, evict_seconds = 0.01;
 
 /* The course of a visit: see runtime/measure/measure. */
-enum { WARM_STEPS = 9, WARM_STEPS_MIN = 2, WARM_SHARE = 4, STAMPS_MIN = 3, STEPS_LEAST = 3 };
+enum { WARM_STEPS = 9, WARM_STEPS_MIN = 2, WARM_SHARE = 4, STAMPS_MIN = 3, COUNTED = 3, STEPS_LEAST = 3 };
 
 /* A visit goes on until it was worth its preparation: see runtime/worker/visit. */
 enum { WORTH = 16 };
@@ -83,6 +83,7 @@ struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const 
         made.visit = made.rounds = made.total = limit;
         return made;
     }
+    fixed += measure->counters ? COUNTED * sample : 0;
     double warm = fmax(fmin(WARM_STEPS * sample, share / WARM_SHARE), WARM_STEPS_MIN * sample);
     double taken = fmax(fmin(2 * samples * sample, share - warm), (samples + STAMPS_MIN) * sample);
     made.visit = fmin(fixed + fmax(warm + taken, worth), limit);

@@ -23,7 +23,8 @@ struct pdnn_prediction {
  *
  *   step  = max(flop / R, bytes / B), without taps on padding and only for layers that run; a sample is at
  *           least 20 us, since shorter steps are batched, so the calls' overhead never matters
- *   fixed = 15 ms for the probes and the journal, 5 ms and 0.3 s per GB for the preparation
+ *   fixed = 15 ms for the probes and the journal, 5 ms and 0.3 s per GB for the preparation; with counters,
+ *           three samples
  *   warm  = 9 steps, but at most a quarter of the visit's share of max_time, and at least 2 steps
  *   taken = min_samples samples, each with a stamped step, but at most the rest of that share, and at least
  *           min_samples + 3 steps

@@ -77,6 +77,24 @@ static void test_predict_visits(void **state) {
     }
 }
 
+/* Steps that are counted come on top, unless they do not fit into limits.time. */
+static void test_predict_counters(void **state) {
+    (void)state;
+    const struct pdnn_instance instance = parse("fc/threads=1");
+    const double steps[] = {1e-4, 0.3, 1.25}, slow[] = {7, 30};
+    struct pdnn_spec counting = spec;
+    counting.measure.counters = true;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        const struct pdnn_totals totals = count(steps[i] * 60e9, 1);
+        check_near(pdnn_predict(NULL, &counting, &instance, &totals).visit,
+                   pdnn_predict(NULL, &spec, &instance, &totals).visit + 3 * steps[i]);
+    }
+    for (size_t i = 0; i < sizeof slow / sizeof *slow; i++) {
+        const struct pdnn_totals totals = count(slow[i] * 60e9, 1);
+        check_near(pdnn_predict(NULL, &counting, &instance, &totals).visit, 60);
+    }
+}
+
 /* More work never takes less time, up to the limit. */
 static void test_predict_is_monotone(void **state) {
     (void)state;
@@ -115,9 +133,8 @@ static void test_predict_measured(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_predict_nominal),
-        cmocka_unit_test(test_predict_visits),
-        cmocka_unit_test(test_predict_is_monotone),
+        cmocka_unit_test(test_predict_nominal),  cmocka_unit_test(test_predict_visits),
+        cmocka_unit_test(test_predict_counters), cmocka_unit_test(test_predict_is_monotone),
         cmocka_unit_test(test_predict_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
