@@ -181,6 +181,12 @@ static const char *format_of(const char *path, size_t *length) {
     return NULL;
 }
 
+/* Whether the file's name ends with what is no format, "x.jpg": nobody means a file x.jpg.svg. */
+static bool is_other_format(const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *end = strrchr(name, '.');
+    return end && end != name && end[1] && !format_of(path, &(size_t){0});
+}
+
 /* A path that the user named may be a link; a link in a result directory may come from somebody else and is
  * replaced. */
 static enum pdnn_status open_target(struct pdnn_picture *picture, const char *kind, const char *extension,
@@ -222,8 +228,14 @@ static enum pdnn_status write_files(struct pdnn_picture *picture, const char *ki
     const struct pdnn_plot_request *request = picture->request;
     const bool is_stream = request->output && pdnn_target_is_stream(request->output);
     const char *wanted[2] = {request->format};
-    if (!wanted[0] && request->output && !is_stream)
+    if (!wanted[0] && request->output && !is_stream) {
         wanted[0] = format_of(request->output, &(size_t){0});
+        if (is_other_format(request->output))
+            return pdnn_fail(err, PDNN_INVALID,
+                             "%s: a picture is .svg, .png, .pdf or .tex, and its data .csv; otherwise name one "
+                             "with --format",
+                             request->output);
+    }
     if (!wanted[0]) {
         wanted[0] = "svg";
         wanted[1] = is_stream || !pdnn_has_cairo ? NULL : "png";

@@ -22,8 +22,9 @@ struct pdnn_plot_request {
     const char *const *only;               /* which instances, as in pdnn_selection_open_all */
     size_t n_only;
     /* The file, or NULL: DIR/<kind>. An extension .svg, .png, .pdf, .tex or .csv is the format, unless
-     * another one is requested, which replaces it. A device, a pipe or an own descriptor takes one picture as
-     * it is, SVG unless another format is requested. */
+     * another one is requested, which replaces it; without a request any other extension is an error. A
+     * device, a pipe or an own descriptor takes one picture as it is, SVG unless another format is requested.
+     */
     const char *output;
     const char *width, *height; /* "85mm", "60mm" */
     double font_size;           /* in points, 4 to 40; 0: the usual one */

@@ -293,6 +293,16 @@ class Data(Case):
         self.assertEqual(done.stdout, "points.csv\n")
         self.assertEqual(self.read("points.csv"), self.plot("roofline", "pair", "--format", "csv").stdout)
 
+    def test_an_extension_that_is_no_format_is_refused(self):
+        """Unless --format names one; a dot in a directory is no extension."""
+        for name in ("x.jpg", "x.svgz"):
+            done = self.plot("roofline", "pair", "-o", name, expect=2)
+            self.assertIn(f"{name}: a picture is .svg, .png, .pdf or .tex, and its data .csv", done.stderr)
+            self.assertFalse(os.path.exists(self.path(name + ".svg")))
+        os.mkdir(self.path("v1.2"))
+        for name, *more in (("v1.2/x",), ("x.jpg", "--format", "svg")):
+            self.assertIn(name + ".svg\n", self.plot("roofline", "pair", "-o", name, *more).stdout)
+
     def test_refused_option_says_what_is_taken(self):
         for arguments, taken in ((["ceilings", "pair", "--only", "batch=1"], "it takes --output, --format, --width, --height and --font-size"),
                                  (["breakdown", "pair", "--color", "batch"], "it takes --by, --across, --only, --output, --format, --width, --height and --font-size")):
