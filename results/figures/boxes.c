@@ -384,7 +384,9 @@ static enum pdnn_status take_column(struct picture *p, const char *name, struct 
             pdnn_selection_number(p->selection, at, column);
         p->in->left_out += isnan(value) != 0;
     }
-    p->title = pdnn_arena_printf(&p->in->arena, "%s %s", pdnn_plot_words(name), p->is_span ? "of" : "in");
+    p->title = pdnn_arena_printf(&p->in->arena, "%s %s",
+                                 pdnn_plot_words(&p->in->arena, &p->selection->results, column),
+                                 p->is_span ? "of" : "in");
     p->y_title = pdnn_plot_axis(&p->in->arena, &p->selection->results, column);
     return PDNN_OK;
 }

@@ -168,32 +168,76 @@ struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char
                                 subtitle_of(arena, &c->selection, c, &all)};
 }
 
-/* What people call the columns that pictures are mostly of. */
-static const struct words {
+/* What people call the columns whose names say something else, and units, as one axis has room for. */
+static const struct {
     const char *column, *words, *unit;
 } words[] = {{"pct_of_peak", "share of the measured peak", "%"},
              {"pct_of_roof", "share of the roof", "%"},
              {"gflops", "performance", "GFLOP/s"},
+             {"attainable_gflops", "roof", "GFLOP/s"},
              {"bw_gbs", "bandwidth", "GB/s"},
+             {"bus_gbs", "bandwidth of the bus", "GB/s"},
              {"intensity_flop_per_byte", "operational intensity", "FLOP/byte"},
              {"time_ns_median", "time of a step", "ns"},
+             {"examples_per_s", "throughput", "examples/s"},
+             {"loader_examples_per_s", "throughput of the loaders", "examples/s"},
+             {"infeed_pct", "share of the step that waits for data", "%"},
+             {"residual_pct", "share of the step in no op", "%"},
+             {"ci_half_pct", "half of the 95 % interval", "%"},
+             {"flop_count", "work of a step", "FLOP"},
+             {"in_bounds_flop_count", "work of a step within bounds", "FLOP"},
+             {"byte_count", "traffic of a step", "bytes"},
+             {"speed_index", "speed of the machine", "ratio"},
              {"params", "parameters", ""}};
+static const struct {
+    const char *unit, *end, *said;
+} units[] = {{"1e9 FLOP/s", "gflops", "GFLOP/s"},
+             {"1e9 B/s", "gbs", "GB/s"},
+             {"1e9/s", "ghz", "GHz"},
+             {"1/s", "per_s", "1/s"},
+             {"B/s", "bytes_per_s", "B/s"},
+             {"bytes", "bytes", "bytes"},
+             {"ns", "ns", "ns"},
+             {"%", "pct", "%"}};
 
-static struct words words_of(const char *column, const char *unit) {
-    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-        if (strcmp(words[k].column, column) == 0)
-            return words[k];
-    return (struct words){column, column, unit ? unit : ""};
+/* A column without words of its own: its name without the unit at its end and without underscores. */
+static const char *spell(struct pdnn_arena *arena, const char *name, const char **unit) {
+    char *spelled = pdnn_arena_strdup(arena, name);
+    for (size_t k = 0; *unit && k < sizeof units / sizeof *units; k++)
+        if (strcmp(units[k].unit, *unit) == 0) {
+            const size_t length = strlen(name), end = strlen(units[k].end);
+            *unit = units[k].said;
+            if (length > end + 1 && name[length - end - 1] == '_' &&
+                strcmp(name + length - end, units[k].end) == 0)
+                spelled[length - end - 1] = '\0';
+            break;
+        }
+    for (char *at = spelled; *at; at++)
+        *at = *at == '_' ? ' ' : *at;
+    return spelled;
 }
 
-const char *pdnn_plot_words(const char *column) {
-    return words_of(column, NULL).words;
+/* Keys are called as users type them. */
+static const char *words_of(struct pdnn_arena *arena, const struct pdnn_results *results, int column,
+                            const char **unit) {
+    const char *name = pdnn_results_name(results, column);
+    *unit = results->table.column[column].def.unit;
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (strcmp(words[k].column, name) == 0) {
+            *unit = words[k].unit;
+            return words[k].words;
+        }
+    const bool is_key = column >= results->first_key && column < results->end_key;
+    return is_key ? name : spell(arena, name, unit);
+}
+
+const char *pdnn_plot_words(struct pdnn_arena *arena, const struct pdnn_results *results, int column) {
+    return words_of(arena, results, column, &(const char *){NULL});
 }
 
 const char *pdnn_plot_axis(struct pdnn_arena *arena, const struct pdnn_results *results, int column) {
-    const struct words of =
-        words_of(pdnn_results_name(results, column), results->table.column[column].def.unit);
-    return *of.unit ? pdnn_arena_printf(arena, "%s (%s)", of.words, of.unit) : of.words;
+    const char *unit, *said = words_of(arena, results, column, &unit);
+    return unit && *unit ? pdnn_arena_printf(arena, "%s (%s)", said, unit) : said;
 }
 
 const char *pdnn_plot_ratio_axis(struct pdnn_arena *arena, const char *what,

@@ -64,9 +64,9 @@ const char *pdnn_plot_ratio(struct pdnn_arena *arena, double value);
 /* Moves a text into the arena. */
 const char *pdnn_plot_keep(struct pdnn_arena *arena, struct pdnn_str *text);
 
-/* What people call a column of results.csv, "performance", or else its name; with its unit, if it has one,
+/* What people call a column of results.csv, "performance", of a key its name; with its unit, if it has one,
  * "performance (GFLOP/s)"; and of a ratio, "step time of A over that of B". */
-const char *pdnn_plot_words(const char *column);
+const char *pdnn_plot_words(struct pdnn_arena *arena, const struct pdnn_results *results, int column);
 const char *pdnn_plot_axis(struct pdnn_arena *arena, const struct pdnn_results *results, int column);
 const char *pdnn_plot_ratio_axis(struct pdnn_arena *arena, const char *what,
                                  const struct pdnn_comparison *comparison);

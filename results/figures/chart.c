@@ -114,8 +114,7 @@ static struct pdnn_entries list_entries(const struct sheet *sheet, size_t n_word
                                            key->n_words - n_words + (key->n_others ? key->n_others - 1 : 0)),
                          pdnn_no_mark);
     if (key->has_unknown)
-        pdnn_entries_add(&entries, pdnn_arena_printf(chart->arena, "%s is not known", chart->color_title),
-                         mark_of(pdnn_plot_unknown, 1, false));
+        pdnn_entries_add(&entries, "not known", mark_of(pdnn_plot_unknown, 1, false));
     pdnn_entries_gap(&entries);
     if (sheet->has_dots && chart->no_dot)
         pdnn_entries_add(&entries, chart->no_dot, mark_of(pdnn_plot_unknown, 1, false));

@@ -330,7 +330,7 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
                   &picture->arena, &p.grid, err) != PDNN_OK)
         return err->status;
     const char *what = pdnn_arena_printf(
-        &picture->arena, "%s in", pdnn_plot_words(pdnn_results_name(&picture->selection.results, p.value)));
+        &picture->arena, "%s in", pdnn_plot_words(&picture->arena, &picture->selection.results, p.value));
     pdnn_draw_titles(&picture->canvas, left, picture->canvas.height,
                      pdnn_plot_titles(&picture->arena, what, &picture->selection, NULL));
     draw_caption(&p);

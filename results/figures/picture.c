@@ -231,10 +231,11 @@ static enum pdnn_status write_files(struct pdnn_picture *picture, const char *ki
     if (!wanted[0] && request->output && !is_stream) {
         wanted[0] = format_of(request->output, &(size_t){0});
         if (is_other_format(request->output))
-            return pdnn_fail(err, PDNN_INVALID,
-                             "%s: a picture is .svg, .png, .pdf or .tex, and its data .csv; otherwise name one "
-                             "with --format",
-                             request->output);
+            return pdnn_fail(
+                err, PDNN_INVALID,
+                "%s: a picture is .svg, .png, .pdf or .tex, and its data .csv; otherwise name one "
+                "with --format",
+                request->output);
     }
     if (!wanted[0]) {
         wanted[0] = "svg";
@@ -299,7 +300,8 @@ static enum pdnn_status open_source(struct pdnn_picture *picture, const struct p
         status = pdnn_results_ask(&picture->selection.results, name ? name : def->column[i].usual, false,
                                   &picture->column[i], err);
         if (status == PDNN_OK && option && strcmp(option, "color") == 0)
-            picture->chart.color_title = pdnn_results_name(&picture->selection.results, picture->column[i]);
+            picture->chart.color_title =
+                pdnn_plot_axis(&picture->arena, &picture->selection.results, picture->column[i]);
     }
     picture->ops = picture->request->ops;
     if (def->reads_ops && !picture->ops && status == PDNN_OK)

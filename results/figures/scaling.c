@@ -260,7 +260,7 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     chart->x_title =
         pdnn_arena_printf(arena, "share of the peak on %.0f %s%s (%%)", p.few, p.one, p.few > 1 ? "s" : "");
     chart->y_title = pdnn_arena_printf(arena, "the same for each of N %ss (%%)", p.one);
-    chart->color_title = pdnn_results_name(&picture->selection.results, p.color);
+    chart->color_title = pdnn_plot_axis(arena, &picture->selection.results, p.color);
     chart->caption = pdnn_arena_printf(
         arena,
         "Each point is one model on more %ss, against itself on the fewest. With a speed-up S "

@@ -18,14 +18,14 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_results *results = &p->in->comparison.selection.results;
     /* A key explains nothing where no ratio is clear. */
     const size_t best = p->faster + p->slower > 0 ? pdnn_compare_best_axis(&p->axes, "") : SIZE_MAX;
-    p->in->chart.color_title =
-        request->color ? request->color
-        : best != SIZE_MAX
-            ? pdnn_arena_strdup(&p->in->arena, pdnn_table_text(&p->axes, best, PDNN_COMPARE_AXIS_KEY))
-            : "family";
-    return pdnn_results_ask(results, request->x ? request->x : "params", false, &p->x, err) == PDNN_OK
-               ? pdnn_results_ask(results, p->in->chart.color_title, false, &p->color, err)
-               : err->status;
+    const char *color = request->color     ? request->color
+                        : best != SIZE_MAX ? pdnn_table_text(&p->axes, best, PDNN_COMPARE_AXIS_KEY)
+                                           : "family";
+    if (pdnn_results_ask(results, request->x ? request->x : "params", false, &p->x, err) != PDNN_OK ||
+        pdnn_results_ask(results, color, false, &p->color, err) != PDNN_OK)
+        return err->status;
+    p->in->chart.color_title = pdnn_plot_axis(&p->in->arena, results, p->color);
+    return PDNN_OK;
 }
 
 static void collect_points(struct picture *p) {

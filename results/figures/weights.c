@@ -160,9 +160,12 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     if (choose_value(&p, err) != PDNN_OK || fit_families(&p, err) != PDNN_OK)
         return err->status;
     const struct pdnn_titles titles =
-        p.value ? pdnn_plot_titles(arena,
-                                   pdnn_arena_printf(arena, "What decides %s in", pdnn_plot_words(p.value)),
-                                   p.selection, NULL)
+        p.value ? pdnn_plot_titles(
+                      arena,
+                      pdnn_arena_printf(arena, "What decides %s in",
+                                        pdnn_plot_words(arena, &p.selection->results,
+                                                        pdnn_results_named(&p.selection->results, p.value))),
+                      p.selection, NULL)
                 : pdnn_plot_compare_titles(arena, "What decides the speed-up", &picture->comparison);
     const double beside = (p.x.high - p.x.low) * 0.04;
     p.x.low -= beside;
