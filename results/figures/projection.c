@@ -45,6 +45,24 @@ static void collect_points(struct picture *p) {
     p->in->left_out = p->in->selection.left_out + p->in->selection.count - p->in->chart.n_points;
 }
 
+/* What the steps are projected to: "zen5 with 2 threads", "compute x 2, DRAM bandwidth x 1.5". */
+static const char *name_target(const struct picture *p) {
+    struct pdnn_arena *arena = &p->in->arena;
+    struct pdnn_hardware changes = p->hardware;
+    struct pdnn_str text = {0};
+    if (!changes.onto) {
+        pdnn_hardware_text(&changes, &text);
+        return pdnn_plot_keep(arena, &text);
+    }
+    changes.onto = NULL;
+    if (changes.n_changes || changes.threads) {
+        pdnn_str_printf(&text, " with ");
+        pdnn_hardware_text(&changes, &text);
+    }
+    return pdnn_arena_printf(arena, "%s%s", pdnn_plot_directory(arena, p->in->request->hardware.onto),
+                             pdnn_plot_keep(arena, &text));
+}
+
 /* Titles and caption, and two vertical lines at the ridge points, where compute and bandwidth balance, if
  * they are known: a thin one for the hardware as measured, a bold one as projected. */
 static void describe(struct picture *p) {
@@ -52,9 +70,13 @@ static void describe(struct picture *p) {
     struct pdnn_chart *chart = &p->in->chart;
     struct pdnn_str caption = {0};
     const int intensity = p->in->selection.results.at[PDNN_RESULT_INTENSITY_FLOP_PER_BYTE];
-    pdnn_str_printf(&caption, "Projected, not measured: ");
-    pdnn_hardware_text(&p->hardware, &caption);
-    chart->titles[0] = pdnn_plot_titles(&p->in->arena, "Projected speed-up of", &p->in->selection, NULL);
+    const char *target = name_target(p),
+               *of = pdnn_plot_directory(&p->in->arena, p->in->request->directory[0]);
+    pdnn_str_printf(&caption, "Projected, not measured: %s", target);
+    chart->titles[0] = pdnn_plot_titles(&p->in->arena,
+                                        pdnn_arena_printf(&p->in->arena, "Projected speed-up of %s %s %s", of,
+                                                          p->hardware.onto ? "on" : "with", target),
+                                        &p->in->selection, NULL);
     chart->x_title = pdnn_plot_axis(&p->in->arena, &p->in->selection.results, p->in->column[X]);
     chart->y_title = "projected speed-up of a step";
     chart->dot = "half gets another bound";
