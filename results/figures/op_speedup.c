@@ -24,7 +24,7 @@ static void add_op(struct picture *p, size_t number, const struct pdnn_op_record
     }
     const char *family = pdnn_table_text(&c->pairs, number, PDNN_PAIR_FAMILY);
     const double ratio = a->time_ns_median / b->time_ns_median;
-    const size_t kind = pdnn_op_kinds_add(&p->kinds, pdnn_family_find(family), a, log(ratio));
+    const size_t kind = pdnn_op_kinds_add(&p->kinds, pdnn_family_find(family), a, 0, log(ratio));
     struct pdnn_chart_point point =
         pdnn_op_point(&p->kinds, kind, (struct pdnn_spot){x, ratio}, fmax(share_a, share_b));
     point.doubtful = pdnn_plot_pair_notes(c, number) & PDNN_NOTES_DOUBT;

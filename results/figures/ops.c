@@ -18,7 +18,8 @@ static void add_op(struct picture *p, size_t at, const struct pdnn_family_def *f
     if (!(op->time_ns_median > 0))
         return;
     const double share = op->time_ns_median / pdnn_selection_step_ns(&p->in->selection, at) * 100;
-    const size_t kind = pdnn_op_kinds_add(&p->kinds, family, op, op->time_ns_median);
+    const size_t kind = pdnn_op_kinds_add(&p->kinds, family, op, pdnn_selection_source(&p->in->selection, at),
+                                          op->time_ns_median);
     if (!(share >= PDNN_OP_LEAST_SHARE_PCT) || !(spot.x > 0) || !(spot.y > 0)) {
         p->in->left_out++;
         return;
@@ -41,6 +42,7 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     const bool done = pdnn_by_parse(by ? by : "op", &p.kinds.by, err) == PDNN_OK &&
                       pdnn_roof_panels_find(&p.roofs, picture, NULL,
                                             "id layer op_pass #share_pct bound color", err) == PDNN_OK;
+    p.kinds.n_sources = picture->selection.results.n_directories;
     for (size_t at = 0; done && at < picture->selection.count; at++) {
         const struct pdnn_op_rows rows = pdnn_selection_rows(&picture->selection, at, picture->ops);
         const struct pdnn_family_def *family = pdnn_family_find(rows.family);
@@ -48,7 +50,12 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
             add_op(&p, at, family, &rows.op[i]);
     }
     if (done && picture->chart.n_points) {
-        picture->chart.color_title = "kind: share of all time";
+        picture->chart.color_title =
+            p.kinds.n_sources > 1
+                ? pdnn_arena_printf(
+                      &picture->arena, "kind: share of the time of %s",
+                      pdnn_plot_directories(&picture->arena, picture->request->directory, p.kinds.n_sources))
+                : "kind: share of all time";
         picture->chart.caption =
             "Each point is one kind of op in one model, with all its executions. Shares below 1 % and ops "
             "without arithmetic are left out.";
