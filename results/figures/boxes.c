@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BOXES_MAX = 48, QUANTILES = 5 };
+enum { BOXES_MAX = 48, QUANTILES = 5, MEDIAN = 2, BOX_LEAST = 5 };
 
 static const double right_legend = 264, right_alone = 24, caption_bottom = 8, legend_pixels = 24;
 
@@ -22,7 +22,7 @@ struct box {
     size_t at;                                /* the first as a chosen row */
     size_t rank[1 + PDNN_SELECTION_AXES_MAX]; /* its family and keys, by where they come first */
     double *value;                            /* of each row, then sorted */
-    double quantile[QUANTILES];               /* lower whisker, box, bar, box, upper whisker */
+    double quantile[QUANTILES]; /* lower whisker, box, bar, box, upper whisker; NaN: too few values */
 };
 
 /* A named model, drawn as a point over its box. */
@@ -113,9 +113,11 @@ static enum pdnn_status collect_boxes(struct picture *p, struct pdnn_err *err) {
         for (size_t i = 0; i < box->rows.count; i++)
             box->value[i] = p->value[box->rows.at[i]];
         pdnn_sort(box->value, box->rows.count);
-        for (size_t k = 0; k < QUANTILES; k++)
-            box->quantile[k] =
-                pdnn_quantile_sorted(box->value, box->rows.count, (p->is_span ? ends : percentiles)[k]);
+        for (size_t k = 0; k < QUANTILES; k++) {
+            const bool is_known = k == MEDIAN || p->is_span || box->rows.count >= BOX_LEAST;
+            const double part = (p->is_span ? ends : percentiles)[k];
+            box->quantile[k] = is_known ? pdnn_quantile_sorted(box->value, box->rows.count, part) : NAN;
+        }
     }
     p->n_boxes = p->groups.count;
     qsort(p->box, p->n_boxes, sizeof *p->box, compare_boxes);
@@ -191,7 +193,7 @@ static void level(struct picture *p, double center, double half, double y, doubl
                    pdnn_scale_at(&p->bars.x, center + half), y, pdnn_pen_line(PDNN_INK_TEXT, width));
 }
 
-/* Whiskers, the box, its middle, and what is beyond. */
+/* Whiskers, the box, its middle, and what is beyond; of too few values for percentiles, each of them. */
 static void draw_box(struct picture *p, size_t number) {
     const struct box *box = &p->box[number];
     const struct pdnn_pen whisker = pdnn_pen_line(PDNN_INK_TEXT, 1.4);
@@ -199,7 +201,13 @@ static void draw_box(struct picture *p, size_t number) {
     struct pdnn_canvas *canvas = &p->in->canvas;
     const double center = p->bars.bar[number].center, half = box_part / 2,
                  x = pdnn_scale_at(&p->bars.x, center);
+    const bool is_box = !isnan(box->quantile[0]);
     double y[QUANTILES];
+    for (size_t k = 0; k < box->rows.count; k++)
+        if (!is_box || box->value[k] < box->quantile[0] || box->value[k] > box->quantile[4])
+            pdnn_draw_point(canvas, x, pdnn_scale_at(&p->y, box->value[k]), beyond);
+    if (!is_box)
+        return;
     for (size_t k = 0; k < QUANTILES; k++)
         y[k] = pdnn_scale_at(&p->y, box->quantile[k]);
     pdnn_draw_line(canvas, x, y[0], x, y[1], whisker);
@@ -211,9 +219,6 @@ static void draw_box(struct picture *p, size_t number) {
                   (struct pdnn_pen){0x9ecae1, PDNN_INK_TEXT, 1.2, 0});
     if (!p->is_span)
         level(p, center, half, y[2], 3);
-    for (size_t k = 0; k < box->rows.count; k++)
-        if (box->value[k] < box->quantile[0] || box->value[k] > box->quantile[4])
-            pdnn_draw_point(canvas, x, pdnn_scale_at(&p->y, box->value[k]), beyond);
 }
 
 /* White where the model is not in the tables. */
@@ -302,8 +307,24 @@ static void fill_data(struct picture *p) {
             pdnn_picture_fill(p->in, n, dot->method ? dot->method : "preset", dot->name, (size_t)1, NAN, NAN,
                               dot->value, NAN, NAN);
         else
-            pdnn_picture_fill(p->in, n, "box", "", p->box[box].rows.count, q[0], q[1], q[2], q[3], q[4]);
+            pdnn_picture_fill(p->in, n, isnan(q[0]) ? "values" : "box", "", p->box[box].rows.count, q[0],
+                              q[1], q[2], q[3], q[4]);
     }
+}
+
+static const char *caption_of(const struct picture *p) {
+    size_t few = 0;
+    for (size_t i = 0; i < p->n_boxes; i++)
+        few += isnan(p->box[i].quantile[0]) != 0;
+    if (p->is_span)
+        return "A bar goes from the least to the greatest model";
+    return pdnn_arena_printf(&p->in->arena, "%s%s%s n: models.",
+                             few < p->n_boxes
+                                 ? "Box: percentiles 9 to 91; bar: median; whiskers: percentiles "
+                                   "2 and 98; circles: beyond;"
+                                 : "",
+                             few && few < p->n_boxes ? " " : "",
+                             few ? "fewer than five models have no percentiles: a circle is one;" : "");
 }
 
 static void describe(struct picture *p) {
@@ -320,11 +341,7 @@ static void describe(struct picture *p) {
     name_boxes(p);
     pdnn_bars_place(&p->bars, right, 0);
     pdnn_selection_values(p->selection, SIZE_MAX, &p->keys, &keys);
-    p->y.from = pdnn_bars_put(&p->bars, foot,
-                              p->is_span ? "A bar goes from the least to the greatest model"
-                                         : "Box: percentiles 9 to 91; bar: median; whiskers: percentiles 2 "
-                                           "and 98; circles: beyond; n: models.",
-                              pdnn_plot_keep(&p->in->arena, &keys));
+    p->y.from = pdnn_bars_put(&p->bars, foot, caption_of(p), pdnn_plot_keep(&p->in->arena, &keys));
     p->y.to = canvas->height - PDNN_BARS_ABOVE;
     pdnn_draw_titles(canvas, PDNN_BARS_LEFT, canvas->height, titles);
     const struct pdnn_frame_axis x = {.scale = p->bars.x, .bare = true},

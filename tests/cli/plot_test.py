@@ -372,6 +372,52 @@ class Data(Case):
         kinds = [row["kind"] for row in self.data("boxes", "presets")]
         self.assertEqual((kinds.count("box"), kinds.count("measured")), (1, 4199))
 
+    def test_boxes_need_five_values(self):
+        """Four models are four circles, with their median in the data; five are a box; a span needs no percentiles."""
+        head = "id,family,batch,threads,status,time_ns_median,pct_of_peak,params\n"
+        rows = [f"a{n},fc,{n},1,ok,1000,{n * 10},{n}\n" for n in range(1, 6)]
+        self.tables("four", head + "".join(rows[:4]))
+        self.tables("five", head + "".join(rows))
+        self.tables("both", head + "".join(rows) + "".join(row.replace("fc", "rnn") for row in rows[:4]))
+        circles, few = "mark-0-250-none-444444", "fewer than five models have no percentiles: a circle is one; n: models."
+        for name, boxes, said in (("four", ["values"], (False, True)), ("five", ["box"], (True, False)), ("both", ["box", "values"], (True, True))):
+            with self.subTest(name):
+                self.assertEqual([row["kind"] for row in self.data("boxes", name)], boxes)
+                picture = self.picture("boxes", name)
+                self.assertEqual(("percentiles 9 to 91" in picture, few in re.sub("</text>\n<text[^>]*>", " ", picture)), said)
+                self.assertEqual(picture.count(f'marker-end="url(#{circles}'), {"four": 4, "five": 2, "both": 6}[name])
+        row, = self.data("boxes", "four")
+        self.assertEqual((row["middle"], row["low"], row["high_whisker"]), ("25", "", ""))
+        self.assertEqual([row["high"] for row in self.data("span", "four") if row["kind"] == "box"], ["4"])
+
+    def test_axes_are_words_with_a_unit(self):
+        """Of columns, not of keys, which are called as users type them."""
+        self.tables("words", "id,family,batch,head_dim,threads,status,time_ns_median,gflops,intensity_flop_per_byte,examples_per_s,peak_rate,probe_gbs,"
+                    "state_bytes,bound\n" + "".join(f"a{n},fc,{n},{n},1,ok,1000,5,2,{n},{n},{n},{n},memory\n" for n in range(1, 7)))
+        for value, title, axis in (("examples_per_s", "throughput", "throughput (examples/s)"), ("probe_gbs", "probe", "probe (GB/s)"),
+                                   ("state_bytes", "state", "state (bytes)"), ("time_ns_median", "time of a step", "time of a step (ns)")):
+            for kind in ("boxes", "heatmap"):
+                picture = self.picture(kind, "words", "--value", value, *(["--x", "batch", "--y", "head_dim"] if kind == "heatmap" else []))
+                for text in (f"{title} in words", axis):
+                    self.assertIn(f">{text}<", picture)
+                self.assertNotIn("_", "".join(re.findall(">([^<>]*)</text>", picture)).replace("head_dim", ""))
+        self.assertIn(">head_dim<", picture)
+
+    def test_ops_count_each_directory(self):
+        """What takes 93 % of the time here and 50 % there is not said of both together."""
+        self.tables("other", OPS_RESULTS, OPS_OPS.replace(",10,3,", ",1700,3,"))
+        picture = self.picture("ops", "ops", "other")
+        for text in ("kind: share of the time of ops and other", "dense: 93 %, 48 %", "bias: 0.55 %, 48 %"):
+            self.assertIn(f">{text}<", picture)
+
+    def test_a_projection_names_its_target(self):
+        zen5, zen3 = (os.path.join(EXAMPLES, name) for name in ("zen5-2-cores", "zen3-2-cores"))
+        for arguments, target in ((["--compute", "2"], "with compute x 2"), (["--onto", zen5], "on zen5-2-cores"),
+                                  (["--onto", zen5, "--compute", "2"], "on zen5-2-cores with compute x 2")):
+            picture = self.plot("projection", zen3, *arguments, "--format", "svg", "-o", "/dev/stdout").stdout
+            self.assertIn(f">Projected speed-up of zen3-2-cores {target}<", picture)
+            self.assertIn(f">Projected, not measured: {target.split(' ', 1)[1]}<", picture)
+
     def test_heatmap_refuses(self):
         for arguments, message in ((["--x", "batch", "--y", "batch"], "both axes are batch"),
                                    (["--by", "nodes"], "nodes is an axis already: name the axes"),
@@ -780,30 +826,32 @@ class Data(Case):
                           for row in rows], [("101", "2", "9", "50", "91", "98")])
         rows = self.data("boxes", "box", "--only", "family=cnn")
         self.assertEqual([(row["kind"], row["name"], row["middle"]) for row in rows],
-                         [("box", "", "20"), ("measured", "resnet50", "30")])
+                         [("values", "", "20"), ("measured", "resnet50", "30")])
         for method, kind in (("direct", "measured"), ("composed", "composed")):
             self.tables("by", "\n".join(line + (",method" if line.startswith("id,") else f",{method}") for line in BOX_RESULTS.splitlines()) + "\n")
-            self.assertEqual({row["kind"] for row in self.data("boxes", "by", "--only", "family=cnn")}, {"box", kind})
+            self.assertEqual({row["kind"] for row in self.data("boxes", "by", "--only", "family=cnn")}, {"values", kind})
         self.assertEqual([row["middle"] for row in self.data("boxes", "pairs", "--across", "backend")], ["1"])
-        picture = self.picture("boxes", "pairs", "--across", "backend")
+        self.tables("five", PAIRS_RESULTS + "".join(line.replace("layers=2", f"layers={n}").replace("fc,2", f"fc,{n}") + "\n"
+                                                    for n in (16, 32) for line in PAIRS_RESULTS.splitlines() if "layers=2" in line))
+        picture = self.picture("boxes", "five", "--across", "backend")
         line, bar = (float(re.search(rf'{attribute} d="M[\d.]+ ([\d.]+)H', picture)[1]) for attribute in ('stroke-dasharray="6"', 'stroke-width="3"'))
         self.assertEqual(line, bar)  # both at 1
         self.assertIn("not --value", self.plot("boxes", "pairs", "--across", "backend", "--value", "params", expect=2).stderr)
 
     def test_boxes_of_several_directories(self):
         """Every directory against the first, or a value of each; what a directory decides is not said twice."""
-        for name, times, threads in (("a", (1000, 2000), 1), ("b", (500, 1000), 2), ("c", (2000, 1000), 4)):
+        for name, times, threads in (("a", 3 * (1000, 2000), 1), ("b", 3 * (500, 1000), 2), ("c", 3 * (2000, 1000), 4)):
             self.tables(name, "id,family,batch,threads,status,time_ns_median,pct_of_peak\n" + "".join(
                 f'"fc/layers=1,nodes=8,input=8,output=8,batch={n},activation=relu,mode=infer,threads={threads}",fc,{n},{threads},ok,'
                 f"{time},{time / 100}\n" for n, time in enumerate(times, 1)))
         rows = self.data("boxes", "a", "b", "c", "--across", "threads")
         self.assertEqual([(row["results"], row["instances"], row["low"][:4], row["high"][:4]) for row in rows],
-                         [("b", "2", "2", "2"), ("c", "2", "0.63", "1.86")])
+                         [("b", "6", "2", "2"), ("c", "6", "0.5", "2")])
         self.assertNotIn("threads", rows[0])
         rows = self.data("boxes", "a", "b", "c", "--value", "pct_of_peak")
         self.assertEqual([(row["results"], row["middle"]) for row in rows], [("a", "15"), ("b", "7.5"), ("c", "15")])
         picture = self.picture("boxes", "a", "b", "c", "--across", "threads")
-        for text in ("Speed-up over a", "step time of a over that of the other", "results", "b, n=2"):
+        for text in ("Speed-up over a", "step time of a over that of the other", "results", "b, n=6"):
             self.assertTrue(f">{text}<" in picture, text)
         self.assertIn("a: named twice", self.plot("boxes", "a", "a", expect=2).stderr)
 
