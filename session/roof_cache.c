@@ -53,6 +53,7 @@ struct search {
     double *value;    /* room for one of each */
     double border_ns; /* handoffs above it are of threads far apart; INFINITY: all are of one state */
     double differs;   /* by how much the probes are outside of those kept; INFINITY: none is of the state */
+    bool is_cut;      /* what was measured now has no bandwidths */
     bool has_kept, is_found; /* any at all, however old; they do */
 };
 
@@ -163,7 +164,7 @@ static enum pdnn_status probe(struct search *search, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
-/* Adds what is measured now to the others and to the file. */
+/* Adds what is measured now to the others and, unless it was cut short, to the file. */
 static enum pdnn_status measure(struct search *search, struct pdnn_err *err) {
     const struct pdnn_roofs_job *job = search->job;
     struct pdnn_str table = {0}, entry = {0};
@@ -171,9 +172,14 @@ static enum pdnn_status measure(struct search *search, struct pdnn_err *err) {
     const enum pdnn_status status = job->measure(job->user, job->seconds, search->read, err);
     if (status != PDNN_OK || !search->read->count)
         return status;
-    for (size_t i = 0; i < search->read->count; i++)
+    search->is_cut = true;
+    for (size_t i = 0; i < search->read->count; i++) {
         search->read->row[i].measured_unix_ms = job->now_unix_ms;
+        search->is_cut = search->is_cut && strcmp(search->read->row[i].kind, "bandwidth") != 0;
+    }
     add(search, measurement_of(search, job->seconds, job->now_unix_ms));
+    if (search->is_cut)
+        return PDNN_OK;
     pdnn_ceilings_format(search->read, &table);
     exchange(table.text, '\n', '\t');
     pdnn_str_printf(&entry, "%" PRId64 " %.17g %s\t%s", job->now_unix_ms, job->seconds,
@@ -278,6 +284,17 @@ static void append_note(const struct search *search, struct pdnn_str *note) {
                         100 * search->differs, 100 * margin);
 }
 
+static void append_short(const struct search *search, struct pdnn_str *note) {
+    const int64_t threads = search->job->context.threads;
+    if (!note->length)
+        pdnn_str_printf(note, "roofs for %" PRId64 " thread%s: ", threads, threads == 1 ? "" : "s");
+    else
+        pdnn_str_printf(note, "; ");
+    pdnn_str_printf(note,
+                    "the machine is so busy that there was no time for bandwidths: rows are not placed, and "
+                    "nothing is kept");
+}
+
 enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, struct pdnn_ceilings *ceilings,
                                      struct pdnn_str *note, struct pdnn_err *err) {
     struct search search = {.job = job, .border_ns = INFINITY};
@@ -297,6 +314,8 @@ enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, struct pd
         append_note(&search, note);
     if (status == PDNN_OK && !search.is_found)
         status = measure(&search, err);
+    if (status == PDNN_OK && search.is_cut)
+        append_short(&search, note);
     if (status == PDNN_OK && search.n)
         status = join(&search, ceilings, err);
     for (size_t i = 0; i < search.n; i++)

@@ -34,7 +34,8 @@ void pdnn_roof_cache_context(const struct pdnn_roofs_job *job, struct pdnn_str *
 
 /* Appends the rows for the job's thread count, with what is kept: confirmed, with checked_utc, or joined by
  * what is measured now. Levels and capacities are those of the measurement that took longest. Appends to
- * note, if anything was kept, what became of it: a line without a break. */
+ * note, if anything was kept, what became of it, and whether there was no time for bandwidths, without which
+ * nothing is kept: a line without a break. */
 enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, struct pdnn_ceilings *ceilings,
                                      struct pdnn_str *note, struct pdnn_err *err);
 

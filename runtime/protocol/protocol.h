@@ -57,7 +57,8 @@ struct pdnn_welcome {
 
 struct pdnn_roofs_request {
     int64_t threads;
-    double seconds; /* 0: the probes alone */
+    double seconds;       /* 0: the probes alone */
+    double limit_seconds; /* when these are over, what takes longest is left out: the bandwidths */
 };
 
 struct pdnn_message {

@@ -6,10 +6,12 @@
 #include "runtime/roofs/ladder.h"
 #include "runtime/roofs/roof_job.h"
 #include "runtime/kernels/roofs/chain.h"
+#include "runtime/protocol/protocol.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     JOBS_MAX = 320,
@@ -33,8 +35,9 @@ struct bench {
     int64_t threads;
     struct pdnn_call_options options; /* of the backends */
     double seconds;
+    uint64_t start_ns, deadline_ns;
     bool has_all; /* not the probes alone, which take their time to see the machine undisturbed */
-    size_t n_jobs, n_singles;
+    size_t n_jobs, n_others, n_singles; /* n_others: without the ladder's */
     struct pdnn_roof_job job[JOBS_MAX]; /* the ladder's are the last */
     struct pdnn_stream stream;          /* sized for the ladder's largest working set */
     struct pdnn_one_op_plan *single[SINGLES_MAX];
@@ -211,11 +214,12 @@ static void shuffle(size_t *order, size_t count, struct pdnn_rng *rng) {
     }
 }
 
-/* Runs rounds over all jobs in random order until the time is over, so that each job's repetitions are spread
- * over all of it: the machine's speed drifts, and a neighbour can hold it down for a while, so that
+/* Where the limit is over before all have run a few times, the ladder is left out: what took most of the
+ * time. Runs rounds over all jobs in random order until the time is over, so that each job's repetitions are
+ * spread over all of it: the machine's speed drifts, and a neighbour can hold it down for a while, so that
  * repetitions which agree say little. */
-static enum pdnn_status run_rounds(struct bench *bench, uint64_t start_ns, void (*progress)(void *, double),
-                                   void *user, struct pdnn_err *err) {
+static enum pdnn_status run_rounds(struct bench *bench, void (*progress)(void *, double), void *user,
+                                   struct pdnn_err *err) {
     struct pdnn_rng rng = {1, 0};
     size_t order[JOBS_MAX], least = PDNN_ROOF_REPETITIONS_MIN * bench->n_jobs;
     for (size_t i = 0; i < bench->n_jobs; i++)
@@ -223,11 +227,16 @@ static enum pdnn_status run_rounds(struct bench *bench, uint64_t start_ns, void 
     for (size_t done = 0; done < PDNN_ROOF_REPETITIONS * bench->n_jobs; done++) {
         if (done % bench->n_jobs == 0)
             shuffle(order, bench->n_jobs, &rng);
-        double time_done = (double)(pdnn_clock_ns() - start_ns) / (bench->seconds * 1e9);
+        const uint64_t now_ns = pdnn_clock_ns();
+        double time_done = (double)(now_ns - bench->start_ns) / (bench->seconds * 1e9);
         if (progress)
             progress(user, fmin(1, fmin(time_done, (double)done / (double)least)));
-        if (done >= least && time_done >= 1)
+        if (done >= least && (time_done >= 1 || now_ns >= bench->deadline_ns))
             return PDNN_OK;
+        if (now_ns >= bench->deadline_ns && bench->n_jobs > bench->n_others) {
+            bench->n_jobs = bench->n_others;
+            return run_rounds(bench, NULL, NULL, err);
+        }
         enum pdnn_status status = pdnn_roof_repeat(&bench->job[order[done % bench->n_jobs]], err);
         if (status != PDNN_OK)
             return status;
@@ -260,29 +269,60 @@ static void destroy(struct bench *bench) {
     free(bench);
 }
 
+/* The same pattern at a smaller working set, which comes before; NULL: there is none. */
+static const struct pdnn_roof_job *smaller(const struct bench *bench, const struct pdnn_roof_job *job) {
+    const struct pdnn_roof_job *other = job;
+    while (job->stream && other-- > bench->job)
+        if (other->stream && strcmp(other->row.pattern, job->row.pattern) == 0)
+            return other;
+    return NULL;
+}
+
+/* On a busy machine that takes longer than the rounds: once that shows, a smaller working set says how many
+ * passes over this one take as long. */
+static enum pdnn_status calibrate(struct bench *bench, struct pdnn_err *err) {
+    enum { LATE = 4 };
+    const uint64_t hurry_ns = bench->start_ns + (uint64_t)(LATE * bench->seconds * 1e9);
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < bench->n_jobs && status == PDNN_OK; i++) {
+        struct pdnn_roof_job *job = &bench->job[i];
+        const struct pdnn_roof_job *other = pdnn_clock_ns() >= hurry_ns ? smaller(bench, job) : NULL;
+        if (other)
+            job->units = 1 + other->units * other->pass.slice_bytes / job->pass.slice_bytes;
+        else
+            status = pdnn_roof_calibrate(job, err);
+    }
+    return status;
+}
+
 enum pdnn_status pdnn_ceilings_measure(const struct pdnn_host *host,
-                                       const struct pdnn_backend_def *const *backends, int64_t threads,
-                                       double seconds, void (*progress)(void *user, double fraction),
-                                       void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
-    uint64_t start_ns = pdnn_clock_ns();
+                                       const struct pdnn_backend_def *const *backends,
+                                       const struct pdnn_roofs_request *request,
+                                       void (*progress)(void *user, double fraction), void *user,
+                                       struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     struct bench *bench = pdnn_alloc(1, sizeof *bench);
     bench->host = host;
-    bench->threads = threads;
-    bench->options = pdnn_call_options(host, threads, 0);
-    bench->has_all = seconds > 0;
-    bench->seconds = bench->has_all ? seconds : probe_seconds;
+    bench->threads = request->threads;
+    bench->options = pdnn_call_options(host, bench->threads, 0);
+    bench->has_all = request->seconds > 0;
+    bench->seconds = bench->has_all ? request->seconds : probe_seconds;
+    bench->start_ns = pdnn_clock_ns();
+    bench->deadline_ns = bench->start_ns + (uint64_t)(request->limit_seconds * 1e9);
     enum pdnn_status status = PDNN_OK;
     if (bench->has_all)
         status = add_compute(bench, backends, err);
     if (bench->has_all && status == PDNN_OK)
         status = add_overhead(bench, backends, err);
-    add_probes(bench, bench->has_all ? 0 : (uint64_t)threads * PROBE_CACHE_BYTES);
-    if (bench->has_all && status == PDNN_OK)
+    add_probes(bench, bench->has_all ? 0 : (uint64_t)bench->threads * PROBE_CACHE_BYTES);
+    bench->n_others = bench->n_jobs;
+    /* On a busy machine, its memory alone takes several times as long as all before. */
+    if (bench->has_all && status == PDNN_OK &&
+        4 * (pdnn_clock_ns() - bench->start_ns) < bench->deadline_ns - bench->start_ns)
         status = add_ladder(bench, err);
-    for (size_t i = 0; status == PDNN_OK && i < bench->n_jobs; i++)
-        status = pdnn_roof_calibrate(&bench->job[i], err);
     if (status == PDNN_OK)
-        status = run_rounds(bench, start_ns, bench->has_all ? progress : NULL, user, err);
+        status = calibrate(bench, err);
+    if (status == PDNN_OK)
+        status = run_rounds(bench, bench->has_all ? progress : NULL, user, err);
     if (status == PDNN_OK)
         status = add_rows(bench, ceilings, err);
     destroy(bench);

@@ -160,8 +160,8 @@ static enum pdnn_status answer_ceilings(struct pdnn_process *process, const void
     if (process->world) /* the others are at it, whatever happened here */
         result = pdnn_allreduce_bench_measure(process->world, request->seconds, ceilings, err);
     else if (result == PDNN_OK)
-        result = pdnn_ceilings_measure(&process->host, pdnn_backends, request->threads, request->seconds,
-                                       send_progress, process, ceilings, err);
+        result = pdnn_ceilings_measure(&process->host, pdnn_backends, request, send_progress, process,
+                                       ceilings, err);
     const struct pdnn_part part = {ceilings->row, ceilings->count * sizeof ceilings->row[0]};
     enum pdnn_status status = send_result(process, PDNN_MESSAGE_CEILINGS, result, &part, err);
     free(ceilings);

@@ -51,10 +51,10 @@ void __wrap_pdnn_operators_close(struct pdnn_process *process);
 enum pdnn_status __wrap_pdnn_check_run(struct pdnn_process *process, const struct pdnn_request *request,
                                        struct pdnn_check_row **rows, size_t *n_rows, struct pdnn_err *err);
 enum pdnn_status __wrap_pdnn_ceilings_measure(const struct pdnn_host *host,
-                                              const struct pdnn_backend_def *const *backends, int64_t threads,
-                                              double seconds, void (*progress)(void *user, double fraction),
-                                              void *user, struct pdnn_ceilings *ceilings,
-                                              struct pdnn_err *err);
+                                              const struct pdnn_backend_def *const *backends,
+                                              const struct pdnn_roofs_request *request,
+                                              void (*progress)(void *user, double fraction), void *user,
+                                              struct pdnn_ceilings *ceilings, struct pdnn_err *err);
 enum pdnn_status __wrap_pdnn_allreduce_bench_measure(const struct pdnn_world *world, double seconds,
                                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err);
 enum pdnn_status __wrap_pdnn_allreduce_bench_follow(const struct pdnn_world *world, struct pdnn_err *err);
@@ -132,12 +132,12 @@ enum pdnn_status __wrap_pdnn_check_run(struct pdnn_process *process, const struc
 }
 
 enum pdnn_status __wrap_pdnn_ceilings_measure(const struct pdnn_host *host,
-                                              const struct pdnn_backend_def *const *backends, int64_t threads,
-                                              double seconds, void (*progress)(void *user, double fraction),
-                                              void *user, struct pdnn_ceilings *ceilings,
-                                              struct pdnn_err *err) {
-    (void)host, (void)backends, (void)threads, (void)err;
-    if (seconds > 0)
+                                              const struct pdnn_backend_def *const *backends,
+                                              const struct pdnn_roofs_request *request,
+                                              void (*progress)(void *user, double fraction), void *user,
+                                              struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    (void)host, (void)backends, (void)err;
+    if (request->seconds > 0)
         progress(user, 0.5);
     ceilings->count = 1;
     return PDNN_OK;

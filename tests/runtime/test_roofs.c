@@ -5,6 +5,7 @@
 #include "runtime/roofs/ladder.h"
 #include "runtime/measure/probe.h"
 #include "runtime/roofs/roof_job.h"
+#include "runtime/protocol/protocol.h"
 #include "runtime/roofs/roofs.h"
 #include "runtime/host/host.h"
 
@@ -88,7 +89,7 @@ static const struct pdnn_backend_def *const all[] = {&oracle, &picky, &good, NUL
 static const struct pdnn_backend_def *const refusing[] = {&oracle, &picky, NULL};
 
 /* Each roof is measured a few times, however little time there is. */
-static const double seconds = 1e-4;
+static const struct pdnn_roofs_request usual = {1, 1e-4, 1e9}, probes = {1, 0, 1e9};
 
 /* Little memory keeps the DRAM buffer small. */
 static struct pdnn_host small_host(uint64_t l3_bytes) {
@@ -216,8 +217,7 @@ static void test_ceilings_measure_rows(void **state) {
         size_t from = ceilings.count;
         memset(&fake, 0, sizeof fake);
         double last = 0;
-        if (pdnn_ceilings_measure(&host, rows[i].backends, 1, seconds, watch, &last, &ceilings, &err) !=
-            PDNN_OK)
+        if (pdnn_ceilings_measure(&host, rows[i].backends, &usual, watch, &last, &ceilings, &err) != PDNN_OK)
             fail_msg("%s", err.text);
         assert_true(last == 1);
         format_rows(&ceilings, from, text, sizeof text);
@@ -236,8 +236,7 @@ static void test_ceilings_measure_failing_op(void **state) {
     struct pdnn_host host = small_host(0);
     struct pdnn_err err = {0};
     fake = (struct fake){.code = 7};
-    assert_int_equal(pdnn_ceilings_measure(&host, all, 1, seconds, NULL, NULL, &ceilings, &err),
-                     PDNN_INTERNAL);
+    assert_int_equal(pdnn_ceilings_measure(&host, all, &usual, NULL, NULL, &ceilings, &err), PDNN_INTERNAL);
     assert_non_null(strstr(err.text, "code 7"));
     assert_int_equal(ceilings.count, 0);
     assert_int_equal(fake.opened, fake.closed);
@@ -248,9 +247,28 @@ static void test_ceilings_measure_full_table(void **state) {
     static struct pdnn_ceilings ceilings = {.count = PDNN_CEILINGS_MAX - 1};
     struct pdnn_host host = small_host(0);
     struct pdnn_err err = {0};
-    assert_int_equal(pdnn_ceilings_measure(&host, refusing, 1, seconds, NULL, NULL, &ceilings, &err),
+    assert_int_equal(pdnn_ceilings_measure(&host, refusing, &usual, NULL, NULL, &ceilings, &err),
                      PDNN_OVERFLOW);
     assert_int_equal(ceilings.count, PDNN_CEILINGS_MAX - 1);
+}
+
+/* Where time is over from the start, there are all roofs but bandwidths. */
+static void test_ceilings_measure_what_there_is(void **state) {
+    (void)state;
+    static struct pdnn_ceilings ceilings;
+    struct pdnn_host host = small_host(8 << 20);
+    struct pdnn_err err = {0};
+    struct pdnn_roofs_request request = usual;
+    request.limit_seconds = 0;
+    request.seconds = 1e6; /* never over */
+    memset(&fake, 0, sizeof fake);
+    assert_int_equal(pdnn_ceilings_measure(&host, refusing, &request, NULL, NULL, &ceilings, &err), PDNN_OK);
+    assert_true(ceilings.count >= 3 + HAS_CLOCK);
+    check_values(&ceilings, 0);
+    for (size_t i = 0; i < ceilings.count; i++) {
+        assert_true(strcmp(ceilings.row[i].kind, "compute") == 0 ||
+                    strcmp(ceilings.row[i].kind, "probe") == 0);
+    }
 }
 
 static void test_probe_more_and_fewer_threads(void **state) {
@@ -328,7 +346,7 @@ static void test_probe_alone(void **state) {
     struct pdnn_err err = {0};
     const struct pdnn_host host = {.threads = 1};
     ceilings.count = 1;
-    assert_int_equal(pdnn_ceilings_measure(&host, all, 1, 0, NULL, NULL, &ceilings, &err), PDNN_OK);
+    assert_int_equal(pdnn_ceilings_measure(&host, all, &probes, NULL, NULL, &ceilings, &err), PDNN_OK);
     assert_int_equal(ceilings.count, 3 + HAS_CLOCK);
     for (size_t i = 1; i < ceilings.count; i++) {
         static const char *const patterns[] = {"fma", "read", "clock"};
@@ -339,7 +357,7 @@ static void test_probe_alone(void **state) {
         assert_true(ceilings.row[i].value >= ceilings.row[i].median);
     }
     ceilings.count = PDNN_CEILINGS_MAX - 1;
-    assert_int_equal(pdnn_ceilings_measure(&host, all, 1, 0, NULL, NULL, &ceilings, &err), PDNN_OVERFLOW);
+    assert_int_equal(pdnn_ceilings_measure(&host, all, &probes, NULL, NULL, &ceilings, &err), PDNN_OVERFLOW);
 }
 
 int main(void) {
@@ -347,6 +365,7 @@ int main(void) {
         cmocka_unit_test(test_ceilings_measure_rows),
         cmocka_unit_test(test_ceilings_measure_failing_op),
         cmocka_unit_test(test_ceilings_measure_full_table),
+        cmocka_unit_test(test_ceilings_measure_what_there_is),
         cmocka_unit_test(test_probe_more_and_fewer_threads),
         cmocka_unit_test(test_ops_run_warm),
         cmocka_unit_test(test_parts_are_not_in_a_cache),

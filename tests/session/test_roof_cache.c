@@ -31,7 +31,7 @@ struct machine {
     double gflops, gbs, handoff_ns; /* the last: 0: none */
     int64_t now_ms;
     int probes, measurements;
-    bool fails;
+    bool is_cut, fails;
 };
 
 enum { HOUR_MS = 3600 * 1000 };
@@ -70,6 +70,8 @@ static enum pdnn_status measure(void *user, double seconds, struct pdnn_ceilings
         return pdnn_fail(err, PDNN_IO, "the measurement failed");
     add_row(ceilings, "compute", "fma", machine->gflops + 1.0 / 3);
     add_probes(machine, ceilings);
+    if (!machine->is_cut)
+        add_row(ceilings, "bandwidth", "read", machine->gbs);
     return PDNN_OK;
 }
 
@@ -117,7 +119,7 @@ static void begin(void) {
     const struct pdnn_ceilings *rows = sweep(&job, &machine);
     assert_int_equal(machine.probes, 0);
     assert_int_equal(machine.measurements, 1);
-    assert_int_equal(rows->count, 3);
+    assert_int_equal(rows->count, 4);
     assert_true(rows->row[0].measured_unix_ms == 1000 && rows->row[0].checked_unix_ms == 0);
     assert_string_equal(note, "");
 }
@@ -130,7 +132,7 @@ static void test_kept_roofs_are_used_and_say_so(void **state) {
     const struct pdnn_ceilings *rows = sweep(&job, &machine);
     assert_int_equal(machine.probes, 1);
     assert_int_equal(machine.measurements, 0);
-    assert_int_equal(rows->count, 3);
+    assert_int_equal(rows->count, 4);
     assert_true(rows->row[0].value == 100 + 1.0 / 3); /* exactly what was measured */
     for (size_t i = 0; i < rows->count; i++)
         assert_true(rows->row[i].measured_unix_ms == 1000 && rows->row[i].checked_unix_ms == HOUR_MS);
@@ -187,7 +189,7 @@ static void test_measurements_are_one_set(void **state) {
         next[i]->now_ms = 3000 + (int64_t)i;
         const struct pdnn_ceilings *rows = sweep(&job, next[i]);
         assert_int_equal(next[i]->measurements, 0);
-        assert_int_equal(rows->count, 3);
+        assert_int_equal(rows->count, 4);
         const struct pdnn_ceiling *peak = peak_in(rows, "");
         assert_true(peak->low == 50 + 1.0 / 3 && peak->high == 100 + 1.0 / 3);
         assert_true(fabs(peak->value - (75 + 1.0 / 3)) < 1e-9 && peak->measurements == 2 &&
@@ -206,7 +208,7 @@ static void test_states_join(void **state) {
     struct machine near = {.gflops = 100, .gbs = 50, .handoff_ns = 105, .now_ms = 1000}, far = near,
                    third = near, apart = near;
     clear();
-    assert_int_equal(sweep(&job, &near)->count, 4);
+    assert_int_equal(sweep(&job, &near)->count, 5);
     assert_int_equal(peak_in(sweep(&job, &near), "")->measurements, 1);
     apart.handoff_ns = 152;
     sweep(&job, &apart);
@@ -218,13 +220,13 @@ static void test_states_join(void **state) {
     assert_string_equal(note,
                         "roofs for 2 threads: measured and joined with those kept, since the threads are "
                         "farther apart than they were then");
-    assert_int_equal(rows->count, 8);
+    assert_int_equal(rows->count, 10);
     assert_true(peak_in(rows, "near")->value == 100 + 1.0 / 3 && peak_in(rows, "far")->value == 98 + 1.0 / 3);
     assert_true(peak_in(rows, "far")->low == (98 + 1.0 / 3) / 3); /* of its repetitions */
     third.now_ms = 3000;
     rows = sweep(&job, &third);
     assert_int_equal(third.measurements, 0);
-    assert_int_equal(rows->count, 8);
+    assert_int_equal(rows->count, 10);
     assert_true(peak_in(rows, "near")->checked_unix_ms == 3000 && peak_in(rows, "far")->checked_unix_ms == 0);
     assert_true(peak_in(rows, "near")->measured_unix_ms == 1000 &&
                 peak_in(rows, "far")->measured_unix_ms == 2000);
@@ -239,7 +241,7 @@ static void test_near_joins_far(void **state) {
     far.now_ms = 1000;
     clear();
     sweep(&job, &far);
-    assert_int_equal(sweep(&job, &near)->count, 8);
+    assert_int_equal(sweep(&job, &near)->count, 10);
     assert_non_null(strstr(note, "since the threads are closer together than they were then"));
 }
 
@@ -257,6 +259,24 @@ static void test_a_measurement_that_must_be_joins(void **state) {
         note, "roofs for 2 threads: measured and joined with those kept, the last of 1970-01-01T00:00Z");
     job.seconds = 6;
     assert_int_equal(peak_in(sweep(&job, &machine), "")->measurements, 1);
+}
+
+/* What has no bandwidths counts for this sweep, says so, and is not kept. */
+static void test_what_was_cut_short_is_not_kept(void **state) {
+    (void)state;
+    const struct pdnn_roofs_job job = plain_job();
+    for (int is_cut = 0; is_cut < 2; is_cut++) {
+        struct machine busy = quiet, next = quiet;
+        busy.is_cut = is_cut;
+        clear();
+        assert_int_equal(peak_in(sweep(&job, &busy), "")->measurements, 1);
+        assert_string_equal(note,
+                            is_cut ? "roofs for 2 threads: the machine is so busy that there was no time for "
+                                     "bandwidths: rows are not placed, and nothing is kept"
+                                   : "");
+        sweep(&job, &next);
+        assert_int_equal(next.measurements, is_cut);
+    }
 }
 
 static void test_old_or_hasty_ones_are_measured_again(void **state) {
@@ -360,7 +380,7 @@ static void test_odd_entries_are_measured_again(void **state) {
         pdnn_kept_add(&file, texts[i]);
         pdnn_str_finish(&context);
         const struct pdnn_ceilings *rows = sweep(&job, &machine);
-        if (machine.measurements != 1 || rows->count != 3 || rows->row[0].measurements != 1)
+        if (machine.measurements != 1 || rows->count != 4 || rows->row[0].measurements != 1)
             fail_msg("'%s' is taken for roofs", texts[i]);
     }
 }
@@ -404,6 +424,7 @@ int main(void) {
         cmocka_unit_test(test_states_join),
         cmocka_unit_test(test_near_joins_far),
         cmocka_unit_test(test_a_measurement_that_must_be_joins),
+        cmocka_unit_test(test_what_was_cut_short_is_not_kept),
         cmocka_unit_test(test_old_or_hasty_ones_are_measured_again),
         cmocka_unit_test(test_any_change_is_a_miss),
         cmocka_unit_test(test_free_memory_may_differ),

@@ -182,7 +182,10 @@ static enum pdnn_status fail_garbled(struct pdnn_worker *worker, struct pdnn_err
 enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t threads, double seconds,
                                       const struct pdnn_watch *watch, struct pdnn_ceilings *ceilings,
                                       struct pdnn_err *err) {
-    const struct pdnn_roofs_request request = {.threads = threads, .seconds = seconds};
+    /* The other half is for what has begun by then. */
+    const double limit_ns = watch->time_limit_ns ? (double)watch->time_limit_ns / 2 : 1e18;
+    const struct pdnn_roofs_request request = {
+        .threads = threads, .seconds = seconds, .limit_seconds = limit_ns * 1e-9};
     const struct pdnn_part body = {&request, sizeof request};
     struct pdnn_message answer;
     enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_CEILINGS, &body, watch, &answer, err);

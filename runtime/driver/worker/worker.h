@@ -68,7 +68,8 @@ enum pdnn_status pdnn_worker_operator(struct pdnn_worker *worker, const struct p
                                       struct pdnn_err *err);
 
 /* Measures the ceilings for one thread count, in about `seconds`, and appends their rows; 0: the probes
- * alone. PDNN_IO if that takes longer than the limit; the worker is gone then. */
+ * alone. After half of the limit it goes on without bandwidths. PDNN_IO if that takes longer than the limit;
+ * the worker is gone then. */
 enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t threads, double seconds,
                                       const struct pdnn_watch *watch, struct pdnn_ceilings *ceilings,
                                       struct pdnn_err *err);
