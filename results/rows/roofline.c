@@ -126,8 +126,17 @@ static double end_of(const struct pdnn_ceiling *row, bool far, enum end end) {
     return end == VALUE || row->measurements < 2 ? row->value : end == LOW ? row->low : row->high;
 }
 
-static bool is_probe(const struct pdnn_ceiling *row, const char *pattern) {
-    return strcmp(row->kind, "probe") == 0 && strcmp(row->pattern, pattern) == 0;
+/* What each probe's row is for. */
+static const struct {
+    const char *pattern;
+    size_t offset;
+} probes[] = {{"fma", offsetof(struct pdnn_roofs, probe_gflops)},
+              {"read", offsetof(struct pdnn_roofs, probe_gbs)}};
+
+static void add_probe(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row, double value) {
+    for (size_t i = 0; i < sizeof probes / sizeof *probes; i++)
+        if (strcmp(row->pattern, probes[i].pattern) == 0)
+            *(double *)((char *)roofs + probes[i].offset) = value;
 }
 
 static void init_end(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceilings, int64_t threads,
@@ -153,10 +162,8 @@ static void init_end(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceili
             add_peak(roofs, row, value);
         else if (strcmp(row->kind, "overhead") == 0)
             roofs->overhead_ns = end_of(row, far, longest);
-        else if (is_probe(row, "fma"))
-            roofs->probe_gflops = value;
-        else if (is_probe(row, "read"))
-            roofs->probe_gbs = value;
+        else if (strcmp(row->kind, "probe") == 0)
+            add_probe(roofs, row, value);
     }
     set_levels(roofs, &levels);
     set_rungs(roofs, ladder.count ? &ladder : &levels, &levels, ladder.count > 0);
@@ -174,7 +181,8 @@ static double border_of(const struct pdnn_ceilings *ceilings, int64_t threads) {
     double near_ns = INFINITY, far_ns = INFINITY;
     for (size_t i = 0; i < ceilings->count; i++) {
         const struct pdnn_ceiling *row = &ceilings->row[i];
-        if (row->threads == threads && is_probe(row, "handoff"))
+        if (row->threads == threads && strcmp(row->kind, "probe") == 0 &&
+            strcmp(row->pattern, "handoff") == 0)
             *(strcmp(row->state, PDNN_CEILING_FAR) == 0 ? &far_ns : &near_ns) = row->value;
     }
     return sqrt(near_ns) * sqrt(far_ns);
