@@ -17,8 +17,8 @@ static const char description[] =
     "operator is measured once per round, behind the steps that precede it in a model, as many as fill the caches; a "
     "model's time is the sum over its operators. The column method of results.csv says which rows are direct and "
     "which composed. Models whose memory fits into the last-level cache run directly.\n\n"
-    "With --budget, the models are composed of which it buys most, by what compiling and measuring are guessed to "
-    "take. An operator that is left out for that, or that cannot be measured, is interpolated in utilization between "
+    "With --budget, a balanced sample of the models is composed, as far as it goes by what compiling and measuring "
+    "are guessed to take. An operator that is left out for that, or that cannot be measured, is interpolated in utilization between "
     "measured ones of other sizes, of the same implementation and state of the caches, if there are larger and "
     "smaller ones; such rows are predicted, and their interval has the error of leaving out measured ones. A row with "
     "another operator that could not be measured is unpredicted, with the reason.\n\n"
@@ -43,9 +43,8 @@ static const struct pdnn_option_def options[] = {
     {"calibrate", 0, "N", .kind = PDNN_OPTION_WHOLE, .least = 1, .most = COUNT_MAX,
      .help = "also run N others, to find the intervals of composed times"},
     {"budget", 0, "TIME",
-     .help =
-         "what the command may take, as limits.budget: the models of which it buys most are composed, and "
-         "operators predicted from measured neighbours"},
+     .help = "what the command may take, as limits.budget: a balanced sample of the models is composed, and "
+             "operators predicted from measured neighbours"},
     {"dry-run", .excludes = "library,retry,validate,calibrate",
      .help =
          "say what there is to measure, how long it takes and what the budget buys; nothing is compiled or written"},
@@ -254,14 +253,15 @@ static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struc
                                    struct pdnn_err *err) {
     struct pdnn_compose_plan plan = {0};
     struct pdnn_choose choice = {0};
-    uint64_t budget_ns = job->of.session.spec.limits.budget_ns;
+    const uint64_t budget_ns = job->of.session.spec.limits.budget_ns;
+    const double budget_seconds = budget_ns ? (double)budget_ns * 1e-9 : INFINITY;
     struct pdnn_table operators;
     struct pdnn_str text = {0};
     enum pdnn_status status = pdnn_cli_job_roofs(&job->of, err);
     if (status == PDNN_OK)
-        status = pdnn_compose_plan(&plan, &job->of.session, err);
+        status = pdnn_compose_plan(&plan, &job->of.session, budget_seconds, err);
     if (status == PDNN_OK) {
-        pdnn_compose_plan_choose(&plan, budget_ns ? (double)budget_ns * 1e-9 : INFINITY, &choice);
+        pdnn_compose_plan_choose(&plan, budget_seconds, &choice);
         pdnn_compose_plan_table(&choice, &operators);
         if (pdnn_wants_text(arguments))
             append_plan(&text, &plan, &choice, &operators);

@@ -1,5 +1,5 @@
-/* Which operators of a composition a budget buys, so that it makes the most rows: a pure function of guessed
- * costs. Knows no clock, file or process. */
+/* Which operators of a composition a budget buys, so that its rows are a balanced sample: a pure function of
+ * guessed costs. Knows no clock, file or process. */
 #ifndef SESSION_COMPOSE_CHOOSE_H
 #define SESSION_COMPOSE_CHOOSE_H
 
@@ -33,17 +33,18 @@ struct pdnn_choose {
     size_t n_operators;
     struct pdnn_choose_model *models;
     size_t n_models;
-    uint32_t *order; /* result: all models, the cheapest first */
-    double seconds;  /* result: of what is measured and of the models that are not left */
+    const uint32_t *order; /* of all models: in which they are taken; borrowed */
+    double seconds;        /* result: of what is measured and of the models that are not left */
     struct pdnn_kind_caches caches;
-    struct pdnn_arena arena; /* of the arrays above; the caller's to finish */
+    struct pdnn_arena arena; /* of the arrays of operators and models; the caller's to finish */
     double budget_seconds;   /* INFINITY: none */
+    double most_seconds;     /* of a model that is taken before longer ones */
 };
 
-/* Models are taken by price: their own seconds, and those of their operators, each divided by the number of
- * models that have it. While two thirds of the budget last, all operators of a model are measured. With the
- * rest, operators with neighbours are predicted, and only the others are measured, so that they become
- * neighbours. Fills in the results. */
+/* Models are taken in their order, as long as the next one fits, and those that take more than most_seconds
+ * after all others. While two thirds of the budget last, all operators of a model are measured.
+ * With the rest, operators with neighbours are predicted, and only the others are measured, so that they
+ * become neighbours. Fills in the results. */
 void pdnn_choose(struct pdnn_choose *choose);
 
 #endif

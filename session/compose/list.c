@@ -176,7 +176,7 @@ enum pdnn_status pdnn_compose_prepare(struct compose *compose, struct pdnn_err *
     compose->of = pdnn_alloc(session->n_tasks + 1, sizeof *compose->of);
     for (size_t i = 0; i < session->n_tasks; i++)
         compose->of[i].is_closed = session->tasks[i].closed;
-    if (pdnn_compose_plan(&compose->plan, session, err) != PDNN_OK)
+    if (pdnn_compose_plan(&compose->plan, session, pdnn_session_seconds_left(session), err) != PDNN_OK)
         return err->status;
     if (isinf(pdnn_session_seconds_left(session)))
         return PDNN_OK;

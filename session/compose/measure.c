@@ -3,7 +3,6 @@
  * round. */
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/rng.h"
 #include "session/compose/state.h"
 
 #include <math.h>
@@ -55,7 +54,7 @@ enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *e
     pdnn_neighbours_destroy(compose->neighbours);
     compose->neighbours = NULL;
     pdnn_arena_finish(&choose->arena);
-    pdnn_compose_choice_begin(choose, session, compose->operators.keys.count);
+    pdnn_compose_choice_begin(choose, &compose->plan, compose->operators.keys.count);
     result->predicted = 0;
     if (find_contexts(compose, err) != PDNN_OK)
         return err->status;
@@ -103,25 +102,20 @@ static bool is_chosen(const struct compose *compose, size_t number) {
 
 size_t pdnn_compose_order(struct compose *compose) {
     const struct pdnn_operators *operators = &compose->operators;
-    size_t n_tasks = compose->session->n_tasks;
-    struct pdnn_rng rng = {pdnn_rng_at(compose->request->seed, 2), 0};
-    size_t *tasks = pdnn_alloc(n_tasks + 1, sizeof *tasks);
+    const size_t n_tasks = compose->session->n_tasks;
     bool *is_ordered = pdnn_alloc(operators->keys.count + 1, sizeof *is_ordered);
     size_t count = 0;
-    for (size_t i = 0; i < n_tasks; i++)
-        tasks[i] = i;
-    pdnn_rng_shuffle(&rng, tasks, n_tasks, sizeof *tasks);
-    for (size_t i = 0; i < n_tasks; i++) {
-        for (size_t k = 0; k < operators->tasks[tasks[i]].count; k++) {
-            size_t number = operators->tasks[tasks[i]].use[k].number;
-            if (is_ordered[number] || operators->facts[number].task != tasks[i] ||
-                !is_chosen(compose, number))
+    for (size_t i = 0; i < 2 * n_tasks; i++) {
+        const uint32_t task = compose->plan.order[i % n_tasks];
+        const struct pdnn_task_operators *of = &operators->tasks[task];
+        for (size_t k = 0; k < of->count && compose->of[task].is_sampled == (i < n_tasks); k++) {
+            const size_t number = of->use[k].number;
+            if (is_ordered[number] || !is_chosen(compose, number))
                 continue;
             compose->order[count++] = number;
             is_ordered[number] = true;
         }
     }
-    free(tasks);
     free(is_ordered);
     return count;
 }

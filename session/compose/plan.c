@@ -5,6 +5,7 @@
 #include "models/cost/group.h"
 #include "models/op.h"
 #include "results/rows/roofline.h"
+#include "runtime/driver/sweep/sweep_spread.h"
 #include "runtime/protocol/operator.h"
 #include "session/predict.h"
 
@@ -118,14 +119,26 @@ static enum pdnn_status add_model(struct pdnn_compose_plan *plan, size_t task, s
     return status == PDNN_OK ? add_groups(plan, &roofs, instance, &graph, model, err) : status;
 }
 
+static void order_models(struct pdnn_compose_plan *plan) {
+    const struct pdnn_session *session = plan->session;
+    const struct pdnn_instance **instances = pdnn_alloc(session->n_tasks + 1, sizeof *instances);
+    for (size_t i = 0; i < session->n_tasks; i++)
+        instances[i] = &session->tasks[i].instance;
+    plan->order = pdnn_arena_alloc(&plan->arena, session->n_tasks + 1, sizeof *plan->order);
+    pdnn_sweep_spread(instances, session->n_tasks, session->spec.seed, plan->order);
+    free(instances);
+}
+
 enum pdnn_status pdnn_compose_plan(struct pdnn_compose_plan *plan, const struct pdnn_session *session,
-                                   struct pdnn_err *err) {
+                                   double budget_seconds, struct pdnn_err *err) {
     struct pdnn_arena arena;
     enum pdnn_status status = PDNN_OK;
-    *plan = (struct pdnn_compose_plan){.session = session, .compile_scale = 1, .measure_scale = 1};
+    *plan = (struct pdnn_compose_plan){
+        .session = session, .budget_seconds = budget_seconds, .compile_scale = 1, .measure_scale = 1};
     pdnn_arena_init(&plan->arena);
     pdnn_arena_init(&arena);
     plan->models = pdnn_alloc(session->n_tasks + 1, sizeof *plan->models);
+    order_models(plan);
     for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++)
         if (!session->tasks[i].closed && session->rows[i].has_totals)
             status = add_model(plan, i, &arena, err);
@@ -200,14 +213,20 @@ static void find_caches(const struct pdnn_session *session, struct pdnn_arena *a
     }
 }
 
-void pdnn_compose_choice_begin(struct pdnn_choose *choose, const struct pdnn_session *session,
+/* A model that takes more than this part of the budget is chosen after all others. */
+enum { SPREAD_LEAST = 16 };
+
+void pdnn_compose_choice_begin(struct pdnn_choose *choose, const struct pdnn_compose_plan *plan,
                                size_t n_operators) {
-    *choose = (struct pdnn_choose){.n_operators = n_operators, .n_models = session->n_tasks};
+    *choose = (struct pdnn_choose){.n_operators = n_operators,
+                                   .n_models = plan->session->n_tasks,
+                                   .order = plan->order,
+                                   .most_seconds = plan->budget_seconds / SPREAD_LEAST};
     choose->operators = pdnn_arena_alloc(&choose->arena, n_operators + 1, sizeof *choose->operators);
     choose->models = pdnn_arena_alloc(&choose->arena, choose->n_models + 1, sizeof *choose->models);
     for (size_t i = 0; i < choose->n_models; i++)
         choose->models[i].seconds = INFINITY;
-    find_caches(session, &choose->arena, &choose->caches);
+    find_caches(plan->session, &choose->arena, &choose->caches);
 }
 
 /* INFINITY: it cannot be measured within the limits. */
@@ -225,7 +244,7 @@ static double seconds_of(const struct pdnn_compose_plan *plan, const struct pdnn
 
 void pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double budget_seconds,
                               struct pdnn_choose *choose) {
-    pdnn_compose_choice_begin(choose, plan->session, plan->keys.count);
+    pdnn_compose_choice_begin(choose, plan, plan->keys.count);
     choose->budget_seconds = budget_seconds;
     for (size_t i = 0; i < plan->keys.count; i++)
         choose->operators[i] = (struct pdnn_choose_operator){

@@ -35,14 +35,17 @@ struct pdnn_compose_plan {
     struct pdnn_texts keys; /* "onednn threads=2 isa=default dense/forward/64x8:8x8:64x8 [planned]" */
     struct pdnn_planned_operator *operators; /* by number */
     size_t room;
-    struct pdnn_planned_model *models;   /* by the session's tasks */
+    struct pdnn_planned_model *models; /* by the session's tasks */
+    uint32_t
+        *order; /* of the tasks: every prefix is a balanced sample (runtime/driver/sweep/sweep_spread.h) */
+    double budget_seconds;               /* INFINITY: none */
     double compile_scale, measure_scale; /* what compiling and measuring took over what was guessed; 1 */
     struct pdnn_arena arena;
 };
 
 /* Plans the session's open tasks; its roofs are those that are there, or nominal rates. */
 enum pdnn_status pdnn_compose_plan(struct pdnn_compose_plan *plan, const struct pdnn_session *session,
-                                   struct pdnn_err *err);
+                                   double budget_seconds, struct pdnn_err *err);
 void pdnn_compose_plan_finish(struct pdnn_compose_plan *plan);
 
 /* The model has been compiled, or need not be: it is no longer open. Returns what that was guessed to take,
@@ -54,11 +57,11 @@ void pdnn_compose_plan_known(struct pdnn_compose_plan *plan, const char *key);
 
 /* What is chosen from, with room for that many operators: its models are the session's tasks, which are left
  * as long as nothing is set. */
-void pdnn_compose_choice_begin(struct pdnn_choose *choose, const struct pdnn_session *session,
+void pdnn_compose_choice_begin(struct pdnn_choose *choose, const struct pdnn_compose_plan *plan,
                                size_t n_operators);
 
-/* What a budget buys of the plan. An operator that takes longer than `limits.time` or more memory than there
- * is cannot be. */
+/* What this much of the plan's budget buys of it. An operator that takes longer than `limits.time` or more
+ * memory than there is cannot be. */
 void pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double budget_seconds,
                               struct pdnn_choose *choose);
 

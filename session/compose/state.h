@@ -89,7 +89,10 @@ void pdnn_compose_give_samples(struct compose *compose);
 /* What is measured, what predicted and what is left, within the time that there is. */
 enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *err);
 
-/* The operators to measure, those of one model together, models in random order. Returns how many. */
+/* The operators to measure, those of one model together: first of the models that were drawn as samples, then
+ * of the others in the order of the plan, so that whatever ends early has a balanced sample. Returns how
+ * many.
+ */
 size_t pdnn_compose_order(struct compose *compose);
 
 /* Measures the first `count` of that order that lack this round. */

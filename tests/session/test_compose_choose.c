@@ -12,7 +12,7 @@ static const struct pdnn_kind_caches caches = {.bytes = {32 << 10, 1 << 20, 32 <
 /* One operator per model, of twice the size and cost of the one before. */
 static struct made {
     char key[SIZES][PDNN_OPERATOR_KEY_TEXT];
-    uint32_t number[SIZES];
+    uint32_t number[SIZES], order[SIZES];
     struct pdnn_choose_operator operators[SIZES];
     struct pdnn_choose_model models[SIZES];
     struct pdnn_choose choose;
@@ -27,10 +27,14 @@ static void make(double budget_seconds) {
         made.operators[i] = (struct pdnn_choose_operator){.key = made.key[i], .seconds = 1 << i};
         made.models[i] = (struct pdnn_choose_model){.operators = &made.number[i], .count = 1, .seconds = 0.1};
     }
+    for (int i = 0; i < SIZES; i++)
+        made.order[i] = (uint32_t)i;
     made.choose = (struct pdnn_choose){.operators = made.operators,
                                        .n_operators = SIZES,
                                        .models = made.models,
                                        .n_models = SIZES,
+                                       .order = made.order,
+                                       .most_seconds = budget_seconds / 16,
                                        .caches = caches,
                                        .budget_seconds = budget_seconds};
 }
@@ -67,7 +71,7 @@ static void test_too_large(void **state) {
     assert_string_equal(made.operators[7].reason, "beyond its measured neighbours");
 }
 
-/* Two thirds go to the cheap ones; the rest to the next, as long as it fits. */
+/* Those that a sixteenth pays for, then the others, as long as they fit into two thirds. */
 static void test_budget(void **state) {
     (void)state;
     make(0);
@@ -91,19 +95,24 @@ static void test_between(void **state) {
     check("MMMPPMLL", 7.6);
 }
 
-/* The price of a shared operator is divided among its models. */
-static void test_price(void **state) {
+/* Models are taken in the order given, whatever they cost, up to the first that does not fit; what would take
+ * a large part comes after them. */
+static void test_order(void **state) {
+    static const uint32_t dear_first[SIZES] = {6, 3, 5, 7, 4, 1, 2, 0};
     (void)state;
-    make(3);
-    for (int i = 1; i < SIZES; i++) {
-        made.models[i].operators = &made.number[1];
-        made.models[i].seconds = 0;
-    }
-    made.operators[0].seconds = 1.9;
-    pdnn_choose(&made.choose);
-    assert_int_equal(made.choose.order[SIZES - 1], 0);
+    make(60); /* of which two thirds are 40 */
+    made.choose.most_seconds = 50;
+    memcpy(made.order, dear_first, sizeof dear_first);
     for (int i = 0; i < SIZES; i++)
-        assert_int_equal(made.models[i].fate, i ? PDNN_FATE_MEASURED : PDNN_FATE_LEFT);
+        made.models[i] = (struct pdnn_choose_model){.seconds = 1 << i};
+    pdnn_choose(&made.choose);
+    /* 64 is too large a part; 8 and 32 fit; 16 does not, nor do those after it, but for the last third. */
+    static const enum pdnn_fate fates[SIZES] = {[3] = PDNN_FATE_MEASURED,
+                                                [5] = PDNN_FATE_MEASURED,
+                                                [4] = PDNN_FATE_MEASURED,
+                                                [1] = PDNN_FATE_MEASURED};
+    for (int i = 0; i < SIZES; i++)
+        assert_int_equal(made.models[i].fate, fates[i]);
     pdnn_arena_finish(&made.choose.arena);
 }
 
@@ -113,7 +122,7 @@ int main(void) {
         cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_budget),
         cmocka_unit_test(test_between),
-        cmocka_unit_test(test_price),
+        cmocka_unit_test(test_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

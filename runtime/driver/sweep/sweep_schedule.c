@@ -1,9 +1,9 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "runtime/driver/sweep/sweep_schedule.h"
 
-#include "base/checked.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "runtime/driver/sweep/sweep_spread.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -102,20 +102,16 @@ static int by_cost(const void *left, const void *right, void *user) {
     return (a > b) - (a < b);
 }
 
-/* The order depends only on seed and pass, not on what has been visited. */
+/* The order depends only on seed and pass, not on what has been visited. The first pass begins the tasks. */
 static void begin_pass(struct pdnn_schedule *schedule) {
     schedule->pass++;
     schedule->next = 0;
-    memcpy(schedule->order, schedule->by_cost, schedule->n_tasks * sizeof *schedule->order);
-    if (schedule->rules->cost_order)
+    const uint32_t *from = schedule->rules->cost_order ? schedule->by_cost : schedule->spread;
+    memcpy(schedule->order, from, schedule->n_tasks * sizeof *schedule->order);
+    if (schedule->rules->cost_order || schedule->pass == 1)
         return;
     struct pdnn_rng rng = {pdnn_rng_at(schedule->rules->request.seed, schedule->pass), 0};
-    for (size_t i = schedule->n_tasks; i > 1; i--) {
-        size_t j = (size_t)pdnn_rng_below(&rng, i);
-        uint32_t swapped = schedule->order[i - 1];
-        schedule->order[i - 1] = schedule->order[j];
-        schedule->order[j] = swapped;
-    }
+    pdnn_rng_shuffle(&rng, schedule->order, schedule->n_tasks, sizeof *schedule->order);
 }
 
 static void take_up(struct pdnn_schedule *schedule, size_t index) {
@@ -136,15 +132,13 @@ static void take_up(struct pdnn_schedule *schedule, size_t index) {
 /* As long as there are others, one instance takes this part of the time at most. */
 enum { SPREAD_LEAST = 16 };
 
-/* A Kronecker sequence: whatever its length, the first tasks lie evenly among all, and since neighbours in it
- * are far apart by a number coprime to that of the tasks, every value of every axis comes equally often. */
-static void order_by_spread(uint32_t *order, size_t count, uint64_t seed) {
-    const double golden = 0.6180339887498949;
-    uint64_t step = count > 2 ? (uint64_t)((double)count * golden) : 1, at = count ? seed % count : 0;
-    while (pdnn_gcd(step, count) > 1)
-        step++;
-    for (size_t i = 0; i < count; i++, at = (at + step) % count)
-        order[i] = (uint32_t)at;
+static void order_by_spread(struct pdnn_schedule *schedule) {
+    const size_t count = schedule->n_tasks;
+    const struct pdnn_instance **instances = pdnn_alloc(count + 1, sizeof *instances);
+    for (size_t i = 0; i < count; i++)
+        instances[i] = &schedule->tasks[i].instance;
+    pdnn_sweep_spread(instances, count, schedule->rules->request.seed, schedule->spread);
+    free(instances);
 }
 
 static int by_length(const void *left, const void *right, void *user) {
@@ -154,21 +148,19 @@ static int by_length(const void *left, const void *right, void *user) {
 }
 
 static void order_by_length(struct pdnn_schedule *schedule) {
-    for (size_t i = 0; i < schedule->n_tasks; i++)
-        schedule->reach[i] = (uint32_t)i;
+    memcpy(schedule->reach, schedule->by_cost, schedule->n_tasks * sizeof *schedule->reach);
     qsort_r(schedule->reach, schedule->n_tasks, sizeof *schedule->reach, by_length, schedule);
 }
 
 /* Sets the order in which tasks are begun if there is a deadline. */
 static void find_reach(struct pdnn_schedule *schedule) {
-    size_t count = schedule->n_tasks;
     if (!schedule->rules->deadline_ns)
         return;
-    schedule->reach = pdnn_alloc(count + 1, sizeof *schedule->reach);
+    schedule->reach = pdnn_alloc(schedule->n_tasks + 1, sizeof *schedule->reach);
     if (schedule->rules->reach == PDNN_REACH_SMALLEST)
         order_by_length(schedule);
     else
-        order_by_spread(schedule->reach, count, schedule->rules->request.seed);
+        memcpy(schedule->reach, schedule->spread, schedule->n_tasks * sizeof *schedule->reach);
 }
 
 void pdnn_schedule_init(struct pdnn_schedule *schedule, const struct pdnn_task *tasks, size_t n_tasks,
@@ -178,11 +170,13 @@ void pdnn_schedule_init(struct pdnn_schedule *schedule, const struct pdnn_task *
     made.state = pdnn_alloc(room, sizeof *made.state);
     made.order = pdnn_alloc(room, sizeof *made.order);
     made.by_cost = pdnn_alloc(room, sizeof *made.by_cost);
+    made.spread = pdnn_alloc(room, sizeof *made.spread);
     made.scatters = pdnn_alloc(room, sizeof *made.scatters);
     for (size_t i = 0; i < n_tasks; i++) {
         made.by_cost[i] = (uint32_t)i;
         take_up(&made, i);
     }
+    order_by_spread(&made);
     find_reach(&made);
     decide_all(&made);
     qsort_r(made.by_cost, n_tasks, sizeof *made.by_cost, by_cost, &made);
@@ -196,6 +190,7 @@ void pdnn_schedule_finish(struct pdnn_schedule *schedule) {
     free(schedule->state);
     free(schedule->order);
     free(schedule->by_cost);
+    free(schedule->spread);
     free(schedule->reach);
     free(schedule->scatters);
     free(schedule->scratch);
@@ -333,17 +328,35 @@ static double rounds_ns(const struct pdnn_schedule *schedule, size_t task) {
     return visits < rounds ? (double)(rounds - visits) * (double)pdnn_schedule_wall_ns(schedule, task) : 0;
 }
 
-/* Lets tasks begin, in their order, that take `most_ns` at most, and takes their time from *room_ns. */
-static void admit(struct pdnn_schedule *schedule, double most_ns, double *room_ns) {
+static void admit(struct pdnn_schedule *schedule, size_t task, double *room_ns) {
+    schedule->state[task].waits = false;
+    schedule->n_waiting--;
+    *room_ns -= rounds_ns(schedule, task);
+}
+
+/* Lets tasks begin, in their order, that take a small part of the time, up to the first of them that there is
+ * no room for: with shorter ones in its place, those begun would not be a sample of all. False then; room is
+ * less than that part, and nothing longer fits either. */
+static bool admit_short(struct pdnn_schedule *schedule, double *room_ns) {
     for (size_t i = 0; i < schedule->n_tasks; i++) {
-        struct pdnn_schedule_task *task = &schedule->state[schedule->reach[i]];
-        double need_ns = task->waits ? rounds_ns(schedule, schedule->reach[i]) : 0;
-        if (!task->waits || need_ns > *room_ns || need_ns > most_ns)
+        const uint32_t task = schedule->reach[i];
+        const struct pdnn_schedule_task *state = &schedule->state[task];
+        const double need_ns = rounds_ns(schedule, task);
+        const bool was_late = state->passed_over && !is_begun(state);
+        if (!(state->waits || was_late) || need_ns > schedule->most_rounds_ns)
             continue;
-        task->waits = false;
-        schedule->n_waiting--;
-        *room_ns -= need_ns;
+        if (was_late || need_ns > *room_ns)
+            return false;
+        admit(schedule, task, room_ns);
     }
+    return true;
+}
+
+/* Lets tasks begin, in their order, that there is room for. */
+static void admit_any(struct pdnn_schedule *schedule, double *room_ns) {
+    for (size_t i = 0; i < schedule->n_tasks; i++)
+        if (schedule->state[schedule->reach[i]].waits && rounds_ns(schedule, schedule->reach[i]) <= *room_ns)
+            admit(schedule, schedule->reach[i], room_ns);
 }
 
 /* Lets the first task begin that has time for a single visit. */
@@ -360,8 +373,10 @@ static void admit_one(struct pdnn_schedule *schedule, double left_ns) {
 
 void pdnn_schedule_plan(struct pdnn_schedule *schedule, uint64_t left_ns) {
     double room_ns = (double)left_ns;
-    if (!schedule->most_visit_ns)
+    if (!schedule->most_visit_ns) {
+        schedule->most_rounds_ns = room_ns / SPREAD_LEAST;
         schedule->most_visit_ns = left_ns / SPREAD_LEAST / least_visits(schedule) + 1;
+    }
     size_t n_begun = 0, n_waited;
     schedule->n_waiting = 0;
     for (size_t i = 0; i < schedule->n_tasks; i++) {
@@ -375,9 +390,9 @@ void pdnn_schedule_plan(struct pdnn_schedule *schedule, uint64_t left_ns) {
         n_begun += need_ns > 0;
     }
     n_waited = schedule->n_waiting;
-    if (schedule->rules->reach == PDNN_REACH_SPREAD)
-        admit(schedule, (double)left_ns / SPREAD_LEAST, &room_ns);
-    admit(schedule, INFINITY, &room_ns);
+    if (schedule->rules->reach == PDNN_REACH_SPREAD && !admit_short(schedule, &room_ns))
+        return;
+    admit_any(schedule, &room_ns);
     if (!n_begun && n_waited && schedule->n_waiting == n_waited)
         admit_one(schedule, (double)left_ns);
 }

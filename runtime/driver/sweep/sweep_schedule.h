@@ -30,11 +30,12 @@ struct pdnn_task {
 };
 
 /* With a deadline, an instance is begun only if there seems to be time for all its rounds. Which ones are:
- * spread evenly over the tasks in their order, which is the spec's; or the shortest. Those not begun keep
- * their place in that order, and a rerun goes on with them. */
+ * a balanced sample (runtime/driver/sweep/sweep_spread.h); or the shortest. Those not begun keep their place
+ * in that order, and a rerun goes on with them. */
 enum pdnn_reach { PDNN_REACH_SPREAD, PDNN_REACH_SMALLEST, PDNN_REACH_COUNT };
 
-/* Round r visits every open instance that has fewer than r visits, in an order that depends on the round, so
+/* Round r visits every open instance that has fewer than r visits, in an order that depends on the round, the
+ * first of which is balanced, so
  * a resumed sweep continues where it stopped, in the order it would have had. Instances whose interval is
  * wider than the precision get extra visits, spread over the whole sweep: as many as max_time allows, up to
  * four times `rounds` in total. */
@@ -86,8 +87,10 @@ struct pdnn_schedule {
     struct pdnn_schedule_task *state; /* one per task */
     uint32_t *order;                  /* order of the current pass */
     uint32_t *by_cost;                /* all tasks, smallest first */
-    uint32_t *reach;                  /* the order in which tasks are begun; NULL: there is time for all */
+    uint32_t *spread; /* all tasks, every prefix a balanced sample: the order of the first pass */
+    uint32_t *reach;  /* the order in which a deadline lets tasks begin; NULL: there is none */
     size_t n_waiting;
+    double most_rounds_ns;         /* what rounds of a task take that is begun before longer ones */
     uint64_t most_visit_ns;        /* sampling time of a visit while some wait */
     struct pdnn_scatter *scatters; /* one per task, for pooling them */
     struct pdnn_scatter pool;      /* of all tasks, as of the end of the last pass */
