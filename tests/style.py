@@ -24,7 +24,7 @@ RESULTS = {
     "results/rows": ["results/table", "results/store"],
     "results/stats": [],
     "results/query": [*STORED, "results/stats"],
-    "results/compare": [*STORED, "results/stats", "results/query"],
+    "results/compare": [*STORED, "results/stats", "results/query", "results/whatif"],
     "results/fit": [*STORED, "results/stats", "results/query", "results/compare"],
     "results/whatif": [*STORED, "results/stats", "results/query"],
     "results/epochs": ["results/table", "results/store", "results/stats"],

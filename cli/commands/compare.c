@@ -5,6 +5,7 @@
 #include "results/compare/compare_ops.h"
 #include "results/compare/compare_sums.h"
 #include "results/compare/factors.h"
+#include "results/compare/sides.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,8 +25,8 @@ static const char description[] =
     "that did not end ok on both sides are counted, and --table unpaired lists them.";
 
 /* In the order of the words for --table; without one, people see the overview and programs the pairs. */
-static const char *const tables[] = {"pairs", "groups", "axes", "ops", "unpaired", NULL};
-enum { PAIRS, GROUPS, AXES, OPS, UNPAIRED, OVERVIEW };
+static const char *const tables[] = {"pairs", "groups", "axes", "ops", "unpaired", "sides", NULL};
+enum { PAIRS, GROUPS, AXES, OPS, UNPAIRED, SIDES, OVERVIEW };
 
 static const struct pdnn_option_def options[] = {
     {"across", 'a', "KEYS",
@@ -36,7 +37,7 @@ static const struct pdnn_option_def options[] = {
      .help = "sum ops by category, group, pass, layer or op, or several joined by commas (default: op)"},
     PDNN_OPTION_ONLY,
     {"table", 't', "TABLE", .choices = tables,
-     .help = "print one whole table: pairs (the default for programs), groups, axes, ops or unpaired"},
+     .help = "print one whole table: pairs (the default for programs), groups, axes, ops, unpaired or sides"},
     PDNN_OPTIONS_TABLE,
 };
 
@@ -57,13 +58,14 @@ struct compared {
     struct pdnn_comparison comparison;
     struct pdnn_ops_reader reader[PDNN_SIDES]; /* by directory; {0}: it has no ops.csv */
     struct pdnn_by_list by;
+    struct pdnn_sides sides;
     struct pdnn_table groups, axes, ops;
     size_t n_op_pairs;
     struct pdnn_str others; /* of these, those with other implementations, in words */
 };
 
 /* Pairs and those without a ratio as people see them. */
-static const size_t pair_columns[] = {PDNN_PAIR_RATIO, PDNN_PAIR_LOW,  PDNN_PAIR_DECISION,
+static const size_t pair_columns[] = {PDNN_PAIR_RATIO, PDNN_PAIR_LOW,  PDNN_PAIR_DECISION, PDNN_PAIR_BEYOND,
                                       PDNN_PAIR_A_NS,  PDNN_PAIR_B_NS, PDNN_PAIR_ID};
 static const size_t unpaired_columns[] = {PDNN_UNPAIRED_A_STATUS, PDNN_UNPAIRED_B_STATUS, PDNN_UNPAIRED_ID,
                                           PDNN_UNPAIRED_A_REASON, PDNN_UNPAIRED_B_REASON};
@@ -212,6 +214,7 @@ static void append_unpaired(struct pdnn_str *out, struct pdnn_table *unpaired) {
 }
 
 static void append_overview(struct pdnn_str *out, struct compared *c) {
+    static const char *const names[PDNN_SIDES] = {"A", "B"};
     struct pdnn_str doubt = {0}, line = {0};
     for (int side = 0; side < PDNN_SIDES; side++) { /* "A: threads=1 of fc.results" */
         const char *label = c->comparison.label[side], *directory = c->comparison.directory[side];
@@ -221,13 +224,21 @@ static void append_overview(struct pdnn_str *out, struct compared *c) {
         pdnn_line_append(out, &line, 3, PLAIN_WIDTH);
     }
     pdnn_str_append(out, "\n", 1);
+    if (c->sides.differing.n_rows) {
+        pdnn_table_show(out, &c->sides.differing, NULL, NULL, 0);
+        pdnn_str_append(out, "\n", 1);
+    }
     if (pdnn_comparison_doubt(&c->comparison, &doubt))
         append_sentence(out, &doubt);
-    append_sentence(out, &c->others);
-    pdnn_compare_say(&c->comparison, &c->groups, (const char *const[PDNN_SIDES]){"A", "B"}, &line);
+    if (!c->sides.by_intent)
+        append_sentence(out, &c->others);
+    pdnn_compare_say(&c->comparison, &c->groups, names, &line);
     append_sentence(out, &line);
     pdnn_factors_say(&c->comparison, &line);
     append_sentence(out, &line);
+    pdnn_sides_say(&c->sides, names, &line);
+    append_sentence(out, &line);
+    append_sentence(out, &c->others);
     append_sentence(out, &doubt);
     append_key(out, &c->groups, "", "family");
     for (size_t i = 0; i < c->groups.n_rows; i++)
@@ -242,10 +253,12 @@ static void append_overview(struct pdnn_str *out, struct compared *c) {
 static enum pdnn_status analyse(struct compared *c, size_t view, struct pdnn_err *err) {
     const char *const *directory = c->comparison.directory;
     for (size_t t = 0; t < c->comparison.selection.results.n_directories; t++)
-        if ((view == OPS || (view == OVERVIEW && pdnn_path_has(directory[t], "ops.csv"))) &&
+        if ((view == OPS || (view != UNPAIRED && pdnn_path_has(directory[t], "ops.csv"))) &&
             pdnn_ops_reader_open(&c->reader[t], directory[t], err) != PDNN_OK)
             return err->status;
     pdnn_factors_set(&c->comparison);
+    if (pdnn_sides_make(&c->sides, &c->comparison, c->reader, err) != PDNN_OK)
+        return err->status;
     pdnn_compare_sums(&c->comparison, &c->groups, &c->axes);
     c->n_op_pairs = pdnn_compare_ops(&c->comparison, c->reader, &c->by, &c->ops, &c->others);
     return PDNN_OK;
@@ -254,10 +267,14 @@ static enum pdnn_status analyse(struct compared *c, size_t view, struct pdnn_err
 static enum pdnn_status print(struct compared *c, size_t view, const struct pdnn_arguments *arguments,
                               struct pdnn_err *err) {
     struct pdnn_table *pairs = &c->comparison.pairs, *unpaired = &c->comparison.unpaired;
-    struct pdnn_table *const printed[] = {pairs, &c->groups, &c->axes, &c->ops, unpaired};
+    struct pdnn_table *const printed[] = {pairs,   &c->groups, &c->axes,
+                                          &c->ops, unpaired,   &c->sides.differing};
     const size_t n_pairs = pairs->n_rows, n_unpaired = unpaired->n_rows;
-    const bool is_whole = !pdnn_wants_text(arguments) || view == GROUPS || view == AXES || view == OPS;
+    const bool is_whole =
+        !pdnn_wants_text(arguments) || view == GROUPS || view == AXES || view == OPS || view == SIDES;
     struct pdnn_str out = {0};
+    if (!is_whole && !c->sides.n_projected)
+        pairs->column[PDNN_PAIR_BEYOND].def.show = PDNN_SHOW_NEVER;
     if (is_whole && pdnn_table_print(printed[view], arguments, err) != PDNN_OK)
         return err->status;
     if (view == PAIRS && !is_whole)
@@ -288,6 +305,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         pdnn_comparison_open(&c.comparison, &request, err) != PDNN_OK || analyse(&c, view, err) != PDNN_OK
             ? err->status
             : print(&c, view, arguments, err);
+    pdnn_sides_finish(&c.sides);
     pdnn_table_finish(&c.groups);
     pdnn_table_finish(&c.axes);
     pdnn_table_finish(&c.ops);

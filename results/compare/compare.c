@@ -35,11 +35,13 @@ static const struct pdnn_column_def pair_columns[PDNN_PAIR_KEYS] = {
     {"decision", NULL, NULL, AS(TEXT, PLAIN), .rank = 1,
      .help = "faster or slower: what B clearly is; otherwise undecided"},
     {"instructions_factor", NULL, NULL, AS(NUMBER, FACTOR),
-     .help =
-         "A's instructions over B's, by hardware counters on both sides; else empty, as are the next two"},
+     .help = "A's instructions over B's, by hardware counters; empty without, as are the next two"},
     {"cpi_factor", NULL, NULL, AS(NUMBER, FACTOR), .help = "A's cycles per instruction over B's"},
     {"cycle_rate_factor", NULL, NULL, AS(NUMBER, FACTOR),
      .help = "cycles a second of all threads, B's over A's; the product of the three is the ratio"},
+    {"beyond_roofs", "beyond roofs", NULL, AS(NUMBER, FACTOR), .rank = 4,
+     .help = "A's time projected onto B's roofs (paradnn project --onto) over b_ns: above 1, B is faster "
+             "than they say; empty within one directory, or if keys other than threads differ"},
     {"state", NULL, NULL, AS(TEXT, PLAIN), .rank = 3,
      .help = "near or far: where the sides found their threads at different distances, the times are those "
              "of the visits in which they were so; empty: of all visits"},
@@ -48,8 +50,8 @@ static const struct pdnn_column_def pair_columns[PDNN_PAIR_KEYS] = {
     {"clock_ratio", NULL, NULL, AS(NUMBER, PLAIN),
      .help = "A's clock_ghz over B's; another state beyond 5 %"},
     {"probe_ratio", NULL, NULL, AS(NUMBER, PLAIN),
-     .help = "A's probe_gbs over B's; another state beyond 15 %. Intervals are not made for other states. "
-             "Columns for the hyper-parameters and run settings that both sides share follow"},
+     .help = "A's probe_gbs over B's; another state beyond 15 %, where intervals do not hold. Columns of the "
+             "hyper-parameters and run settings that both sides share follow"},
 };
 const struct pdnn_table_def pdnn_pairs_def = {"compare-pairs", "instances that ended ok on both sides",
                                               pair_columns, PDNN_PAIR_KEYS};

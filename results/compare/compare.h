@@ -60,6 +60,7 @@ enum {
     PDNN_PAIR_INSTRUCTIONS, /* these three are the ratio's factors (factors.h) */
     PDNN_PAIR_CPI,
     PDNN_PAIR_CYCLE_RATE,
+    PDNN_PAIR_BEYOND, /* empty before pdnn_sides_make */
     PDNN_PAIR_STATE,
     PDNN_PAIR_DISTANCE_RATIO,
     PDNN_PAIR_CLOCK_RATIO,

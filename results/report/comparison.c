@@ -9,30 +9,39 @@
 
 struct comparison {
     const struct pdnn_claim_data *data; /* with the pairs, and the names of their sides */
+    const struct pdnn_sides *sides;
     struct pdnn_table groups, axes, ops;
     size_t n_with_ops;      /* pairs that have rows in ops.csv */
     struct pdnn_str others; /* of these, those with other implementations, in words */
 };
 
-static void put_headline(struct pdnn_str *out, const struct comparison *c) {
+static void put_headline(struct pdnn_str *out, struct comparison *c) {
     const size_t axis = pdnn_compare_best_axis(&c->axes, "");
-    struct pdnn_str doubt = {0}, text = {0};
+    struct pdnn_str doubt = {0}, roofs = {0}, text = {0};
     const bool is_doubtful = pdnn_comparison_doubt(c->data->pairs, &doubt);
     if (is_doubtful)
         pdnn_str_printf(&text, "%s ", doubt.text);
     if (c->others.length)
-        pdnn_str_printf(&text, "%s A is %s, B is %s. ", c->others.text, c->data->name[PDNN_SIDE_A],
+        pdnn_str_printf(&c->others, " A is %s, B is %s.", c->data->name[PDNN_SIDE_A],
                         c->data->name[PDNN_SIDE_B]);
+    if (c->others.length && !c->sides->by_intent)
+        pdnn_str_printf(&text, "%s ", c->others.text);
     pdnn_compare_say(c->data->pairs, &c->groups, c->data->name, &text);
+    pdnn_sides_say(c->sides, c->data->name, &roofs);
+    if (roofs.length)
+        pdnn_str_printf(&text, " %s", roofs.text);
     if (axis != SIZE_MAX)
         pdnn_str_printf(&text,
                         " The key that explains most of the differences is %s, %.0f %% of their variance.",
                         pdnn_table_text(&c->axes, axis, PDNN_COMPARE_AXIS_KEY),
                         pdnn_table_number(&c->axes, axis, PDNN_COMPARE_AXIS_ADJUSTED) * 100);
+    if (c->others.length && c->sides->by_intent)
+        pdnn_str_printf(&text, " %s", c->others.text);
     if (doubt.length && !is_doubtful)
         pdnn_str_printf(&text, " %s", doubt.text);
     pdnn_html_put(out, "<p>%s</p>\n", text.text);
     pdnn_str_finish(&doubt);
+    pdnn_str_finish(&roofs);
     pdnn_str_finish(&text);
 }
 
@@ -87,15 +96,30 @@ static void put_unpaired(struct pdnn_str *out, const struct comparison *c) {
     pdnn_rows_finish(&rows);
 }
 
+/* Before anything is said of times. */
+static void put_sides(struct pdnn_str *out, const struct comparison *c) {
+    static const size_t columns[] = {PDNN_SIDES_NAME, PDNN_SIDES_A, PDNN_SIDES_B, PDNN_SIDES_RATIO};
+    struct pdnn_table shown = c->sides->differing;
+    if (!shown.n_rows)
+        return;
+    for (size_t side = 0; side < PDNN_SIDES; side++)
+        shown.column[PDNN_SIDES_A + side].def.title = c->data->name[side];
+    shown.column[PDNN_SIDES_RATIO].def.title = "second over first";
+    pdnn_html_put_table(out, &shown, NULL, columns, sizeof columns / sizeof *columns,
+                        "What differs besides times: environments, and the roofs of the most threads.");
+}
+
 /* By ratio, those at both ends. */
 static void put_pairs(struct pdnn_str *out, const struct comparison *c) {
-    static const size_t columns[] = {PDNN_PAIR_ID,    PDNN_PAIR_A_NS, PDNN_PAIR_B_NS,
-                                     PDNN_PAIR_RATIO, PDNN_PAIR_LOW,  PDNN_PAIR_DECISION};
+    static const size_t columns[] = {PDNN_PAIR_ID,  PDNN_PAIR_A_NS,     PDNN_PAIR_B_NS,  PDNN_PAIR_RATIO,
+                                     PDNN_PAIR_LOW, PDNN_PAIR_DECISION, PDNN_PAIR_BEYOND};
     struct pdnn_table shown = c->data->pairs->pairs;
     struct pdnn_row_list rows = pdnn_rows_all(&shown);
     const size_t n = rows.count;
     for (size_t side = 0; side < PDNN_SIDES; side++)
         shown.column[PDNN_PAIR_A_NS + side].def.title = c->data->name[side];
+    if (!c->sides->n_projected)
+        shown.column[PDNN_PAIR_BEYOND].def.show = PDNN_SHOW_NEVER;
     pdnn_rows_sort(&rows, &shown, &(struct pdnn_sort_key){PDNN_PAIR_RATIO, true}, 1);
     rows.count = 0;
     for (size_t i = 0; i < n; i++)
@@ -141,6 +165,7 @@ enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, stru
         page->data.pairs = &page->comparison;
         for (size_t side = 0; side < PDNN_SIDES; side++)
             page->data.name[side] = two ? page->source[side].name : page->comparison.label[side];
+        return pdnn_sides_make(&page->sides, &page->comparison, page->data.readers, err);
     }
     return status == PDNN_INVALID ? PDNN_OK : status;
 }
@@ -151,7 +176,7 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
         PDNN_GROUP_FAMILY, PDNN_GROUP_KEY,    PDNN_GROUP_VALUE,  PDNN_GROUP_INSTANCES, PDNN_GROUP_MEAN,
         PDNN_GROUP_LOW,    PDNN_GROUP_FASTER, PDNN_GROUP_SLOWER, PDNN_GROUP_UNDECIDED, PDNN_GROUP_ABOVE_1};
     struct pdnn_plot_request request = pdnn_report_plot(page, PDNN_REPORT_ALL);
-    struct comparison c = {.data = &page->data};
+    struct comparison c = {.data = &page->data, .sides = &page->sides};
     const struct pdnn_comparison *pairs = page->data.pairs;
     if (!pairs && page->data.n_sources > 1)
         pdnn_html_put(out, "<p>The two cannot be compared: %s</p>\n", page->why_no_pairs);
@@ -160,6 +185,7 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     pdnn_compare_sums(pairs, &c.groups, &c.axes);
     c.n_with_ops = pdnn_compare_ops(pairs, page->data.readers, &(struct pdnn_by_list){{PDNN_BY_OP}, 1},
                                     &c.ops, &c.others);
+    put_sides(out, &c);
     put_headline(out, &c);
     request.across = page->across;
     request.comparison = pairs;

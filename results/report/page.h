@@ -4,6 +4,7 @@
 #define RESULTS_REPORT_PAGE_H
 
 #include "results/figures/picture.h"
+#include "results/compare/sides.h"
 #include "results/query/selection.h"
 #include "results/claims/claim.h"
 #include "results/table/escape.h"
@@ -29,6 +30,7 @@ struct pdnn_report_page {
     size_t n_families;
     struct pdnn_selection *of_family;  /* all rows of each */
     struct pdnn_comparison comparison; /* if data.pairs */
+    struct pdnn_sides sides;           /* likewise */
     const char *across;                /* what its sides differ in; NULL: they are two sources */
     struct pdnn_claim_data data;
     char why_no_pairs[PDNN_ERR_TEXT]; /* where there are two sources without pairs */

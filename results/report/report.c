@@ -107,6 +107,7 @@ static enum pdnn_status open_page(struct pdnn_report_page *page, const struct pd
 }
 
 static void close_page(struct pdnn_report_page *page) {
+    pdnn_sides_finish(&page->sides);
     pdnn_comparison_close(&page->comparison);
     for (size_t f = 0; f < page->n_families; f++)
         pdnn_selection_close(&page->of_family[f]);

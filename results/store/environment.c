@@ -173,12 +173,20 @@ uint64_t pdnn_environment_count(const char *text, const char *key) {
     return count;
 }
 
+/* Takes the next line whose fact has another value there, and that one. */
+static bool next_difference(const char **one, const char *other, struct line *line, struct line *there) {
+    while (next_line(one, line))
+        if (find(other, line->key, line->key_length, there) &&
+            !has_value(line, there->value, there->value_length))
+            return true;
+    return false;
+}
+
 bool pdnn_environment_differs(const char *one, const char *other, struct pdnn_str *key,
                               struct pdnn_str *values) {
     struct line line, there;
-    while (next_line(&one, &line)) {
-        if (!line.is_identity || !find(other, line.key, line.key_length, &there) ||
-            has_value(&line, there.value, there.value_length))
+    while (next_difference(&one, other, &line, &there)) {
+        if (!line.is_identity)
             continue;
         pdnn_str_append(key, line.key, line.key_length);
         pdnn_str_printf(values, "%.*s and %.*s", (int)line.value_length, line.value, (int)there.value_length,
@@ -186,6 +194,19 @@ bool pdnn_environment_differs(const char *one, const char *other, struct pdnn_st
         return true;
     }
     return false;
+}
+
+bool pdnn_environment_next(const char **one, const char *other, struct pdnn_fact_difference *differing) {
+    struct line line, there;
+    if (!next_difference(one, other, &line, &there))
+        return false;
+    pdnn_str_clear(&differing->key);
+    pdnn_str_append(&differing->key, line.key, line.key_length);
+    pdnn_str_clear(&differing->one);
+    append_plain(&differing->one, &line);
+    pdnn_str_clear(&differing->other);
+    append_plain(&differing->other, &there);
+    return true;
 }
 
 /* Appends what the list lacks of the value, which in a merged directory is a list too. */

@@ -101,6 +101,13 @@ uint64_t pdnn_environment_count(const char *text, const char *key);
 bool pdnn_environment_differs(const char *one, const char *other, struct pdnn_str *key,
                               struct pdnn_str *values);
 
+/* Takes the next fact of the text that both have with different values, without quotes; false after the last
+ * one. {0} before the first call; the caller finishes the texts. */
+struct pdnn_fact_difference {
+    struct pdnn_str key, one, other;
+};
+bool pdnn_environment_next(const char **one, const char *other, struct pdnn_fact_difference *differing);
+
 /* Appends the facts of several hosts as one: the lines of the first text, where a value that is not the same
  * in all of them is all of them, joined by the separator. */
 #define PDNN_FACTS_SEPARATOR " | "

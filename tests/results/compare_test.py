@@ -286,6 +286,101 @@ class Compare(Tables):
             self.assertIn(message, self.compare(*arguments, status=2))
 
 
+class Sides(Tables):
+    """What differs besides times, and what the roofs explain of the ratios."""
+
+    ENVIRONMENT = {"written_utc": '"now"', "host": '"one" # identity', "cpu": '"AMD EPYC" # identity', "isa": '"avx2" # identity',
+                   "kernel": '"Linux 6.1"', "openblas_coretype": '"" # identity', "library_variables": '""', "memory_bytes": "1000"}
+    ROWS = [["net/1", "net", "infer", "ok", 4000, 3900, 4100], ["net/2", "net", "infer", "ok", 1000, 900, 1100]]
+    MEASURED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "results", "examples", "zen3-2-cores")
+
+    def environment(self, directory, **facts):
+        with open(os.path.join(directory, "environment.yaml"), "w", encoding="utf-8") as file:
+            file.write("# facts\n" + "".join(f"{key}: {value}\n" for key, value in (self.ENVIRONMENT | facts).items() if value is not None))
+
+    def test_environments(self):
+        a, b = self.results("a", self.ROWS), self.results("b", self.ROWS)
+        self.assertEqual(self.rows(a, b, "--table", "sides"), [])  # nothing is known of either
+        self.environment(a)
+        cases = (({}, []), ({"written_utc": '"then"', "memory_bytes": "2000"}, []), ({"kernel": None}, []),  # not said is not another one
+                 ({"kernel": '"Linux 6.2"'}, [("kernel", "Linux 6.1", "Linux 6.2")]),
+                 ({"openblas_coretype": '"Zen" # identity', "library_variables": '"OPENBLAS_CORETYPE=Zen"'}, [("openblas_coretype", "", "Zen")]),
+                 # What was ignored is in the text of all variables only.
+                 ({"library_variables": '"OPENBLAS_CORETYPE=Nonsense"'}, []),
+                 # An earlier version says no more than that text.
+                 ({"openblas_coretype": None, "library_variables": '"OPENBLAS_CORETYPE=Zen"'}, [("library_variables", "", "OPENBLAS_CORETYPE=Zen")]))
+        for facts, expected in cases:
+            self.environment(b, **facts)
+            rows = self.rows(a, b, "--table", "sides")
+            self.assertEqual([(row["name"], row["a"], row["b"]) for row in rows], expected, facts)
+            text = self.compare(a, b)
+            self.assertEqual("B over A" in text and text.index("B over A") < text.index("The time of A"), bool(expected), text)
+            self.assertNotIn("From the roofs alone", text)
+
+    def test_clock(self):
+        header = HEADER + ["clock_ghz"]
+        a = self.results("a", [[*row, 4] for row in self.ROWS], header)
+        for ghz, expected in ((3.9, []), ("", []), (3, [("clock_ghz", "4", "3", "0.75")])):
+            b = self.results("b", [[*row, ghz] for row in self.ROWS], header)
+            self.assertEqual([(row["name"], row["a"], row["b"], row["ratio"]) for row in self.rows(a, b, "--table", "sides")], expected)
+
+    def test_implementations_lead_where_nothing_else_differs(self):
+        """Another instruction set has other implementations by definition."""
+        header = OP_HEADER + ["implementation"]
+        for isa, leads in (('"avx2" # identity', True), ('"avx512" # identity', False)):
+            for name, facts, code in (("a", {}, "jit:avx2"), ("b", {"isa": isa}, "gemm")):
+                directory = self.results(name, self.ROWS)
+                self.environment(directory, **facts)
+                self.table(name, "ops.csv", header, [[row[0], "dense", "dense", "forward", "L1", 1, 900, "", code] for row in self.ROWS])
+            text = self.compare(*(os.path.join(self.place.name, name) for name in "ab"))
+            self.assertEqual(text.count("in different implementations"), 1)
+            self.assertEqual(text.index("in different implementations") < text.index("The time of A"), leads, text)
+
+    def scaled(self, name, roofs, times, threads=None):
+        """A copy of a measured directory on a machine whose roofs are so many times as high, and whose times so many times as long."""
+        directory = os.path.join(self.place.name, name)
+        os.makedirs(directory, exist_ok=True)
+        for file, columns, factor in (("ceilings.csv", ("value", "low", "high", "median_value"), roofs), ("ops.csv", ("time_ns_median",), times),
+                                      ("results.csv", ("time_ns_median", "ci_low_ns", "ci_high_ns"), times)):
+            with open(os.path.join(self.MEASURED, file), newline="", encoding="utf-8") as lines:
+                table = list(csv.DictReader(lines))
+            for row in table:
+                is_cost = file == "ceilings.csv" and row["kind"] == "overhead"
+                row.update({column: float(row[column]) * (1 / factor if is_cost else factor) for column in columns if row[column]})
+                if threads and file != "ceilings.csv":
+                    row["id"] = row["id"].replace("threads=2", f"threads={threads}")
+                    row.update({"threads": threads} if "threads" in row else {})
+            self.table(name, file, list(table[0]), [list(row.values()) for row in table])
+        return directory
+
+    def test_roofs(self):
+        """Twice the roofs give twice the speed; what is faster than that is beyond them."""
+        a = self.scaled("a", 1, 1)
+        for roofs, times, beyond, sentence in ((2, 0.5, 1, "would be 2.00; it is 1.00 times that (geometric means over 30 instances"),
+                                               (2, 0.25, 2, "would be 2.00; it is 2.00 times that"), (0.5, 1, 2, "would be 0.500; it is 2.00 times"),
+                                               (1, 0.5, 2, None), (1.01, 0.5, None, None)):  # roofs that do not differ explain nothing
+            b = self.scaled("b", roofs, times)
+            rows = self.rows(a, b)
+            for row in rows:
+                self.assertTrue(beyond is None or close(float(row["beyond_roofs"]), beyond), row)
+            text = " ".join(self.compare(a, b).split())
+            self.assertEqual("From the roofs alone" in text, sentence is not None, text)
+            self.assertIn(sentence or "The time of A", text)
+            dram = [row for row in self.rows(a, b, "--table", "sides") if row["name"] == "DRAM (GB/s)"]
+            self.assertTrue(close(float(dram[0]["ratio"]), roofs), dram)
+
+    def test_roofs_are_those_of_the_threads(self):
+        """What ran on one thread is projected onto the roofs of one; another type, or no roofs, is not projected."""
+        a, b = self.scaled("a", 1, 1), self.scaled("b", 1, 1, threads=1)
+        for row in self.rows(a, b, "--across", "threads"):  # equal times, about half the roofs
+            self.assertTrue(1.5 < float(row["beyond_roofs"]) < 2.5, row["beyond_roofs"])
+        os.remove(os.path.join(b, "ceilings.csv"))
+        self.assertEqual({row["beyond_roofs"] for row in self.rows(a, b, "--across", "threads")}, {""})
+        b = self.scaled("c", 2, 1)
+        self.assertEqual({row["beyond_roofs"] for row in self.rows(a, b, "--across", "dtype")}, {""})
+        self.assertNotIn("From the roofs alone", self.compare(a, b, "--across", "dtype"))
+
+
 class Recomputed(Tables):
     """Two directories of 300 instances of two families, in different orders, with failures and what only one side has."""
 
