@@ -9,8 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The address sanitizer has pages of its own for each that it sees touched. */
-__attribute__((no_sanitize_address)) static void touch(volatile char *pages, size_t count, size_t page) {
+/* The address sanitizer touches pages of its own, for memory that is allocated meanwhile, too. */
+#if defined(__SANITIZE_ADDRESS__)
+static const bool is_exact = false;
+#else
+static const bool is_exact = true;
+#endif
+
+static void touch(volatile char *pages, size_t count, size_t page) {
     for (size_t k = 0; k < count; k++)
         pages[k * page] = 1;
 }
@@ -30,7 +36,8 @@ static void test_usage_counts_touched_pages(void **state) {
         pdnn_usage_read(&team, &before);
         touch(pages, counts[i], page);
         pdnn_usage_read(&team, &after);
-        assert_int_equal(after.page_faults - before.page_faults, counts[i]);
+        const uint64_t faults = after.page_faults - before.page_faults;
+        assert_true(is_exact ? faults == counts[i] : faults >= counts[i]);
         assert_true(after.cpu_ns > before.cpu_ns && after.context_switches >= before.context_switches);
         assert_true(isnan(after.steal_ns) || after.steal_ns >= before.steal_ns);
         munmap(pages, 4096 * page);
