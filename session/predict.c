@@ -18,6 +18,9 @@ static const double roof_share = 0.6;
 
 static const double naive_share = 0.01;
 
+/* What sweeps made of the extra visits that a wide interval can ask for: tests/cli/limits_test.py. */
+static const double usual_share = 0.8;
+
 /* Time of a visit beside its steps. */
 static const double probe_seconds = 0.015, prepare_seconds = 0.005, prepare_seconds_per_gb = 0.3;
 
@@ -80,7 +83,7 @@ struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const 
     double prepare = prepare_seconds + prepare_seconds_per_gb * (double)totals->memory_bytes * 1e-9;
     double fixed = (measure->probe ? probe_seconds : 0) + prepare, worth = fmin(WORTH * prepare, share);
     if (fixed + STEPS_LEAST * sample > limit) {
-        made.visit = made.rounds = made.total = limit;
+        made.visit = made.rounds = made.usual = made.total = limit;
         return made;
     }
     fixed += measure->counters ? COUNTED * sample : 0;
@@ -93,25 +96,24 @@ struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const 
     const double visits = PDNN_SCHEDULE_EXTRA * rounds;
     if (rounds > 1 && in_samples * rounds < max_time)
         made.total = fmax(made.rounds, fmin(visits * made.visit, visits * fixed + AROUND_SAMPLES * max_time));
+    made.usual = made.rounds + usual_share * (made.total - made.rounds);
     return made;
 }
-
-/* What sweeps made of the extra visits that a wide interval can ask for: tests/cli/limits_test.py. */
-static const double usual_share = 0.8;
 
 void pdnn_estimate_add(struct pdnn_estimate *estimate, const struct pdnn_instance *instance,
                        const struct pdnn_totals *totals) {
     const struct pdnn_prediction made = pdnn_predict(estimate->ceilings, estimate->spec, instance, totals);
     *(made.is_measured ? &estimate->any_measured : &estimate->any_nominal) = true;
     estimate->rounds += made.rounds;
+    estimate->usual += made.usual;
     estimate->total += made.total;
 }
 
 void pdnn_estimate_format(const struct pdnn_estimate *estimate, struct pdnn_str *out) {
     char rounds[PDNN_DURATION_TEXT], usual[PDNN_DURATION_TEXT], total[PDNN_DURATION_TEXT], utc[PDNN_UTC_TEXT];
-    const int64_t measured_ms = estimate->ceilings->row[0].measured_unix_ms;
+    const int64_t measured_ms = estimate->ceilings ? estimate->ceilings->row[0].measured_unix_ms : 0;
     pdnn_duration_format(rounds, estimate->rounds);
-    pdnn_duration_format(usual, estimate->rounds + usual_share * (estimate->total - estimate->rounds));
+    pdnn_duration_format(usual, estimate->usual);
     pdnn_duration_format(total, estimate->total);
     pdnn_str_printf(out, "a sweep takes about %s", usual);
     if (strcmp(rounds, total) != 0)

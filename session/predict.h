@@ -16,6 +16,7 @@ struct pdnn_prediction {
     double visit;     /* one visit: preparation, probes, warm-up and samples */
     double rounds;    /* the visits of its rounds */
     double total;     /* those, and all extra ones that a wide interval can ask for */
+    double usual;     /* with as many of these as sweeps on shared machines made */
     bool is_measured; /* both rates come from the ceilings */
 };
 
@@ -40,9 +41,10 @@ struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const 
 /* How long a sweep over many instances takes, as it is told to people before anything runs. */
 struct pdnn_estimate {
     const struct pdnn_spec *spec;
-    const struct pdnn_ceilings *ceilings; /* roofs; without rows for some threads, the rates are nominal */
+    /* Roofs; NULL, or without rows for some threads: the rates are nominal. */
+    const struct pdnn_ceilings *ceilings;
     /* {0} at first. */
-    double rounds, total; /* seconds */
+    double rounds, usual, total; /* seconds */
     bool any_nominal, any_measured;
 };
 

@@ -358,6 +358,7 @@ void pdnn_session_predict(struct pdnn_session *session) {
         const struct pdnn_prediction made =
             pdnn_predict(session->ceilings, &session->spec, &task->instance, &row->totals);
         task->visit_ns = pdnn_deal_cost(made.visit) * 1000;
+        task->extra_ns = (uint64_t)((made.usual - made.rounds) * 1e9);
     }
 }
 

@@ -43,11 +43,12 @@ static void note_visits(struct reading *reading) {
     }
 }
 
-/* How long a visit to the task takes; 0: it cannot run. */
-static double visit_seconds(const struct pdnn_session *session, size_t task) {
+/* How long visits to the task take; {0}: it cannot run. */
+static struct pdnn_prediction predict(const struct pdnn_session *session, size_t task) {
     const struct pdnn_task *of = &session->tasks[task];
-    return of->closed ? 0
-                      : pdnn_predict(NULL, &session->spec, &of->instance, &session->rows[task].totals).visit;
+    const struct pdnn_totals *totals = &session->rows[task].totals;
+    return of->closed ? (struct pdnn_prediction){.step = 0}
+                      : pdnn_predict(NULL, &session->spec, &of->instance, totals);
 }
 
 /* Whether a process that can be seen from here has locked the file. Locks are only looked at: taking one
@@ -92,22 +93,22 @@ static enum pdnn_status read_journals(struct reading *reading, struct pdnn_err *
     reading->visit_s = pdnn_alloc(job->ids.count + 1, sizeof *reading->visit_s);
     for (size_t i = 0; i < job->session.n_tasks; i++)
         if (job->id_of_task[i] != SIZE_MAX)
-            reading->visit_s[job->id_of_task[i]] = visit_seconds(&job->session, i);
+            reading->visit_s[job->id_of_task[i]] = predict(&job->session, i).visit;
     note_visits(reading);
     return PDNN_OK;
 }
 
-/* Returns the predicted time of the missing visits. */
+/* Returns the predicted time of the missing visits, with those that are likely beyond the rounds. */
 static double count_instances(const struct reading *reading, struct pdnn_status_report *report) {
     static const struct pdnn_standing none = {0};
     const struct pdnn_merge_job *job = &reading->job;
-    size_t rounds = (size_t)job->session.spec.measure.rounds;
     double missing_s = 0;
     for (size_t i = 0; i < job->session.n_tasks; i++) {
         size_t id = job->id_of_task[i];
         const struct pdnn_standing *standing = id == SIZE_MAX ? &none : &job->of[id].standing;
+        const struct pdnn_prediction all = predict(&job->session, i);
         if (pdnn_tally_add(&report->tally, &job->session, i, standing) != PDNN_STAGE_DONE)
-            missing_s += (double)(rounds - pdnn_standing_rounds(standing)) * visit_seconds(&job->session, i);
+            missing_s += all.usual - (double)pdnn_standing_rounds(standing) * all.visit;
     }
     for (size_t id = 0; id < job->ids.count; id++)
         if (!job->of[id].is_listed)

@@ -6,6 +6,7 @@
 #include "gen/spec.h"
 #include "models/varying.h"
 #include "session/join/shard.h"
+#include "session/predict.h"
 #include "results/store/results.h"
 #include "runtime/host/host.h"
 
@@ -27,7 +28,9 @@ static const char description[] =
 static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SET,
     PDNN_OPTIONS_SHARD,
-    {"count", .help = "print only the number of instances and their totals (time: a dry run of sweep)"},
+    {"count",
+     .help = "print only the number of instances, their totals, and how long a sweep takes at nominal speed "
+             "(on this machine: a dry run of sweep)"},
     PDNN_OPTIONS_TABLE,
 };
 
@@ -242,12 +245,17 @@ static void add_totals(struct totals *totals, const struct pdnn_expanded *item) 
 static enum pdnn_status list_totals(struct list *list, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
     struct totals totals = {.params_min = UINT64_MAX};
+    struct pdnn_estimate estimate = {.spec = &list->spec};
+    struct pdnn_str time = {0};
     char shard[PDNN_DURATION_TEXT], all[PDNN_DURATION_TEXT];
     struct pdnn_expanded item;
     enum pdnn_status status;
-    pdnn_walk_start(&list->walk, &list->spec, list->host.threads_all, false);
-    while (pdnn_walk_next(&list->walk, &item, &status, err))
+    pdnn_walk_start(&list->walk, &list->spec, list->host.threads_all, true);
+    while (pdnn_walk_next(&list->walk, &item, &status, err)) {
         add_totals(&totals, &item);
+        if (!item.filtered && item.has_totals)
+            pdnn_estimate_add(&estimate, &item.instance, &item.totals);
+    }
     if (status != PDNN_OK)
         return status;
     if (totals.uncounted)
@@ -259,6 +267,11 @@ static enum pdnn_status list_totals(struct list *list, const struct pdnn_argumen
         fprintf(stderr, "predicted: %s at nominal speed, %s for all shards\n",
                 pdnn_duration_format(shard, list->deal.seconds),
                 pdnn_duration_format(all, list->deal.seconds_all));
+    else if (estimate.any_nominal) {
+        pdnn_estimate_format(&estimate, &time);
+        fprintf(stderr, "%s\n", pdnn_str_text(&time));
+    }
+    pdnn_str_finish(&time);
     return print_totals(&totals, arguments, err);
 }
 

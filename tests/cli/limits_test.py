@@ -39,6 +39,33 @@ class Budgets(Case):
             outside += taken > most
         self.assertLess(outside, 3)
 
+    def test_progress_begins_with_what_the_dry_run_says(self):
+        """Also where that is much more than the rounds take."""
+        spec = ("fc/layers=1,nodes=8,input=8,output=8,batch=1,mode=infer,threads=1", "--set", "measure.rounds=3", "--set", "measure.max_time=100s", *ROOFS)
+        said = self.paradnn("sweep", *spec, "--dry-run", "-o", "out", expect=0).stderr
+        usual, rounds = re.search(r"takes about (.*?), from (.*?) where", said).groups()
+        self.assertNotEqual(usual, rounds)
+        child = self.popen("sweep", *spec, "-o", "out")
+        lines = iter(child.stderr.readline, "")
+        self.assertIn(f" visits, {usual} left", next(line for line in lines if " of 3 visits" in line))
+        child.terminate()
+        child.communicate()
+
+    def test_sweeps_take_what_their_list_says(self):
+        """By the program, for two cores, at nominal speed."""
+        root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "sweeps")
+        most = {"seconds": 20, "a minute": 120, "minutes": 3600, "hours": 24 * 3600, "days": 14 * 24 * 3600, "weeks": 1e9}
+        units = {"s": 1, "min": 60, "h": 3600}
+        with open(os.path.join(root, "README.md"), encoding="utf-8") as file:
+            rows = re.findall(r"^\| `([a-z0-9-]+\.yaml)` \| [\d,]+ \| ([a-z ]+) \|", file.read(), re.M)
+        self.assertGreater(len(rows), 15)
+        for name, word in rows:
+            said = self.paradnn("list", "--count", os.path.join(root, name), "--set", "run.threads=2", expect=0).stderr
+            self.assertIn("(at nominal speed)", said)
+            about = re.search(r"takes about ((?:\d+ (?:h|min|s)\b ?)+)", said).group(1)
+            seconds = sum(int(count) * units[unit] for count, unit in re.findall(r"(\d+) (h|min|s)", about))
+            self.assertEqual(next(known for known, bound in most.items() if seconds < bound), word, name + ": " + said)
+
     def test_dry_run_says_what_cannot_run(self):
         model = "fc/layers=1,nodes=8,input=8,output=8,batch=1,"
         said = self.paradnn("sweep", model + "dtype=int8,threads=1", model + "threads=4000", model + "threads=1", "--dry-run", *ROOFS,

@@ -517,6 +517,43 @@ static void test_schedule_progress_eta(void **state) {
     }
 }
 
+/* What is predicted beyond the rounds counts as long as it may come, scaled by what visits took. */
+static void test_schedule_progress_extra(void **state) {
+    static const struct {
+        size_t visits;        /* to each */
+        uint64_t wall_s;      /* of each visit */
+        double spread, eta_s; /* of medians, for wide intervals */
+    } cases[] = {
+        {0, 0, 0, 2 * 2 + 5}, {1, 2, 0, 2 + 5}, {1, 4, 0, 4 + 10}, {2, 2, 0, 0}, /* narrow */
+        {2, 2, 0.5, 5},                       /* wide, and none of the extra visits done */
+        {5, 2, 0.5, 5.0 / 2}, {7, 2, 0.5, 2}, /* at least the next visit */
+        {8, 2, 0.5, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stage stage;
+        struct pdnn_schedule schedule;
+        struct pdnn_sweep_progress progress = {0};
+        size_t task;
+        stage_init(&stage, 2);
+        stage.rules.max_time_ns = 1000 * UINT64_C(1000000000);
+        for (size_t k = 1; k < TASKS_MAX; k++)
+            stage.tasks[k].closed = true;
+        stage.tasks[0].visit_ns = 2 * UINT64_C(1000000000);
+        stage.tasks[0].extra_ns = 5 * UINT64_C(1000000000);
+        pdnn_schedule_init(&schedule, stage.tasks, TASKS_MAX, &stage.rules);
+        for (size_t k = 0; k < cases[i].visits; k++) {
+            const double median_ns = 1e6 * (1 + (k % 2 ? cases[i].spread : 0));
+            const struct pdnn_visit visit = {.median_ns = median_ns, .mean_ns = 1e6, .samples = 1};
+            assert_true(pdnn_schedule_next(&schedule, &task));
+            pdnn_schedule_note(&schedule, task, &visit, cases[i].wall_s * 1000000000);
+        }
+        pdnn_schedule_progress(&schedule, UINT64_MAX, &progress);
+        assert_float_equal(progress.eta_seconds, cases[i].eta_s, 1e-6);
+        pdnn_schedule_finish(&schedule);
+    }
+}
+
 /* Visits with random times until the schedule has enough; then the schedule of a rerun, which must want none.
  * Time is no limit here, so every task ends at a planned look. */
 static void test_schedule_rerun_adds_nothing(void **state) {
@@ -572,6 +609,7 @@ int main(void) {
         cmocka_unit_test(test_sweep_run_cold),
         cmocka_unit_test(test_sweep_run_nothing),
         cmocka_unit_test(test_schedule_progress_eta),
+        cmocka_unit_test(test_schedule_progress_extra),
         cmocka_unit_test(test_schedule_rerun_adds_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,6 +98,14 @@ def main():
         expect("half", 1, done="2", begun="6", open="0", ok="6", visits="6", working="1")
         assert float(status("half", 1)["seconds_left"]) >= 0
 
+        # Visits beyond the rounds count where there may be any: at most three times as many, of which four fifths are usual.
+        left = {}
+        for max_time in "5s", "100us":
+            spec = SPEC.replace("rounds: 2", f"rounds: 2, max_time: {max_time}")
+            make_journal.make("left-" + max_time, spec, ids, visits=1)
+            left[max_time] = float(status("left-" + max_time, 1)["seconds_left"])
+        assert left["5s"] > 4 * left["100us"] > 0, left
+
         # A failure is a result, a crash only the second time.
         with open("half/journal.csv", encoding="utf-8") as file:
             text = file.read()

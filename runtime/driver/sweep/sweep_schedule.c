@@ -285,6 +285,22 @@ static double expected_ns(const struct pdnn_schedule *schedule, size_t task) {
     return own_ns > 0 ? own_ns : (double)pdnn_schedule_wall_ns(schedule, task);
 }
 
+/* What visits beyond those to come are likely to take, by the prediction and what others took: all that is
+ * predicted as long as the rounds are not over, and of one whose interval is wide the part that is left. */
+static double likely_extra_ns(const struct pdnn_schedule *schedule, size_t task) {
+    const struct pdnn_schedule_task *state = &schedule->state[task];
+    const size_t least = least_visits(schedule), passes = PDNN_SCHEDULE_EXTRA * least;
+    const double predicted_ns = (double)schedule->tasks[task].visit_ns;
+    if (!is_open(schedule, state) || !(predicted_ns > 0) || least < 2)
+        return 0;
+    const double scale = expected_ns(schedule, task) / predicted_ns,
+                 all_ns = scale * (double)schedule->tasks[task].extra_ns;
+    if (state->visits < least)
+        return all_ns;
+    const double left_ns = all_ns * (double)(passes - state->visits) / (double)(passes - least);
+    return fmax(left_ns - expected_ns(schedule, task), 0);
+}
+
 /* An instance without a visit takes as long as predicted, if there is a prediction, scaled by what others
  * took; or as long as the nearest ones by FLOP, below and above. Scaling with FLOP would be far off: most
  * visits end by their rules, not by the amount of work. */
@@ -302,7 +318,7 @@ void pdnn_schedule_progress(const struct pdnn_schedule *schedule, uint64_t left_
             unknown += more;
             continue;
         }
-        eta_ns += wall_ns * (double)more;
+        eta_ns += wall_ns * (double)more + likely_extra_ns(schedule, schedule->by_cost[i]);
         eta_ns += (double)unknown * (below_ns > 0 ? (below_ns + wall_ns) / 2 : wall_ns);
         unknown = 0;
         below_ns = wall_ns;

@@ -19,6 +19,7 @@ struct pdnn_task {
     uint64_t memory_bytes; /* predicted */
     uint64_t flop_count;   /* of one step: for the order and the first ETA */
     uint64_t visit_ns;     /* wall time of one visit as predicted; 0: not known */
+    uint64_t extra_ns;     /* of the visits beyond its rounds that it is likely to get, as predicted */
     size_t visits_done;    /* ok visits from an earlier run, loaded by the caller */
     const double *medians; /* medians of those visits, visits_done of them; or NULL */
     uint64_t spent_ns;     /* sampling time of those visits: sum of samples * steps_per_sample * mean_ns */
