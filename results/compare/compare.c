@@ -39,7 +39,7 @@ static const struct pdnn_column_def pair_columns[PDNN_PAIR_KEYS] = {
     {"cpi_factor", NULL, NULL, AS(NUMBER, FACTOR), .help = "A's cycles per instruction over B's"},
     {"cycle_rate_factor", NULL, NULL, AS(NUMBER, FACTOR),
      .help = "cycles a second of all threads, B's over A's; the product of the three is the ratio"},
-    {"beyond_roofs", "beyond roofs", NULL, AS(NUMBER, FACTOR), .rank = 4,
+    {"beyond_roofs", "beyond", NULL, AS(NUMBER, FACTOR), .rank = 4,
      .help = "A's time projected onto B's roofs (paradnn project --onto) over b_ns: above 1, B is faster "
              "than they say; empty within one directory, or if keys other than threads differ"},
     {"state", NULL, NULL, AS(TEXT, PLAIN), .rank = 3,

@@ -118,6 +118,7 @@ static void put_pairs(struct pdnn_str *out, const struct comparison *c) {
     const size_t n = rows.count;
     for (size_t side = 0; side < PDNN_SIDES; side++)
         shown.column[PDNN_PAIR_A_NS + side].def.title = c->data->name[side];
+    shown.column[PDNN_PAIR_BEYOND].def.title = "beyond the roofs";
     if (!c->sides->n_projected)
         shown.column[PDNN_PAIR_BEYOND].def.show = PDNN_SHOW_NEVER;
     pdnn_rows_sort(&rows, &shown, &(struct pdnn_sort_key){PDNN_PAIR_RATIO, true}, 1);

@@ -156,7 +156,7 @@ class Instances(Screens):
 
     def test_compare_fits(self):
         other = os.path.join("results", "examples", "zen3-2-cores")
-        for arguments in ([], ["--by", "op,pass"], *(["--table", table] for table in ("pairs", "groups", "axes", "ops", "unpaired")),
+        for arguments in ([], ["--by", "op,pass"], *(["--table", table] for table in ("pairs", "groups", "axes", "ops", "unpaired", "sides")),
                           ["--table", "ops", "--by", "layer,op,pass"]):
             self.fits("compare", EXAMPLE, other, *arguments)
         self.fits("compare", EXAMPLE, "--across", "mode", "--table", "unpaired")
