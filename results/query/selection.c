@@ -280,33 +280,113 @@ static int compare_members(const void *a, const void *b, void *user) {
     return order ? order : (one > other) - (one < other);
 }
 
+/* The number of the row's values of these columns. */
+static size_t number_values(const struct pdnn_selection *selection, size_t at, const int *columns,
+                            size_t n_columns, struct pdnn_texts *known) {
+    struct pdnn_str values = {0};
+    for (size_t c = 0; c < n_columns; c++) {
+        const char *text = pdnn_selection_get(selection, at, columns[c]);
+        pdnn_str_append(&values, "\n", 1);
+        pdnn_str_append(&values, text, strlen(text));
+    }
+    const size_t number = pdnn_texts_add(known, pdnn_str_text(&values));
+    pdnn_str_finish(&values);
+    return number;
+}
+
+/* Whether the axes decide which rows of a family have the key, as the mode decides on the optimizer. */
+static bool comes_with_axes(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
+                            int column) {
+    enum { WITHOUT = 1, WITH = 2 };
+    int keys[PDNN_SELECTION_AXES_MAX + 1] = {selection->family};
+    struct pdnn_texts values = {0}, families = {0};
+    unsigned *of_values = pdnn_alloc(selection->count, sizeof *of_values),
+             *of_family = pdnn_alloc(selection->count, sizeof *of_family);
+    bool is_decided = true, differs = false;
+    memcpy(keys + 1, axes->column, axes->count * sizeof *keys);
+    for (size_t at = 0; at < selection->count && is_decided; at++) {
+        const unsigned is = *pdnn_selection_get(selection, at, column) ? WITH : WITHOUT;
+        unsigned *here = &of_values[number_values(selection, at, keys, axes->count + 1, &values)],
+                 *family = &of_family[number_values(selection, at, keys, 1, &families)];
+        *here |= is;
+        *family |= is;
+        is_decided = *here == is;
+        differs = differs || *family != is;
+    }
+    pdnn_texts_finish(&values);
+    pdnn_texts_finish(&families);
+    free(of_values);
+    free(of_family);
+    return is_decided && differs;
+}
+
+/* Moves the columns that come with the axes to the end; returns how many these are. */
+static size_t sort_columns(const struct pdnn_selection *selection, const struct pdnn_axes *axes, int *columns,
+                           size_t n_columns) {
+    size_t n_others = 0;
+    for (size_t c = 0; c < n_columns; c++) {
+        const int column = columns[c];
+        if (comes_with_axes(selection, axes, column))
+            continue;
+        columns[c] = columns[n_others];
+        columns[n_others++] = column;
+    }
+    return n_columns - n_others;
+}
+
+static bool has_any(const struct pdnn_selection *selection, size_t at, const int *columns, size_t n_columns) {
+    for (size_t c = 0; c < n_columns; c++)
+        if (*pdnn_selection_get(selection, at, columns[c]))
+            return true;
+    return false;
+}
+
 /* By row, which series it belongs to: that of its values in the common columns, or, where it is not alike to
  * the rows in that, the next one with these values. Returns how many there are. */
 static size_t number_series(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
-                            size_t *of) {
-    struct pdnn_texts keys = {0};
-    struct pdnn_str key = {0};
-    int *columns = pdnn_alloc(selection->results.table.n_columns, sizeof *columns);
-    const size_t n_columns = common_columns(selection, axes, columns);
+                            const int *columns, size_t n_columns, size_t *of) {
+    struct pdnn_texts values = {0}, keys = {0};
     for (size_t at = 0; at < selection->count; at++) {
+        const size_t number = number_values(selection, at, columns, n_columns, &values);
         size_t known, with_these_values = 0;
         do {
-            pdnn_str_clear(&key);
-            pdnn_str_append_u64(&key, with_these_values++);
-            for (size_t c = 0; c < n_columns; c++) {
-                const char *text = pdnn_selection_get(selection, at, columns[c]);
-                pdnn_str_append(&key, "\n", 1);
-                pdnn_str_append(&key, text, strlen(text));
-            }
+            char key[48];
+            snprintf(key, sizeof key, "%zu %zu", number, with_these_values++);
             known = keys.count;
-            of[at] = pdnn_texts_add(&keys, pdnn_str_text(&key));
+            of[at] = pdnn_texts_add(&keys, key);
         } while (of[at] < known && !is_alike(selection, axes, of, at));
     }
     const size_t count = keys.count;
+    pdnn_texts_finish(&values);
     pdnn_texts_finish(&keys);
-    pdnn_str_finish(&key);
-    free(columns);
     return count;
+}
+
+/* Rows without the keys that come with the axes, the last n_own columns, go to the first series that has
+ * their other values. Returns how many series there are now, by their first rows again. */
+static size_t join_series(const struct pdnn_selection *selection, const int *columns, size_t n_columns,
+                          size_t n_own, size_t *of) {
+    const size_t count = selection->count, n_others = n_columns - n_own;
+    struct pdnn_texts values = {0};
+    size_t *others = pdnn_alloc(count, sizeof *others), *first = pdnn_alloc(count, sizeof *first),
+           *number = pdnn_alloc(count, sizeof *number), n = 0;
+    for (size_t at = 0; at < count; at++) {
+        others[at] = number_values(selection, at, columns, n_others, &values);
+        if (!first[others[at]] && has_any(selection, at, columns + n_others, n_own))
+            first[others[at]] = of[at] + 1;
+    }
+    for (size_t at = 0; at < count; at++) {
+        if (first[others[at]] && !has_any(selection, at, columns + n_others, n_own))
+            of[at] = first[others[at]] - 1;
+        if (!number[of[at]])
+            number[of[at]] = ++n;
+        of[at] = number[of[at]] - 1;
+    }
+    pdnn_texts_finish(&values);
+    free(others);
+    free(first);
+    free(number);
+    return n;
 }
 
 /* Series by series, so that the members of each are contiguous in one array. */
@@ -315,7 +395,13 @@ void pdnn_selection_series(const struct pdnn_selection *selection, const struct 
     size_t count = selection->count, *of = pdnn_alloc(count, sizeof *of),
            *members = pdnn_arena_alloc(arena, count + 1, sizeof *members);
     struct order by = {selection, axes};
-    *n_series = number_series(selection, axes, of);
+    int *columns = pdnn_alloc(selection->results.table.n_columns, sizeof *columns);
+    const size_t n_columns = common_columns(selection, axes, columns),
+                 n_own = axes->alike ? 0 : sort_columns(selection, axes, columns, n_columns);
+    *n_series = number_series(selection, axes, columns, n_columns, of);
+    if (n_own)
+        *n_series = join_series(selection, columns, n_columns, n_own, of);
+    free(columns);
     *series = pdnn_arena_alloc(arena, *n_series + 1, sizeof **series);
     for (size_t at = 0; at < count; at++)
         (*series)[of[at]].count++;

@@ -96,7 +96,9 @@ struct pdnn_series {
 };
 
 /* Every chosen row belongs to one series, perhaps alone. Series are in the order of their first rows, in the
- * arena. Where `results` is an axis, so are the keys that follow from it. */
+ * arena. Where `results` is an axis, so are the keys that follow from it. Where the axes decide whether a row
+ * has a key, as the mode decides on the optimizer, a row without it is in the first series like it otherwise.
+ */
 void pdnn_selection_series(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                            struct pdnn_arena *arena, struct pdnn_series **series, size_t *n_series);
 

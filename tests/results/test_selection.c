@@ -252,6 +252,46 @@ static void test_selection_series_across_directories(void **state) {
     remove_second(second);
 }
 
+static void assert_series(const char *across, const char *expected) {
+    struct pdnn_selection selection;
+    struct pdnn_axes axes;
+    struct pdnn_series *series;
+    struct pdnn_arena arena = {0};
+    struct pdnn_err err = {0};
+    struct pdnn_str found = {0};
+    size_t n_series;
+    open_selection(&selection, NULL, 0);
+    assert_int_equal(pdnn_axes_parse(&selection, across, &axes, &err), PDNN_OK);
+    pdnn_selection_series(&selection, &axes, &arena, &series, &n_series);
+    for (size_t i = 0; i < n_series; i++)
+        for (size_t k = 0; k < series[i].count; k++)
+            pdnn_str_printf(&found, "%s%s", k ? "" : " ",
+                            pdnn_selection_get(&selection, series[i].at[k], selection.id));
+    assert_string_equal(pdnn_str_text(&found), expected);
+    pdnn_str_finish(&found);
+    pdnn_arena_finish(&arena);
+    pdnn_selection_close(&selection);
+}
+
+/* A key that one mode has not keeps no two modes apart; one that some rows of a mode lack does. */
+static void test_selection_series_without_a_key(void **state) {
+    (void)state;
+    static const char rows[] = "id,family,batch,mode,optimizer,cell,status,time_ns_median\n"
+                               "a,fc,4,infer,,,ok,10\nb,fc,8,infer,,,ok,10\nc,fc,4,train,sgd,,ok,10\n"
+                               "d,fc,4,train,adam,,ok,10\ne,fc,8,train,sgd,,ok,10\nf,rnn,8,infer,,gru,ok,10\n"
+                               "g,rnn,8,train,sgd,gru,ok,10\nh,rnn,8,train,sgd,lstm,ok,10\n";
+    static const char unsaid[] = "id,family,batch,mode,optimizer,cell,status,time_ns_median\n"
+                                 "a,fc,4,infer,,,ok,10\nb,fc,4,train,,,ok,10\nc,fc,4,train,sgd,,ok,10\n";
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_file_replace(path, rows, strlen(rows), &err), PDNN_OK);
+    assert_series("mode", " ac be d fg h");
+    assert_series("batch", " ab ce d f g h"); /* modes stay apart where they are no axis */
+    assert_series("mode,batch", " acbe d fg h");
+    assert_series("optimizer", " a b cd e f g h");
+    assert_int_equal(pdnn_file_replace(path, unsaid, strlen(unsaid), &err), PDNN_OK);
+    assert_series("mode", " ab c");
+}
+
 /* A family that this program does not know comes first, as in a table of somebody else. */
 static void test_minibatch_of_each_family(void **state) {
     (void)state;
@@ -440,6 +480,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_selection_of_several_directories, setup, teardown),
         cmocka_unit_test_setup_teardown(test_selection_of_several_directories_refuses, setup, teardown),
         cmocka_unit_test_setup_teardown(test_selection_series_across_directories, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_selection_series_without_a_key, setup, teardown),
         cmocka_unit_test_setup_teardown(test_minibatch_of_each_family, setup, teardown),
         cmocka_unit_test_setup_teardown(test_selection_keys_follow_the_rows, setup, teardown),
         cmocka_unit_test_setup_teardown(test_selection_series, setup, teardown),
