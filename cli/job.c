@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "base/visible.h"
 #include "gen/override.h"
+#include "results/query/gaps.h"
 #include "runtime/driver/worker/worker.h"
 #include "runtime/host/host_openmp.h"
 #include "session/join/join.h"
@@ -211,12 +212,23 @@ enum pdnn_status pdnn_cli_job_directory(struct pdnn_cli_job *job, const char *su
     return pdnn_sweep_directory_open(&job->directory, &job->request, err);
 }
 
+void pdnn_cli_tell_gaps(const struct pdnn_selection *selection) {
+    struct pdnn_gaps gaps;
+    struct pdnn_str text = {0};
+    pdnn_gaps_find(selection, &gaps);
+    pdnn_gaps_say(&gaps, selection, &text);
+    fputs(pdnn_str_text(&text), stderr);
+    pdnn_str_finish(&text);
+}
+
 enum pdnn_status pdnn_cli_select(const struct pdnn_arguments *arguments, size_t n,
                                  struct pdnn_selection *selection, struct pdnn_ops_reader **readers,
                                  struct pdnn_err *err) {
     size_t n_only;
     const char *const *only = pdnn_argument_all(arguments, "only", &n_only);
     enum pdnn_status status = pdnn_selection_open_all(selection, arguments->operands, n, only, n_only, err);
+    if (status == PDNN_OK)
+        pdnn_cli_tell_gaps(selection);
     return status == PDNN_OK && readers ? pdnn_selection_ops_open(selection, readers, err) : status;
 }
 

@@ -66,8 +66,12 @@ enum pdnn_status pdnn_cli_job_direct(struct pdnn_cli_job *job, const char *suffi
 /* The same, and opens the directory. */
 enum pdnn_status pdnn_cli_job_directory(struct pdnn_cli_job *job, const char *suffix, struct pdnn_err *err);
 
-/* Opens the first n result directories of the operands, with the rows that --only selects, and ops.csv of
- * each unless readers is NULL. Both are {0} at first and the caller's to close, also after a failure. */
+/* Says on stderr what is open, if that is more than a tenth, and what it confounds (results/query/gaps.h). */
+void pdnn_cli_tell_gaps(const struct pdnn_selection *selection);
+
+/* Opens the first n result directories of the operands, says what is open, with the rows that --only selects,
+ * and ops.csv of each unless readers is NULL. Both are {0} at first and the caller's to close, also after a
+ * failure. */
 enum pdnn_status pdnn_cli_select(const struct pdnn_arguments *arguments, size_t n,
                                  struct pdnn_selection *selection, struct pdnn_ops_reader **readers,
                                  struct pdnn_err *err);

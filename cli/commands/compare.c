@@ -1,4 +1,5 @@
 #include "base/paths/folder.h"
+#include "cli/job.h"
 #include "cli/print/output.h"
 #include "cli/print/progress.h"
 #include "models/varying.h"
@@ -301,10 +302,11 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     request.only = pdnn_argument_all(arguments, "only", &request.n_only);
     if (by && pdnn_by_parse(by, &c.by, err) != PDNN_OK)
         return err->status;
-    enum pdnn_status status =
-        pdnn_comparison_open(&c.comparison, &request, err) != PDNN_OK || analyse(&c, view, err) != PDNN_OK
-            ? err->status
-            : print(&c, view, arguments, err);
+    enum pdnn_status status = pdnn_comparison_open(&c.comparison, &request, err);
+    if (status == PDNN_OK)
+        pdnn_cli_tell_gaps(&c.comparison.selection);
+    status = status == PDNN_OK ? analyse(&c, view, err) : status;
+    status = status == PDNN_OK ? print(&c, view, arguments, err) : status;
     pdnn_sides_finish(&c.sides);
     pdnn_table_finish(&c.groups);
     pdnn_table_finish(&c.axes);

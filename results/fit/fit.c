@@ -29,9 +29,10 @@ static const struct pdnn_column_def fit_columns[PDNN_FIT_COLUMNS] = {
     {"baseline", "against", NULL, WRAPPED, .rank = 2,
      .help = "what a word is set against: the first one in the table"},
     {"state", NULL, NULL, AS(TEXT, PLAIN), .rank = 3,
-     .help = "fitted, constant, collinear, no logarithm or too many words"},
+     .help = "fitted, constant, collinear, confounded, no logarithm or too many words"},
     {"collinear_with", "with", NULL, WRAPPED, .rank = 4,
-     .help = "collinear: the terms it is a combination of"},
+     .help = "collinear: the terms it is a combination of; confounded: a key that it goes together with, "
+             "only because instances are open"},
     {"weight", NULL, NULL, EXACT(PLAIN),
      .help =
          "linear and log: standard deviations of the value per standard deviation of the term; power: the "
@@ -93,6 +94,8 @@ struct work {
     size_t room;              /* terms there is room for */
     double *x, *y;            /* column by column: n_rows * n_columns; n_rows */
     size_t n_columns, *term;  /* by column of x: its row of the terms */
+    int key;                  /* column of the table whose terms are added */
+    int *keys;                /* by column of x: that column */
     struct pdnn_table terms;
     struct pdnn_least_squares squares;
 };
@@ -198,8 +201,10 @@ static void add_term(struct work *w, const char *state, const char *name, const 
     const struct pdnn_fit_request *of = w->request;
     const char *const texts[] = {of->family, of->what, pdnn_fit_models[of->model], name, baseline, state};
     const size_t row = pdnn_table_add_texts(&w->terms, sizeof texts / sizeof *texts, texts);
-    if (state == fitted)
-        w->term[w->n_columns++] = row;
+    if (state != fitted)
+        return;
+    w->keys[w->n_columns] = w->key;
+    w->term[w->n_columns++] = row;
 }
 
 static void add_words(struct work *w, const struct source *source, const char *key) {
@@ -220,6 +225,7 @@ static enum pdnn_status add_source(struct work *w, const struct source *source, 
     const bool is_named = w->request->on, varies = source->n_words > 1;
     const char *state = !varies ? "constant" : source->is_number ? fitted : "too many words";
     double *x = w->x + w->n_columns * w->n_rows; /* a column once it has a term */
+    w->key = source->column;
     if (varies && !source->is_number && source->words.count <= WORDS_MAX) {
         add_words(w, source, key);
         return PDNN_OK;
@@ -245,6 +251,7 @@ static enum pdnn_status add_source(struct work *w, const struct source *source, 
 /* The matrix, and a term for each of its columns and for what cannot be one. */
 static enum pdnn_status fill(struct work *w, struct pdnn_err *err) {
     w->term = pdnn_arena_alloc(&w->arena, w->room + 1, sizeof *w->term);
+    w->keys = pdnn_arena_alloc(&w->arena, w->room + 1, sizeof *w->keys);
     w->x = pdnn_arena_alloc(&w->arena, (w->room + 1) * (w->n_rows + 1), sizeof *w->x);
     w->y = pdnn_arena_alloc(&w->arena, w->n_rows + 1, sizeof *w->y);
     for (size_t row = 0; row < w->n_rows; row++) {
@@ -289,6 +296,13 @@ static void set_column(struct work *w, size_t j) {
     const bool is_power = w->request->model == PDNN_FIT_POWER,
                is_word = !pdnn_table_is_empty(&w->terms, row, PDNN_FIT_BASELINE);
     const double scale = is_power ? 1 : column->spread / w->squares.spread;
+    const char *confounder =
+        w->request->gaps ? pdnn_gaps_confounder(w->request->gaps, w->request->selection, w->keys[j]) : NULL;
+    if (column->rank == PDNN_RANK_FULL && confounder) {
+        pdnn_table_set_text(&w->terms, row, PDNN_FIT_WITH, confounder);
+        pdnn_table_set_text(&w->terms, row, PDNN_FIT_STATE, "confounded");
+        return;
+    }
     if (column->rank == PDNN_RANK_FULL) {
         set_weight(w, row, column->weight, column->std_error, scale, is_power && is_word);
         pdnn_table_set_number(&w->terms, row, PDNN_FIT_STD_ERROR, column->std_error * scale);
@@ -443,7 +457,10 @@ enum pdnn_status pdnn_fit_all(const struct pdnn_fit_request *request, const bool
     const struct pdnn_selection *selection = request->selection;
     struct pdnn_fit_request one = *request;
     struct pdnn_texts families = {0};
+    struct pdnn_gaps gaps;
     enum pdnn_status status = PDNN_OK;
+    pdnn_gaps_find(selection, &gaps);
+    one.gaps = &gaps;
     for (size_t at = 0; at < selection->count; at++)
         pdnn_texts_add(&families, pdnn_selection_get(selection, at, selection->family));
     for (size_t i = 0; status == PDNN_OK && i < families.count * PDNN_FIT_MODEL_COUNT; i++) {

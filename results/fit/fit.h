@@ -7,6 +7,7 @@
 #define RESULTS_FIT_FIT_H
 
 #include "results/compare/compare.h"
+#include "results/query/gaps.h"
 
 enum pdnn_fit_model {
     PDNN_FIT_LINEAR, /* z-scores: weights are standard deviations of the value per standard deviation of the
@@ -29,7 +30,7 @@ enum {
     PDNN_FIT_TERM,     /* "nodes", or "cell=lstm" for a word */
     PDNN_FIT_BASELINE, /* of a word: what it is set against */
     PDNN_FIT_STATE,
-    PDNN_FIT_WITH,   /* collinear: the terms it is a combination of, joined by ", " */
+    PDNN_FIT_WITH,   /* collinear: the terms it is a combination of, joined by ", "; confounded: a key */
     PDNN_FIT_WEIGHT, /* with its 95 % interval */
     PDNN_FIT_CI_LOW,
     PDNN_FIT_CI_HIGH,
@@ -72,7 +73,8 @@ struct pdnn_fit_request {
     const char *on;
     enum pdnn_fit_model model;
     const struct pdnn_comparison *comparison; /* NULL: a column is fitted */
-    const size_t *other;                      /* of a comparison, by position: where B's row of the pair is */
+    const struct pdnn_gaps *gaps; /* of the selection: confounded terms get no weight; NULL: none do */
+    const size_t *other;          /* of a comparison, by position: where B's row of the pair is */
 };
 
 /* Appends the rows of a fit to both tables. PDNN_INVALID where nothing can be fitted: too few rows, all

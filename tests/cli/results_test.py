@@ -8,8 +8,12 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 from program import Swept, main, table
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "results"))
+import made_up  # noqa: E402
 
 
 class Results(Swept):
@@ -89,6 +93,30 @@ class Results(Swept):
         whole, bare = (self.paradnn("fit", name, "small.results", expect=0).stdout for name in ("whole", "bare"))
         self.assertRegex(whole, r"\nnodes +-?\d(.*\n)+mode=train +mode=infer +-?\d")
         self.assertEqual(bare, whole)
+
+    def test_what_is_open_is_said_and_confounds(self):
+        """The measured ones lie on a diagonal of batch and width; or are spread, where nothing may be left out."""
+        values = [2 ** i for i in range(8)]
+        cells = [(nodes, batch) for nodes in values for batch in values for _ in "ab"]
+        kept = {"diagonal": lambda nodes, batch, twin: nodes == batch or nodes == 2 * batch,
+                "few": lambda nodes, batch, twin: nodes != batch or batch < 16,
+                "spread": lambda nodes, batch, twin: (values.index(nodes) + values.index(batch)) % 2 == twin}
+        said, states = {}, {}
+        for name, has in kept.items():
+            rows = [made_up.row(1 + i % 2, nodes, batch, 1000 * nodes, float(nodes)) for i, (nodes, batch) in enumerate(cells)]
+            for i, row in enumerate(rows):
+                if not has(row["nodes"], row["batch"], i % 2):
+                    row.update(status="interrupted", time_ns_median="", pct_of_peak="", gflops="")
+            made_up.write_tables(self.path(name), rows)
+            done = self.paradnn("fit", name, "--model", "log", "--format", "csv", expect=0)
+            said[name], states[name] = done.stderr, {row["term"]: (row["state"], row["collinear_with"], bool(row["weight"])) for row in table(done.stdout)}
+        self.assertTrue(said["diagonal"].startswith("98 of 128 instances are open; their absence confounds nodes with batch\n"), said)
+        self.assertEqual((states["diagonal"]["nodes"], states["diagonal"]["batch"], states["diagonal"]["layers"]),
+                         (("confounded", "batch", False), ("confounded", "nodes", False), ("fitted", "", True)))
+        self.assertTrue(said["spread"].startswith("64 of 128 instances are open\n"), said)
+        self.assertNotIn("open", said["few"])  # not more than a tenth
+        for name in "few", "spread":
+            self.assertEqual({states[name][key] for key in ("nodes", "batch")}, {("fitted", "", True)}, states)
 
     def test_columns_may_stand_in_any_order(self):
         """What is a key is known by its name: status in front of the family once ended a heat map by a signal."""
