@@ -217,7 +217,8 @@ void pdnn_cli_tell_gaps(const struct pdnn_selection *selection) {
     struct pdnn_str text = {0};
     pdnn_gaps_find(selection, &gaps);
     pdnn_gaps_say(&gaps, selection, &text);
-    fputs(pdnn_str_text(&text), stderr);
+    if (text.length)
+        fprintf(stderr, "%s\n", text.text);
     pdnn_str_finish(&text);
 }
 

@@ -1,5 +1,6 @@
 /* `paradnn plot heatmap`: a column over two axes (results/query/grid.h). */
 #include "results/table/number.h"
+#include "results/query/gaps.h"
 #include "results/query/grid.h"
 #include "base/units.h"
 #include "results/figures/picture.h"
@@ -267,7 +268,8 @@ static void draw_colors(struct picture *p) {
 }
 
 static void draw_caption(struct picture *p) {
-    struct pdnn_str caption = {0};
+    struct pdnn_str caption = {0}, open = {0};
+    struct pdnn_gaps gaps;
     struct pdnn_axes fixed = p->axes;
     for (size_t k = 0; k < p->keys.count && fixed.count < PDNN_SELECTION_AXES_MAX; k++)
         fixed.column[fixed.count++] = p->keys.column[k];
@@ -280,6 +282,11 @@ static void draw_caption(struct picture *p) {
     pdnn_str_printf(&caption, "; white: no model ended ok%s",
                     p->grid.n_ratios ? ", of a ratio: no pair; a ratio is the geometric mean of its pairs"
                                      : "");
+    pdnn_gaps_find(&p->in->selection, &gaps);
+    pdnn_gaps_say(&gaps, &p->in->selection, &open);
+    if (open.length)
+        pdnn_str_printf(&caption, "; %s", open.text);
+    pdnn_str_finish(&open);
     p->bottom = caption_bottom + caption_gap +
                 pdnn_draw_caption(
                     &p->in->canvas, left, caption_bottom,

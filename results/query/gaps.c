@@ -138,7 +138,6 @@ void pdnn_gaps_say(const struct pdnn_gaps *gaps, const struct pdnn_selection *se
         pdnn_str_printf(out, "; they are not spread over %s", uneven.text);
     if (pairs.length)
         pdnn_str_printf(out, "; their absence confounds %s", pairs.text);
-    pdnn_str_printf(out, "\n");
     pdnn_str_finish(&uneven);
     pdnn_str_finish(&pairs);
 }

@@ -26,8 +26,8 @@ void pdnn_gaps_find(const struct pdnn_selection *selection, struct pdnn_gaps *ga
 const char *pdnn_gaps_confounder(const struct pdnn_gaps *gaps, const struct pdnn_selection *selection,
                                  int column);
 
-/* Appends a line if more than a tenth is open: "412 of 540 instances are open; they are not spread over mode,
- * batch; their absence confounds nodes with batch". */
+/* Appends, without an end, if more than a tenth is open: "412 of 540 instances are open; they are not spread
+ * over mode, batch; their absence confounds nodes with batch". */
 void pdnn_gaps_say(const struct pdnn_gaps *gaps, const struct pdnn_selection *selection,
                    struct pdnn_str *out);
 

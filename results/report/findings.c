@@ -1,6 +1,7 @@
 /* What every source is and how well it did; then every claim, checked for every source or for both. */
 #include "base/memory.h"
 #include "base/units.h"
+#include "results/query/gaps.h"
 #include "results/report/page.h"
 #include "results/store/tables.h"
 #include "base/stats.h"
@@ -213,6 +214,16 @@ static const struct {
     {PDNN_RESULT_PCT_OF_ROOF, "Given what bounds each, they reach", "of their roofs; farthest below", false},
 };
 
+static void put_gaps(struct pdnn_str *out, const struct pdnn_selection *rows) {
+    struct pdnn_gaps gaps;
+    struct pdnn_str text = {0};
+    pdnn_gaps_find(rows, &gaps);
+    pdnn_gaps_say(&gaps, rows, &text);
+    if (text.length)
+        pdnn_html_put(out, "<li>%s.</li>\n", text.text);
+    pdnn_str_finish(&text);
+}
+
 static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *page, size_t s, double *room) {
     const struct pdnn_report_source *source = &page->source[s];
     const struct pdnn_selection *rows = &source->selection;
@@ -221,7 +232,9 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
                  overhead = count_bound(rows, "overhead"), undecided = count(rows, PDNN_RESULT_BOUND, "|"),
                  bound = compute + memory + overhead + undecided;
     const size_t n = rows->count + rows->left_out, n_noisy = count(rows, PDNN_RESULT_ROW_FLAGS, "noisy");
-    pdnn_str_printf(out, "<ul><li>%zu of %zu %s ended ok", rows->count, n, n == 1 ? "model" : "models");
+    pdnn_str_printf(out, "<ul>");
+    put_gaps(out, rows);
+    pdnn_str_printf(out, "<li>%zu of %zu %s ended ok", rows->count, n, n == 1 ? "model" : "models");
     if (bound)
         pdnn_str_printf(out, ": %zu %s bound by compute, %zu by memory, %zu by overhead", compute,
                         compute == 1 ? "is" : "are", memory, overhead);

@@ -113,6 +113,13 @@ class Results(Swept):
         self.assertTrue(said["diagonal"].startswith("98 of 128 instances are open; their absence confounds nodes with batch\n"), said)
         self.assertEqual((states["diagonal"]["nodes"], states["diagonal"]["batch"], states["diagonal"]["layers"]),
                          (("confounded", "batch", False), ("confounded", "nodes", False), ("fitted", "", True)))
+        self.paradnn("report", "diagonal", "spread", "-o", "page.html", expect=0)
+        self.paradnn("plot", "heatmap", "diagonal", "--x", "nodes", "--y", "batch", "-o", "diagonal.svg", expect=0)
+        with open(self.path("page.html"), encoding="utf-8") as page, open(self.path("diagonal.svg"), encoding="utf-8") as picture:
+            page, picture = page.read(), picture.read()
+        self.assertEqual(page.count("<ul><li>98 of 128 instances are open; their absence confounds nodes with batch.</li>"), 1)
+        self.assertEqual(page.count(" instances are open.</li>"), 1)
+        self.assertIn("98 of 128 instances are open", " ".join(re.findall(r">([^<]*)<", picture)))
         self.assertTrue(said["spread"].startswith("64 of 128 instances are open\n"), said)
         self.assertNotIn("open", said["few"])  # not more than a tenth
         for name in "few", "spread":
