@@ -224,8 +224,8 @@ static const char *caption_of(struct picture *p) {
                          : pdnn_plot_keep(&p->in->arena, &text);
 }
 
-/* Bars are named by their values of the axes, and sets by what else differs; or bars by their values of all
- * that differs. Returns the title of the axis, which says the keys. */
+/* Bars are named by their values of the axes, and sets by what else differs; or bars by the keys that tell
+ * them apart. Returns the title of the axis, which says the keys that names do not. */
 static const char *name_bars(struct picture *p) {
     const struct pdnn_selection *selection = &p->in->selection;
     const char *title = "";
@@ -234,7 +234,7 @@ static const char *name_bars(struct picture *p) {
         struct pdnn_str text = {0};
         if (p->axes.count)
             pdnn_selection_values(selection, at, &p->axes, &text);
-        else
+        else if (at != SIZE_MAX)
             pdnn_selection_varying(selection, at, &text);
         *(b < p->bars.n_bars ? &p->bars.bar[b].text : &title) = pdnn_plot_keep(&p->in->arena, &text);
     }

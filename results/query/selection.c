@@ -471,13 +471,33 @@ void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, con
     }
 }
 
+/* Numbers the combinations of values that rows have, those so far and this column's; returns how many. */
+static size_t refine(const struct pdnn_selection *selection, int column, size_t *of) {
+    struct pdnn_texts keys = {0};
+    struct pdnn_str key = {0};
+    for (size_t at = 0; at < selection->count; at++) {
+        pdnn_str_clear(&key);
+        pdnn_str_append_u64(&key, of[at]);
+        pdnn_str_printf(&key, " %s", pdnn_selection_get(selection, at, column));
+        of[at] = pdnn_texts_add(&keys, pdnn_str_text(&key));
+    }
+    const size_t count = keys.count;
+    pdnn_texts_finish(&keys);
+    pdnn_str_finish(&key);
+    return count;
+}
+
 void pdnn_selection_varying(const struct pdnn_selection *selection, size_t at, struct pdnn_str *out) {
-    const char *separator = "";
+    size_t *of = pdnn_alloc(selection->count + 1, sizeof *of), count = 1;
     for (int column = selection->family; column < selection->results.end_key; column++) {
         const struct pdnn_selection_key *key = pdnn_selection_key(selection, column);
-        if (!key->values || key->follows)
-            continue;
-        append_cell(selection, at, column, separator, out);
-        separator = " ";
+        const size_t before = count;
+        if (key->values && !key->follows)
+            count = refine(selection, column, of);
+        const char *value = pdnn_selection_get(selection, at, column);
+        if (count > before && *value)
+            pdnn_str_printf(out, "%s%s=%s", out->length ? ", " : "",
+                            pdnn_results_name(&selection->results, column), value);
     }
+    free(of);
 }

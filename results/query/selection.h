@@ -116,7 +116,8 @@ void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, co
 void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                           struct pdnn_str *out);
 
-/* Appends this row's values of the keys that have several, - for none: "64 infer"; of SIZE_MAX, the names. */
+/* Appends this row's values of the keys that tell the chosen rows apart, "batch=64, mode=infer"; not of those
+ * that follow from the keys before them. */
 void pdnn_selection_varying(const struct pdnn_selection *selection, size_t at, struct pdnn_str *out);
 
 #endif

@@ -71,13 +71,25 @@ class Bars(Case):
                     self.check_bars(table, count, *arguments)
 
     def test_names_are_what_differs_and_whole(self):
+        """With their keys, and without those that follow from the ones before: filters, image and batch from block and blocks."""
         texts = self.check_bars("bars24", 24, "--by", "category")
-        names = [text for text in texts if re.match(r"(residual|bottleneck) [\d-]+ \d+ ", text)]
-        self.assertEqual(len(names), 24)
-        self.assertEqual([name for name in names if ".." in name], [])
-        keys = "block blocks filters image batch shortcut mode fuse algorithm"
-        self.assertIn(keys, texts)
-        self.assertEqual({len(name.split()) for name in names}, {len(keys.split())})
+        names = [text for text in texts if text.startswith("block=")]
+        self.assertEqual(len(set(names)), 24)
+        for name in names:
+            self.assertRegex(name, r"^block=(residual|bottleneck), blocks=[\d-]+, shortcut=(projection|identity), mode=(infer|train)(, fuse=(none|post-ops))$")
+
+    def test_a_width_is_kept(self):
+        """Bars get narrower, down to what their names need; then the least width is said."""
+        for table, width, count in (("bars8", "85mm", 8), ("bars24", "120mm", 24), ("bars60", "200mm", 60)):
+            with self.subTest(table=table):
+                picture = self.draw(table, "breakdown", "--by", "category", "--width", width, "--font-size", "8")
+                self.check_texts(picture)
+                self.assertAlmostEqual(picture.width * 8 / 11.25, float(width[:-2]) * 96 / 25.4, delta=0.3)
+                self.assertEqual(len([text for text in picture.texts if re.fullmatch(r"~?[\d.]+ (ns|us|ms|s)", text.name)]), count)
+        path = hard_tables.write(self.directory, "bars60")
+        done = subprocess.run([PARADNN, "plot", "breakdown", path, "--width", "85mm", "--font-size", "8"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"it takes --width 1\d\dmm\n")
 
     def test_a_long_legend_is_counted(self):
         texts = self.check_bars("groups", 6, "--by", "group,pass,layer")
