@@ -11,6 +11,8 @@ static const char description[] =
     "printed. A picture for a paper takes the width of its column and the size of its font: `--width 85mm --font-size "
     "8 -o x.pdf`. PNG and PDF need a build with cairo; TEX is a picture of the LaTeX package pgf.";
 
+static const char *const none[] = {"none", NULL};
+
 static const struct pdnn_option_def options[] = {
     {"x", 'x', "COLUMN", .help = "what the horizontal axis is: a column of results.csv; of a heat map a key"},
     {"y", 'y', "KEY", .help = "what the vertical axis is: a hyper-parameter or a run setting"},
@@ -36,6 +38,11 @@ static const struct pdnn_option_def options[] = {
     {"height", 'H', "LENGTH", .help = "how high it is, unless its contents need more"},
     {"font-size", 0, "POINTS", .kind = PDNN_OPTION_NUMBER, .least = 4, .most = 40,
      .help = "the size of its letters (default: 11.25)"},
+    {"xrange", 0, "LOW:HIGH",
+     .help = "of a picture of points: the ends of the horizontal axis, either of which may be left out"},
+    {"yrange", 0, "LOW:HIGH", .help = "the same of the vertical axis"},
+    {"title", 0, "WORD", .choices = none, .help = "leave out the title and the line below it"},
+    {"caption", 0, "WORD", .choices = none, .help = "leave out the text below"},
 };
 
 static const struct pdnn_help_row examples[] = {
@@ -57,7 +64,7 @@ static enum pdnn_status check_options(const struct pdnn_arguments *arguments,
     struct pdnn_str taken = {0};
     for (const char *const *option = plot->options; *option; option++)
         pdnn_str_printf(&taken, "%s,", *option);
-    pdnn_str_printf(&taken, "output,format,width,height,font-size");
+    pdnn_str_printf(&taken, "output,format,width,height,font-size,title,caption");
     enum pdnn_status status = pdnn_arguments_only(arguments, plot->name, pdnn_str_text(&taken), err);
     pdnn_str_finish(&taken);
     return status;
@@ -93,6 +100,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         .width = pdnn_argument(arguments, "width"),
         .height = pdnn_argument(arguments, "height"),
         .font_size = pdnn_argument_number(arguments, "font-size", 0),
+        .no_title = pdnn_argument(arguments, "title"),
+        .no_caption = pdnn_argument(arguments, "caption"),
         .hardware = pdnn_cli_hardware(arguments),
     };
     if (plot->directories_max && request.n_directories > plot->directories_max)

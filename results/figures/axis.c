@@ -7,7 +7,8 @@
 
 enum { TICKS_MAX = 48, TICKS_SHOWN = 12, TICK_TEXT = 32 };
 
-static const double tick_length = 5, tick_gap = 8, label_gap = 10, entry_gap = 12, legend_indent = 24;
+static const double tick_length = 5, tick_gap = 8, label_gap = 10, entry_gap = 12, legend_indent = 24,
+                    level_least = 100, upright_least = 60;
 
 const struct pdnn_font pdnn_small = {PDNN_FONT_SMALL, PDNN_INK_TEXT, PDNN_START, 0},
                        pdnn_small_middle = {PDNN_FONT_SMALL, PDNN_INK_TEXT, PDNN_MIDDLE, 0},
@@ -126,29 +127,39 @@ static double draw_ticks(struct pdnn_canvas *canvas, const struct pdnn_frame_axi
     return widest;
 }
 
-void pdnn_draw_level(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x, double bottom, double top) {
-    draw_ticks(canvas, x, true, bottom, top);
-    pdnn_draw_line(canvas, x->scale.from, bottom, x->scale.to, bottom, pdnn_pen_line(PDNN_INK_SOFT, 1));
-    double middle = (x->scale.from + x->scale.to) / 2, half = fmin(middle, canvas->width - middle) - 6;
-    if (x->title)
-        pdnn_draw_cut(canvas, middle, bottom - 46, 2 * half, pdnn_plain_middle, x->title);
+/* At the middle of its axis, moved where it is longer; in small letters before it is cut at the ends of what
+ * it may take. */
+static void draw_axis_title(struct pdnn_canvas *canvas, const char *title, double beside, double middle,
+                            double low, double high, bool level) {
+    struct pdnn_font font = pdnn_plain_middle;
+    font.degrees = level ? 0 : 90;
+    if (pdnn_text_width(title, font.size) > high - low)
+        font.size = PDNN_FONT_SMALL;
+    const double width = pdnn_text_width(title, font.size), half = fmin(width, high - low) / 2,
+                 at = fmax(fmin(middle, high - half), low + half);
+    canvas->is_short = canvas->is_short || width > high - low;
+    pdnn_draw_cut(canvas, level ? at : beside, level ? beside : at, high - low, font, title);
 }
 
-/* The upright title is beside the frame's middle, moved where it is longer, and cut where the picture is. */
+void pdnn_draw_level(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x, double bottom, double top) {
+    canvas->is_short = canvas->is_short || x->scale.to - x->scale.from < level_least;
+    draw_ticks(canvas, x, true, bottom, top);
+    pdnn_draw_line(canvas, x->scale.from, bottom, x->scale.to, bottom, pdnn_pen_line(PDNN_INK_SOFT, 1));
+    if (x->title)
+        draw_axis_title(canvas, x->title, bottom - 46, (x->scale.from + x->scale.to) / 2, 6,
+                        canvas->width - 6, true);
+}
+
 void pdnn_draw_frame(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x,
                      const struct pdnn_frame_axis *y) {
-    const double left = x->scale.from, low = y->title_low + 6,
-                 high = (y->title_high > 0 ? y->title_high : canvas->height) - 6;
+    const double left = x->scale.from;
+    canvas->is_short = canvas->is_short || y->scale.to - y->scale.from < upright_least;
     pdnn_draw_level(canvas, x, y->scale.from, y->scale.to);
     const double widest = draw_ticks(canvas, y, false, left, x->scale.to);
-    if (y->title) {
-        const double half = fmin(pdnn_text_width(y->title, PDNN_FONT), high - low) / 2;
-        struct pdnn_font font = pdnn_plain_middle;
-        font.degrees = 90;
-        pdnn_draw_cut(canvas, fmax(PDNN_FONT * 0.6, left - tick_gap - widest - PDNN_FONT * 1.1),
-                      fmax(fmin((y->scale.from + y->scale.to) / 2, high - half), low + half), high - low,
-                      font, y->title);
-    }
+    if (y->title)
+        draw_axis_title(canvas, y->title, fmax(PDNN_FONT * 0.6, left - tick_gap - widest - PDNN_FONT * 1.1),
+                        (y->scale.from + y->scale.to) / 2, y->title_low + 6,
+                        (y->title_high > 0 ? y->title_high : canvas->height) - 6, false);
     pdnn_draw_line(canvas, left, y->scale.from, left, y->scale.to, pdnn_pen_line(PDNN_INK_SOFT, 1));
 }
 
@@ -201,14 +212,57 @@ void pdnn_draw_palette(struct pdnn_canvas *canvas, double left, const struct pdn
     }
 }
 
+static double line_of(struct pdnn_font font) {
+    return round(1.4 * font.size);
+}
+
+size_t pdnn_draw_lines(struct pdnn_canvas *canvas, double x, double y, double width, struct pdnn_font font,
+                       const char *text) {
+    size_t count = 0;
+    for (size_t length; text && *text;
+         text += length + (text[length] == ' ' || text[length] == '\n'), count++) {
+        length = pdnn_text_line(text, font.size, width);
+        if (canvas)
+            pdnn_draw_text(canvas, x, y - (double)count * line_of(font), font,
+                           pdnn_arena_printf(&canvas->arena, "%.*s", (int)length, text));
+    }
+    return count;
+}
+
+static const struct pdnn_font title_font = {PDNN_FONT_TITLE, PDNN_INK_TEXT, PDNN_START, 0},
+                              subtitle_font = {PDNN_FONT, PDNN_INK_SOFT, PDNN_START, 0};
+
+static double title_room(const struct pdnn_canvas *canvas, double left) {
+    return canvas->width - left - 8;
+}
+
+/* How much more than one line the text takes. */
+static double lines_more(double width, struct pdnn_font font, const char *text) {
+    const size_t count = pdnn_draw_lines(NULL, 0, 0, width, font, text);
+    return count > 1 ? (double)(count - 1) * line_of(font) : 0;
+}
+
+double pdnn_titles_more(const struct pdnn_canvas *canvas, double left, struct pdnn_titles titles) {
+    static const double without = -46;
+    const double room = title_room(canvas, left);
+    return canvas->no_title ? without
+                            : lines_more(room, title_font, titles.title) +
+                                  lines_more(room, subtitle_font, titles.subtitle);
+}
+
 void pdnn_draw_titles(struct pdnn_canvas *canvas, double left, double top, struct pdnn_titles titles) {
-    double room = canvas->width - left - 8;
+    const double room = title_room(canvas, left);
     canvas->title = canvas->title ? canvas->title : titles.title;
-    pdnn_draw_cut(canvas, left, top - 28, room,
-                  (struct pdnn_font){PDNN_FONT_TITLE, PDNN_INK_TEXT, PDNN_START, 0}, titles.title);
-    if (titles.subtitle)
-        pdnn_draw_cut(canvas, left, top - 56, room,
-                      (struct pdnn_font){PDNN_FONT, PDNN_INK_SOFT, PDNN_START, 0}, titles.subtitle);
+    if (canvas->no_title)
+        return;
+    pdnn_draw_lines(canvas, left, top - 28, room, title_font, titles.title);
+    pdnn_draw_lines(canvas, left, top - 56 - lines_more(room, title_font, titles.title), room, subtitle_font,
+                    titles.subtitle);
+}
+
+void pdnn_put_titles(struct pdnn_canvas *canvas, double left, struct pdnn_titles titles) {
+    canvas->height += pdnn_titles_more(canvas, left, titles);
+    pdnn_draw_titles(canvas, left, canvas->height, titles);
 }
 
 const struct pdnn_mark pdnn_no_mark = {.radius = 0};
@@ -278,28 +332,12 @@ double pdnn_entries_draw_below(const struct pdnn_entries *entries, double y, str
     return (double)rows * PDNN_LEGEND_LINE;
 }
 
-/* How many letters of the text are a line: the words that fit, at least one. */
-static size_t line_length(const char *text, double room) {
-    size_t length = strcspn(text, " \n");
-    for (size_t next; text[length] == ' '; length = next) {
-        next = length + 1 + strcspn(text + length + 1, " \n");
-        if (pdnn_text_part_width(text, next, PDNN_FONT_SMALL) > room)
-            break;
-    }
-    return length;
-}
-
 double pdnn_draw_caption(struct pdnn_canvas *canvas, double x, double y, const char *text) {
-    static const double line_height = 18;
     const struct pdnn_font font = {PDNN_FONT_SMALL, PDNN_INK_SOFT, PDNN_START, 0};
-    const double room = canvas->width - x - 8;
-    size_t count = 0, length;
-    for (const char *at = text; *at; at += length + (at[length] != 0), count++)
-        length = line_length(at, room);
-    for (size_t below = count; below-- > 0; text += length + (text[length] != 0)) {
-        length = line_length(text, room);
-        pdnn_draw_cut(canvas, x, y + line_height * ((double)below + 0.5), room, font,
-                      pdnn_arena_printf(&canvas->arena, "%.*s", (int)length, text));
-    }
-    return line_height * (double)count;
+    const double line = line_of(font), room = canvas->width - x - 8;
+    const double height =
+        canvas->no_caption ? 0 : line * (double)pdnn_draw_lines(NULL, 0, 0, room, font, text);
+    if (height > 0)
+        pdnn_draw_lines(canvas, x, y + height - line / 2, room, font, text);
+    return height;
 }

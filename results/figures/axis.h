@@ -46,8 +46,13 @@ struct pdnn_titles {
     const char *title, *subtitle; /* NULL: none */
 };
 
-/* Above a frame, below `top` of the picture. */
+/* Above a frame, below `top` of a panel, in as many lines as they need. The space above a frame is for a line
+ * of each: the other one returns how much more they take, or with a negative number less. */
 void pdnn_draw_titles(struct pdnn_canvas *canvas, double left, double top, struct pdnn_titles titles);
+double pdnn_titles_more(const struct pdnn_canvas *canvas, double left, struct pdnn_titles titles);
+
+/* Makes the picture that much higher, and draws them at its top. */
+void pdnn_put_titles(struct pdnn_canvas *canvas, double left, struct pdnn_titles titles);
 
 /* What stands in a legend: texts, or marks with their texts; without a text, a gap. */
 struct pdnn_entries {
@@ -76,8 +81,12 @@ double pdnn_entries_draw(const struct pdnn_entries *entries, struct pdnn_canvas 
  * entry, from y up. Returns its height. */
 double pdnn_entries_draw_below(const struct pdnn_entries *entries, double y, struct pdnn_canvas *canvas);
 
+/* Lines of a text from y down; returns how many. Without a canvas they are only counted. */
+size_t pdnn_draw_lines(struct pdnn_canvas *canvas, double x, double y, double width, struct pdnn_font font,
+                       const char *text);
+
 /* Lines of small text from x to the right edge of the picture, broken between words and where the text has a
- * line's end, with the lowest at y. Returns their height. */
+ * line's end, with the lowest at y; nothing where the picture has no caption. Returns their height. */
 double pdnn_draw_caption(struct pdnn_canvas *canvas, double x, double y, const char *text);
 
 extern const struct pdnn_font pdnn_small, pdnn_small_middle, pdnn_small_end, pdnn_plain_middle;

@@ -12,7 +12,8 @@
 
 enum { BOXES_MAX = 48, QUANTILES = 5, MEDIAN = 2, BOX_LEAST = 5 };
 
-static const double right_legend = 264, right_alone = 24, caption_bottom = 8, legend_pixels = 24;
+static const double right_legend = 264, right_alone = 24, caption_bottom = 8, legend_pixels = 24,
+                    frame_least = 160;
 
 /* A box's width in slots, one per box. */
 static const double box_part = 0.56;
@@ -342,8 +343,9 @@ static void describe(struct picture *p) {
     pdnn_bars_place(&p->bars, right, 0);
     pdnn_selection_values(p->selection, SIZE_MAX, &p->keys, &keys);
     p->y.from = pdnn_bars_put(&p->bars, foot, caption_of(p), pdnn_plot_keep(&p->in->arena, &keys));
+    canvas->height = fmax(canvas->height, p->y.from + frame_least + PDNN_BARS_ABOVE);
     p->y.to = canvas->height - PDNN_BARS_ABOVE;
-    pdnn_draw_titles(canvas, PDNN_BARS_LEFT, canvas->height, titles);
+    pdnn_put_titles(canvas, PDNN_BARS_LEFT, titles);
     const struct pdnn_frame_axis x = {.scale = p->bars.x, .bare = true},
                                  y = {.scale = p->y, .title = p->y_title, .grid = true};
     pdnn_draw_frame(canvas, &x, &y);

@@ -10,12 +10,13 @@
 enum { BARS_MAX = 60, LEGEND_MOST = 22 };
 
 /* Wider where many bars and higher where long names need it. right_most: the frame's right edge if the
- * legend's names are short; values_most: the length of an upright name; most_pct: the frame's upper end, so
- * that times have room above bars; legend_part: the most of the picture that names of the legend take;
- * lightest: of a group's parts, which get lighter, so that none looks like the background. */
-static const double right_most = 940, full_width = 1200, slot_least = 18, bars_least = 360,
-                    upright_time_pixels = 76, values_most = 540, legend_pixels = 74, number_pixels = 30,
-                    time_pixels = 62, most_pct = 106, legend_part = 0.3, lightest = 0.8;
+ * legend's names are short; narrow: where the legend is below; values_most: the length of an upright name;
+ * most_pct: the frame's upper end, so that times have room above bars; legend_part: the most of the picture
+ * that names of the legend take; lightest: of a group's parts, which get lighter, so that none looks like the
+ * background. */
+static const double right_most = 940, full_width = 1200, slot_least = 18, narrow_slot = 15, bars_least = 360,
+                    narrow_right = 16, upright_time_pixels = 76, values_most = 540, legend_pixels = 74,
+                    number_pixels = 30, time_pixels = 62, most_pct = 106, legend_part = 0.3, lightest = 0.8;
 
 enum { INK_RESIDUAL = 0xe6e6e6 };
 
@@ -257,12 +258,15 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     add_shares(&p);
     list_parts(&p);
     const double width = canvas->width,
-                 right = fmin(right_most - full_width + width,
-                              width - legend_pixels -
-                                  fmin(pdnn_entries_width(&picture->legend), legend_part * width));
+                 names = fmin(pdnn_entries_width(&picture->legend), legend_part * width),
+                 beside_it = fmin(right_most - full_width + width, width - legend_pixels - names),
+                 taken = PDNN_BARS_LEFT + slot_least * (double)(p.bars.n_bars + p.bars.n_sets);
+    const bool beside = width >= PDNN_WIDE_ENOUGH && (!picture->request->width || taken <= beside_it);
+    const double right = beside ? beside_it : width - narrow_right,
+                 foot = 8 + (beside ? 0 : pdnn_entries_draw_below(&picture->legend, 8, canvas));
     p.bars.canvas = canvas;
     p.bars.part = 0.7;
-    pdnn_bars_place(&p.bars, right, slot_least);
+    pdnn_bars_place(&p.bars, right, beside ? slot_least : narrow_slot);
     canvas->width = width + p.bars.x.to - right;
     const char *title = name_bars(&p);
     if (pdnn_bars_are_cut(&p.bars)) {
@@ -271,17 +275,18 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
         p.bars.upright_most = values_most;
     }
     p.times_fit = pdnn_bars_slot_pixels(&p.bars) >= time_pixels;
-    const double bottom = pdnn_bars_put(&p.bars, 8, caption_of(&p), title),
+    const double bottom = pdnn_bars_put(&p.bars, foot, caption_of(&p), title),
                  above = PDNN_BARS_ABOVE + (p.times_fit ? 0 : upright_time_pixels);
     canvas->height = fmax(canvas->height, bottom + bars_least + above);
     p.y = (struct pdnn_scale){.high = most_pct, .from = bottom, .to = canvas->height - above};
     const struct pdnn_scale whole = {.high = 100, .from = bottom, .to = pdnn_scale_at(&p.y, 100)};
-    pdnn_draw_titles(canvas, PDNN_BARS_LEFT, canvas->height,
-                     pdnn_plot_titles(&picture->arena, "Where the time goes in", &picture->selection, NULL));
+    pdnn_put_titles(canvas, PDNN_BARS_LEFT,
+                    pdnn_plot_titles(&picture->arena, "Where the time goes in", &picture->selection, NULL));
     pdnn_draw_frame(
         canvas, &(struct pdnn_frame_axis){.scale = p.bars.x, .bare = true},
         &(struct pdnn_frame_axis){.scale = whole, .title = "share of a step's time (%)", .grid = true});
-    pdnn_entries_draw(&picture->legend, canvas, p.bars.x.to + 28, p.y.to - 6);
+    if (beside)
+        pdnn_entries_draw(&picture->legend, canvas, p.bars.x.to + 28, p.y.to - 6);
     pdnn_picture_table(picture, picture->request->n_directories > 1 ? PDNN_RESULTS_KEY
                                     " id +set #step_ns part #share_pct"
                                                                     : "id +set #step_ns part #share_pct");

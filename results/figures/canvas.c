@@ -102,6 +102,27 @@ double pdnn_text_width(const char *text, double size) {
     return pdnn_text_part_width(text, strlen(text), size);
 }
 
+/* Those that fit, of the bytes of whole letters; at least one letter. */
+static size_t letters_within(const char *text, size_t length, double size, double width) {
+    size_t within = 0;
+    for (size_t at = 0; at < length; at++) {
+        width -= width_of((unsigned char)text[at]) * size;
+        if ((width >= 0 || !within) && (text[at + 1] & 0xc0) != 0x80)
+            within = at + 1;
+    }
+    return within;
+}
+
+size_t pdnn_text_line(const char *text, double size, double width) {
+    size_t length = strcspn(text, " \n");
+    for (size_t next; text[length] == ' '; length = next) {
+        next = length + 1 + strcspn(text + length + 1, " \n");
+        if (pdnn_text_part_width(text, next, size) > width)
+            break;
+    }
+    return letters_within(text, length, size, width);
+}
+
 void pdnn_draw_cut(struct pdnn_canvas *canvas, double x, double y, double width, struct pdnn_font font,
                    const char *text) {
     double room = width - pdnn_text_width("..", font.size);

@@ -78,7 +78,9 @@ struct pdnn_item {
 /* {0} is empty; width and height are set before it is written. What it holds is in its arena. */
 struct pdnn_canvas {
     double width, height;
-    const char *title; /* for readers that cannot see */
+    const char *title;         /* for readers that cannot see */
+    bool no_title, no_caption; /* what surrounds a picture that a paper says itself */
+    bool is_short;             /* an axis, or its title, has less room than it needs */
     struct pdnn_item *item;
     size_t n_items, room;
     struct pdnn_arena arena;
@@ -113,6 +115,9 @@ void pdnn_draw_cut(struct pdnn_canvas *canvas, double x, double y, double width,
 /* The width of a text in Helvetica, or in what has its measures; that of its first bytes. */
 double pdnn_text_width(const char *text, double size);
 double pdnn_text_part_width(const char *text, size_t length, double size);
+
+/* How many bytes of the text are its first line: the words that fit, or of a longer one the letters. */
+size_t pdnn_text_line(const char *text, double size, double width);
 
 /* The corners of a mark around 0; none of a circle. Returns how many. */
 enum { PDNN_CORNERS_MAX = 12 };

@@ -368,12 +368,12 @@ static void describe(struct picture *p) {
         pdnn_arena_printf(&p->in->arena, "Roofs of %s%s%s",
                           pdnn_plot_directories(&p->in->arena, request->directory, request->n_directories),
                           cpu.length ? ": " : "", pdnn_str_text(&cpu));
-    pdnn_draw_titles(canvas, margin, canvas->height, (struct pdnn_titles){text, NULL});
+    const double below_title = canvas->height - title;
+    pdnn_put_titles(canvas, margin, (struct pdnn_titles){text, NULL});
     pdnn_str_finish(&cpu);
     for (size_t k = 0; k < p->n_machines; k++) {
         const struct machine *m = &p->machine[k];
-        const double top = canvas->height - title - (double)k * row,
-                     bars_top = wide ? top - head : top - pair;
+        const double top = below_title - (double)k * row, bars_top = wide ? top - head : top - pair;
         pdnn_draw_text(canvas, margin, top - 8, (struct pdnn_font){PDNN_FONT, PDNN_INK_SOFT, PDNN_START, 0},
                        name_machine(p, m));
         p->y.to = top - head;

@@ -377,15 +377,23 @@ static double draw_below(const struct sheet *sheet) {
     return y + axis_height - 8;
 }
 
+static double titles_left(const struct sheet *sheet) {
+    return is_wide(sheet) ? sheet->frame.x.from : 16;
+}
+
 /* A narrow panel is as high as what is below its frame needs. */
-static void make_room(struct pdnn_chart *chart, struct sheet sheet) {
+static void make_room(struct pdnn_chart *chart, struct sheet sheet, const struct pdnn_canvas *canvas) {
     static const double above = 90, least_part = 0.65;
-    struct pdnn_canvas trial = {.width = chart->frame.width};
+    struct pdnn_canvas trial = {.width = chart->frame.width, .no_caption = canvas->no_caption};
     sheet.canvas = &trial;
     double needed = draw_below(&sheet) + least_part * chart->frame.width + above;
     chart->frame.height = is_wide(&sheet) ? chart->frame.height : fmax(chart->frame.height, needed);
     chart->frame.y.to = chart->frame.height - above;
     pdnn_arena_finish(&trial.arena);
+    double more = -INFINITY;
+    for (size_t i = 0; i < chart->n_panels; i++)
+        more = fmax(more, pdnn_titles_more(canvas, titles_left(&sheet), chart->titles[i]));
+    chart->frame.height += more;
 }
 
 static void draw_panel(struct sheet *sheet) {
@@ -398,7 +406,7 @@ static void draw_panel(struct sheet *sheet) {
                                      .grid = true,
                                      .title_low = sheet->base,
                                      .title_high = sheet->base + f->height};
-    pdnn_draw_titles(sheet->canvas, is_wide(sheet) ? f->x.from : 16, sheet->base + f->height,
+    pdnn_draw_titles(sheet->canvas, titles_left(sheet), sheet->base + f->height,
                      sheet->chart->titles[sheet->panel]);
     pdnn_draw_frame(sheet->canvas, &x_axis, &y_axis);
     draw_lines(sheet);
@@ -421,7 +429,7 @@ void pdnn_chart_draw(struct pdnn_chart *chart, size_t first_row, struct pdnn_can
                           .has_dots = chart->dot && n_dotted && (n_dotted < n || !chart->no_dot),
                           .has_crosses = n_doubtful > 0,
                           .frame = chart->frame};
-    make_room(chart, sheet);
+    make_room(chart, sheet, canvas);
     canvas->height = chart->frame.height * (double)chart->n_panels;
     sheet.canvas = canvas;
     for (sheet.panel = 0; sheet.panel < chart->n_panels; sheet.panel++) {

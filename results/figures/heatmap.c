@@ -11,7 +11,8 @@
 /* The panels lie between left, right_gap from the right edge and top_gap from the upper one; the color scale
  * is to the right. */
 static const double left = 24, right_gap = 120, top_gap = 72, caption_bottom = 8, caption_gap = 10,
-                    title_pixels = 30, tick_pixels = 12, panel_gap = 18, line_pixels = 18, corner_pixels = 12;
+                    cell_least = 10, panel_least = 220, palette_least = 220, title_pixels = 30,
+                    tick_pixels = 12, panel_gap = 18, line_pixels = 18, corner_pixels = 12;
 
 struct picture {
     struct pdnn_picture *in;
@@ -185,21 +186,40 @@ static void draw_cell(struct picture *p, const struct pdnn_grid_cell *cell, bool
         pdnn_draw_text(&p->in->canvas, x, y, font, number);
 }
 
+/* What the name of a panel, which is above its frame, has. */
+static double name_room(const struct picture *p) {
+    return p->across - p->beside - panel_gap;
+}
+
 static void lay_out(struct picture *p) {
     static const size_t columns_of[PDNN_GRID_PANELS_MAX + 1] = {1, 1, 2, 3, 2, 3, 3, 4, 4, 3,
                                                                 4, 4, 4, 5, 5, 5, 6, 6, 6};
     const struct pdnn_grid *grid = &p->grid;
     /* A side is a row of panels where there are several of each. */
     p->columns = grid->n_ratios > 1 ? grid->n_ratios : columns_of[grid->n_panels];
+    struct pdnn_canvas *canvas = &p->in->canvas;
+    const bool narrow = canvas->width < PDNN_WIDE_ENOUGH;
+    const double longest = longest_step(&grid->x), room = canvas->width - right_gap - left;
+    if (narrow)
+        p->columns = (size_t)fmax(1, fmin((double)p->columns, floor(room / panel_least)));
     const size_t rows = (grid->n_panels + p->columns - 1) / p->columns;
-    const double longest = longest_step(&grid->x);
-    p->across = (p->in->canvas.width - right_gap - left) / (double)p->columns;
-    p->up = (p->in->canvas.height - top_gap - p->bottom) / (double)rows;
+    size_t lines = 0;
+    p->across = room / (double)p->columns;
     p->beside = title_pixels + tick_pixels + longest_step(&grid->y);
-    p->above = grid->families > 1 || p->keys.count ? 26 : 4;
+    for (size_t i = 0; i < grid->n_panels; i++)
+        lines = (size_t)fmax((double)lines, (double)pdnn_draw_lines(NULL, 0, 0, name_room(p), pdnn_small,
+                                                                    panel_name(p, &grid->panel[i])));
+    p->above = lines ? 8 + line_pixels * (double)lines : 4;
     p->cell_x = (p->across - p->beside - panel_gap) / (double)grid->x.count;
+    canvas->is_short = p->cell_x < cell_least;
     p->upright = isnan(grid->x.start[grid->x.count - 1]) && longest > p->cell_x;
     p->below = title_pixels + tick_pixels + (p->upright ? longest : line_pixels);
+    const double least = p->below + p->above + line_pixels * (double)grid->y.count;
+    if (narrow)
+        canvas->height =
+            fmax(canvas->height,
+                 top_gap + p->bottom + fmax(least * (double)rows, palette_least * (grid->n_ratios ? 2 : 1)));
+    p->up = (canvas->height - top_gap - p->bottom) / (double)rows;
     p->cell_y = (p->up - p->below - p->above) / (double)grid->y.count;
     p->fits = line_pixels <= p->cell_y;
     for (size_t i = 0; i < grid->n_panels; i++)
@@ -238,8 +258,11 @@ static void draw_panels(struct picture *p) {
     for (size_t i = 0; i < grid->n_panels; i++) {
         double x = left + p->across * (double)(i % p->columns) + p->beside;
         double bottom = p->in->canvas.height - top_gap - p->up * (double)(i / p->columns + 1) + p->below;
-        pdnn_draw_cut(&p->in->canvas, x, bottom + p->cell_y * (double)grid->y.count + 12,
-                      p->across - p->beside - panel_gap, pdnn_small, panel_name(p, &grid->panel[i]));
+        const char *name = panel_name(p, &grid->panel[i]);
+        const double lines = (double)pdnn_draw_lines(NULL, 0, 0, name_room(p), pdnn_small, name);
+        pdnn_draw_lines(&p->in->canvas, x,
+                        bottom + p->cell_y * (double)grid->y.count + 12 + line_pixels * fmax(lines - 1, 0),
+                        name_room(p), pdnn_small, name);
         for (size_t k = 0; k < grid->x.count * grid->y.count; k++)
             draw_cell(p, &grid->panel[i].cell[k], grid->panel[i].is_ratio,
                       x + ((double)(k % grid->x.count) + 0.5) * p->cell_x,
@@ -257,7 +280,7 @@ static void draw_colors(struct picture *p) {
     for (int ratio = 0; ratio <= both; ratio++) {
         const double low = both ? ratio ? 0.1 : 0.55 : 0.3, high = low + (both ? 0.35 : 0.4);
         p->colors[ratio].from = low * p->in->canvas.height;
-        p->colors[ratio].to = high * p->in->canvas.height;
+        p->colors[ratio].to = fmin(high * p->in->canvas.height, p->in->canvas.height - top_gap);
         pdnn_draw_palette(&p->in->canvas, p->in->canvas.width - 102, &p->colors[ratio],
                           ratio ? pdnn_diverging : pdnn_sequential, NULL, 0);
         pdnn_draw_text(&p->in->canvas, p->in->canvas.width - 14, (low + high) / 2 * p->in->canvas.height,
@@ -338,8 +361,6 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
         return err->status;
     const char *what = pdnn_arena_printf(
         &picture->arena, "%s in", pdnn_plot_words(&picture->arena, &picture->selection.results, p.value));
-    pdnn_draw_titles(&picture->canvas, left, picture->canvas.height,
-                     pdnn_plot_titles(&picture->arena, what, &picture->selection, NULL));
     draw_caption(&p);
     p.colors[0] = pdnn_scale_of(p.grid.least[0], p.grid.greatest[0]);
     const double most = fmax(1.01, fmax(p.grid.greatest[1], 1 / p.grid.least[1]));
@@ -347,6 +368,8 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     lay_out(&p);
     draw_panels(&p);
     draw_colors(&p);
+    pdnn_put_titles(&picture->canvas, left,
+                    pdnn_plot_titles(&picture->arena, what, &picture->selection, NULL));
     fill_data(&p);
     picture->drawn = p.grid.models;
     picture->left_out = p.grid.left_out;

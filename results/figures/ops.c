@@ -51,11 +51,7 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     }
     if (done && picture->chart.n_points) {
         picture->chart.color_title =
-            p.kinds.n_sources > 1
-                ? pdnn_arena_printf(
-                      &picture->arena, "kind: share of the time of %s",
-                      pdnn_plot_directories(&picture->arena, picture->request->directory, p.kinds.n_sources))
-                : "kind: share of all time";
+            p.kinds.n_sources > 1 ? "kind: share of time, by directory" : "kind: share of all time";
         picture->chart.caption =
             "Each point is one kind of op in one model, with all its executions. Shares below 1 % and ops "
             "without arithmetic are left out.";

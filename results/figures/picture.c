@@ -7,7 +7,10 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { WIDTH_MOST_MM = 1050 };
 
 #define DECLARE(name) extern const struct pdnn_plot_def pdnn_plot_##name;
 #define ROW(name)     &pdnn_plot_##name,
@@ -136,7 +139,7 @@ static enum pdnn_status parse_length(struct pdnn_picture *picture, const char *o
         const char *unit;
         double pixels;
     } units[] = {{"mm", 96 / 25.4}, {"cm", 96 / 2.54}, {"in", 96}, {"pt", 96 / 72.0}};
-    static const double least = 150, most = 4000;
+    static const double least = 150, most = WIDTH_MOST_MM * 96 / 25.4 + 1;
     const size_t digits = strlen(text) < 2 ? 0 : strlen(text) - 2;
     const char *number = pdnn_arena_printf(&picture->arena, "%.*s", (int)digits, text);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
@@ -158,12 +161,15 @@ static enum pdnn_status choose_size(struct pdnn_picture *picture, struct pdnn_er
     struct pdnn_canvas *canvas = &picture->canvas;
     const double usual_font = PDNN_FONT * css_points;
     canvas->width = usual_width;
+    canvas->no_title = request->no_title;
+    canvas->no_caption = request->no_caption;
     picture->scale = request->font_size ? request->font_size / usual_font : 1;
     if (request->width && parse_length(picture, "width", request->width, &canvas->width, err) != PDNN_OK)
         return err->status;
     canvas->height = request->width && canvas->width < usual_width ? canvas->width * 0.75 : usual_height;
     if (request->height && parse_length(picture, "height", request->height, &canvas->height, err) != PDNN_OK)
         return err->status;
+    picture->width = canvas->width;
     canvas->width /= picture->scale;
     canvas->height /= picture->scale;
     return PDNN_OK;
@@ -262,21 +268,34 @@ static enum pdnn_status write_files(struct pdnn_picture *picture, const char *ki
     return status;
 }
 
-/* A size that the user chose may be too small for what must be drawn. */
-static enum pdnn_status check_size(const struct pdnn_picture *picture, const struct pdnn_plot_def *def,
-                                   struct pdnn_err *err) {
+/* Whether a text is within the picture, which a tenth of a letter may leave. */
+static bool text_fits(const struct pdnn_canvas *canvas, const struct pdnn_item *item) {
+    const struct pdnn_font *font = &item->font;
+    const double slack = font->size / 10, width = pdnn_text_width(item->text, font->size),
+                 before = font->anchor == PDNN_START    ? 0
+                          : font->anchor == PDNN_MIDDLE ? width / 2
+                                                        : width;
+    const bool upright = font->degrees == 90;
+    const double at = upright ? item->spot->y : item->spot->x, end = upright ? canvas->height : canvas->width;
+    return (font->degrees != 0 && !upright) || (at - before >= -slack && at - before + width <= end + slack);
+}
+
+/* A size that the user chose may be too small for what must be drawn: then that is wider, leaves the canvas,
+ * or lacks the end of an axis' title. */
+static bool fits_size(const struct pdnn_picture *picture) {
     static const double slack = 2;
     const struct pdnn_canvas *canvas = &picture->canvas;
-    for (size_t i = 0; i < canvas->n_items; i++)
-        for (size_t k = 0; k < canvas->item[i].count; k++) {
-            const struct pdnn_spot at = canvas->item[i].spot[k];
-            if (fmin(at.x, at.y) < -slack || at.x > canvas->width + slack || at.y > canvas->height + slack)
-                return pdnn_fail(err, PDNN_INVALID,
-                                 "this picture of %s does not fit in such a size: make it wider or higher, "
-                                 "or its letters smaller",
-                                 def->name);
+    bool fits = !canvas->is_short && canvas->width * picture->scale <= picture->width + slack;
+    for (size_t i = 0; i < canvas->n_items && fits; i++) {
+        const struct pdnn_item *item = &canvas->item[i];
+        for (size_t k = 0; k < item->count && fits; k++) {
+            const struct pdnn_spot at = item->spot[k];
+            fits =
+                fmin(at.x, at.y) >= -slack && at.x <= canvas->width + slack && at.y <= canvas->height + slack;
         }
-    return PDNN_OK;
+        fits = fits && (item->kind != PDNN_ITEM_TEXT || text_fits(canvas, item));
+    }
+    return fits;
 }
 
 /* What the request names for an option of columns; NULL: nothing. */
@@ -325,7 +344,7 @@ enum pdnn_status pdnn_picture_draw(struct pdnn_picture *picture, const struct pd
         picture->drawn = picture->chart.n_points;
         pdnn_chart_draw(&picture->chart, picture->data.n_rows - picture->chart.n_points, &picture->canvas);
     }
-    return status == PDNN_OK && (request->width || request->height) ? check_size(picture, def, err) : status;
+    return status;
 }
 
 void pdnn_picture_finish(struct pdnn_picture *picture) {
@@ -339,11 +358,41 @@ void pdnn_picture_finish(struct pdnn_picture *picture) {
     pdnn_arena_finish(&picture->arena);
 }
 
+/* Says the least width of whole millimetres that holds the picture, found by halving, if there is one. */
+static enum pdnn_status refuse_size(const struct pdnn_plot_def *def, const struct pdnn_plot_request *request,
+                                    int low, struct pdnn_err *err) {
+    int high = WIDTH_MOST_MM + 1;
+    while (high - low > 1) {
+        const int middle = low + (high - low) / 2;
+        struct pdnn_plot_request wider = *request;
+        struct pdnn_picture picture = {.scale = 0};
+        struct pdnn_err ignored = {0};
+        char width[32];
+        snprintf(width, sizeof width, "%dmm", middle);
+        wider.width = width;
+        const bool fits =
+            pdnn_picture_draw(&picture, def, &wider, &ignored) == PDNN_OK && fits_size(&picture);
+        *(fits ? &high : &low) = middle;
+        pdnn_picture_finish(&picture);
+    }
+    if (high > WIDTH_MOST_MM)
+        return pdnn_fail(
+            err, PDNN_INVALID,
+            "this picture of %s does not fit in such a size: make it higher, or its letters smaller",
+            def->name);
+    return pdnn_fail(
+        err, PDNN_INVALID,
+        "this picture of %s does not fit in such a size: with these letters it takes --width %dmm", def->name,
+        high);
+}
+
 enum pdnn_status pdnn_picture_make(const struct pdnn_plot_def *def, const struct pdnn_plot_request *request,
                                    struct pdnn_plot_result *result, struct pdnn_err *err) {
     struct pdnn_plot_result made = {.n_paths = 0};
     struct pdnn_picture picture = {.scale = 0};
     enum pdnn_status status = pdnn_picture_draw(&picture, def, request, err);
+    if (status == PDNN_OK && (request->width || request->height) && !fits_size(&picture))
+        status = refuse_size(def, request, (int)(picture.width * 25.4 / 96), err);
     if (status == PDNN_OK)
         status = write_files(&picture, def->name, &made, err);
     made.drawn = picture.drawn;

@@ -28,6 +28,7 @@ struct pdnn_plot_request {
     const char *output;
     const char *width, *height; /* "85mm", "60mm" */
     double font_size;           /* in points, 4 to 40; 0: the usual one */
+    bool no_title, no_caption;  /* what is around the picture is left to the text that has it */
     /* What the directories and `only` stand for, ended ok or not, where it is open; else NULL; borrowed. */
     const struct pdnn_selection *selection;
     const struct pdnn_comparison *comparison;
@@ -83,6 +84,7 @@ const struct pdnn_plot_def *pdnn_plot_find(const char *name);
 struct pdnn_picture {
     const struct pdnn_plot_request *request;
     double scale; /* CSS pixels per unit: the fonts have their usual sizes in units */
+    double width; /* what was asked for, in CSS pixels */
     struct pdnn_arena arena;
     struct pdnn_selection selection;
     struct pdnn_comparison comparison;

@@ -205,12 +205,13 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
                                           p.timed ? "Time of an iteration by its" : "Iterations by",
                                           pdnn_plot_directory(&picture->arena, directory));
     canvas->height = base + (p.timed ? fmax(canvas->height, least_height) : short_height);
-    pdnn_draw_titles(canvas, left, canvas->height, (struct pdnn_titles){title, sentence_of(&p)});
-    draw_frames(&p, right, base, canvas->height);
+    const double height = canvas->height;
+    pdnn_put_titles(canvas, left, (struct pdnn_titles){title, sentence_of(&p)});
+    draw_frames(&p, right, base, height);
     draw_counts(&p);
     draw_times(&p);
     if (wide)
-        pdnn_entries_draw(&picture->legend, canvas, right + legend_gap, canvas->height - above - 10);
+        pdnn_entries_draw(&picture->legend, canvas, right + legend_gap, height - above - 10);
     pdnn_draw_caption(
         canvas, left, base + caption_bottom,
         pdnn_arena_printf(&picture->arena, "A SeqPoint stands for all iterations of its bin of lengths%s",

@@ -89,7 +89,9 @@ static void draw_family(struct picture *p, const struct line *line, double y) {
         if (line->row[m] != SIZE_MAX)
             pdnn_str_printf(&text, "%s %.2f %s", line->row[m] != line->any ? "," : "",
                             pdnn_table_number(data, line->row[m], PDNN_FIT_R2), models[m].name);
-    pdnn_draw_cut(&p->in->canvas, p->x.from, y, p->x.to - p->x.from, pdnn_small, pdnn_str_text(&text));
+    const double width = pdnn_text_width(pdnn_str_text(&text), PDNN_FONT_SMALL),
+                 from = fmax(margin, fmin(p->x.from, p->x.to - width));
+    pdnn_draw_cut(&p->in->canvas, from, y, p->x.to - from, pdnn_small, pdnn_str_text(&text));
     pdnn_str_finish(&text);
 }
 
@@ -178,15 +180,15 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
         caption_bottom +
         pdnn_draw_caption(
             canvas, margin, caption_bottom,
-            "Bars: weights with their 95 % intervals, for independent errors of equal size; R2: part of the "
+            "Bars: weights, of the value for one of the term, with their 95 % intervals, for independent errors of equal size; R2: part of the "
             "variance that is explained");
     y += pdnn_entries_draw_below(&picture->legend, y, canvas) + below;
     double top = y;
     for (size_t i = 0; i < p.n_lines; i++)
         top += p.line[i].is_family ? family_pixels : term_pixels;
-    const char *title = "weight: standard deviations of the value per standard deviation of the term";
+    const char *title = "weight (standard deviations per standard deviation)";
     canvas->height = top + above;
-    pdnn_draw_titles(canvas, margin, canvas->height, titles);
+    pdnn_put_titles(canvas, margin, titles);
     pdnn_draw_level(canvas, &(struct pdnn_frame_axis){.scale = p.x, .title = title}, y, top);
     draw_lines(&p, top);
     return PDNN_OK;

@@ -159,7 +159,7 @@ class Completion(Case):
             # Those with a list of words need no row, and what only the user knows has none.
             self.assertLessEqual(used, {"ENCODING", "FORMAT", "SAMPLER", "STATISTIC", "ACTION", "KIND", "0|1", "BYTES", "FACTOR",
                                         "LENGTH", "LINK", "N", "NUMBERS", "NAME", "PERCENT", "POINTS", "SECONDS", "SIZE",
-                                        "TIME"}, command)
+                                        "TIME", "WORD", "LOW:HIGH"}, command)
 
     def test_option_is_offered_once_unless_it_repeats(self):
         offered = self.ask("sweep", "--output", "x", "--set", "seed=1", "-")[1]

@@ -242,14 +242,15 @@ class Data(Case):
                                  file.read(), name)
 
     def test_a_column_of_a_paper(self):
-        """85 mm wide with letters of 8 points, and LaTeX takes them; a picture of many bars may be wider."""
+        """85 mm wide with letters of 8 points, and LaTeX takes them."""
         pictures = []
         for name, arguments in self.picture_cases():
             with self.subTest(name):
-                picture = self.plot(*arguments, "--width", "85mm", "--font-size", "8", "--format", "svg", "-o", "/dev/stdout").stdout
+                width, points = ("120mm", "453.5") if name == "breakdown-zen5" else ("85mm", "321.3")  # of 30 bars
+                picture = self.plot(*arguments, "--width", width, "--font-size", "8", "--format", "svg", "-o", "/dev/stdout").stdout
                 self.assertEqual(drawn.Picture(picture).collisions(), [])
-                self.assertTrue(name.startswith("breakdown") or 'width="321.3"' in picture, picture[:300])
-                self.plot(*arguments, "--width", "85mm", "--font-size", "8", "-o", name + ".tex")
+                self.assertIn(f'width="{points}"', picture[:300])
+                self.plot(*arguments, "--width", width, "--font-size", "8", "-o", name + ".tex")
                 pictures.append("\\input{" + name + ".tex}\n\n")
         missing = needs.missing("pdflatex")
         if missing:
@@ -284,9 +285,32 @@ class Data(Case):
         for kind, width in (("boxes", "40mm"), ("span", "40mm"), ("heatmap", "40mm")):
             with self.subTest(kind):
                 done = self.plot(kind, zen5, "--width", width, "--format", "svg", "-o", "small.svg", expect=2)
-                self.assertEqual(done.stderr, f"paradnn: this picture of {kind} does not fit in such a size: make it wider or higher, or its letters "
-                                              "smaller\n")
+                said = re.fullmatch(f"paradnn: this picture of {kind} does not fit in such a size: with these letters it takes --width "
+                                    "(\\d+)mm\n", done.stderr)
+                self.assertTrue(said, done.stderr)
                 self.assertFalse(os.path.exists(self.path("small.svg")))
+                self.plot(kind, zen5, "--width", f"{int(said[1]) - 1}mm", "--format", "svg", "-o", "small.svg", expect=2)
+                self.assertFalse(os.path.exists(self.path("small.svg")))
+                self.plot(kind, zen5, "--width", said[1] + "mm", "--format", "svg", "-o", "small.svg")
+                self.assertEqual(drawn.Picture(self.read("small.svg")).collisions(), [])
+                os.remove(self.path("small.svg"))
+        done = self.plot("roofline", zen5, "--height", "40mm", "--format", "svg", "-o", "small.svg", expect=2)
+        self.assertIn("make it higher, or its letters smaller", done.stderr)
+
+    def test_titles_and_captions_may_be_left_out(self):
+        """Of every kind, which is then lower; the rest stays."""
+        cases = dict(self.picture_cases())
+        for name in ("roofline-zen5", "breakdown", "heatmap-zen5", "boxes-zen5", "weights-zen5", "ceilings-zen5", "seqpoint"):
+            with self.subTest(name):
+                plain = self.plot(*cases[name], "--format", "svg", "-o", "/dev/stdout").stdout
+                bare = self.plot(*cases[name], "--title", "none", "--caption", "none", "--format", "svg", "-o", "/dev/stdout").stdout
+                self.assertIn('font-size="20"', plain)
+                self.assertNotIn('font-size="20"', bare)
+                self.assertEqual(drawn.Picture(bare).collisions(), [])
+                texts, left = ([text.name for text in drawn.Picture(picture).texts] for picture in (plain, bare))
+                self.assertLess(len(left), len(texts) - 1)
+                self.assertLess(drawn.Picture(bare).height, drawn.Picture(plain).height)
+        self.assertIn("--title cannot be 'x', expected one of: none", self.plot("roofline", "pair", "--title", "x", expect=2).stderr)
 
     def test_goes_to_a_file(self):
         done = self.plot("roofline", "pair", "--format", "csv", "-o", "points.svg")
@@ -304,8 +328,8 @@ class Data(Case):
             self.assertIn(name + ".svg\n", self.plot("roofline", "pair", "-o", name, *more).stdout)
 
     def test_refused_option_says_what_is_taken(self):
-        for arguments, taken in ((["ceilings", "pair", "--only", "batch=1"], "it takes --output, --format, --width, --height and --font-size"),
-                                 (["breakdown", "pair", "--color", "batch"], "it takes --by, --across, --only, --output, --format, --width, --height and --font-size")):
+        for arguments, taken in ((["ceilings", "pair", "--only", "batch=1"], "it takes --output, --format, --width, --height, --font-size, --title and --caption"),
+                                 (["breakdown", "pair", "--color", "batch"], "it takes --by, --across, --only, --output, --format, --width, --height, --font-size, --title and --caption")):
             self.assertIn(taken, self.plot(*arguments, expect=2).stderr)
 
     def test_numbers_are_checked(self):
@@ -407,7 +431,7 @@ class Data(Case):
         """What takes 93 % of the time here and 50 % there is not said of both together."""
         self.tables("other", OPS_RESULTS, OPS_OPS.replace(",10,3,", ",1700,3,"))
         picture = self.picture("ops", "ops", "other")
-        for text in ("kind: share of the time of ops and other", "dense: 93 %, 48 %", "bias: 0.55 %, 48 %"):
+        for text in ("kind: share of time, by directory", "dense: 93 %, 48 %", "bias: 0.55 %, 48 %"):
             self.assertIn(f">{text}<", picture)
 
     def test_a_projection_names_its_target(self):
@@ -625,15 +649,24 @@ class Data(Case):
             if kind != "weights" and kind != "boxes":
                 self.assertEqual(self.texts_over_points(picture), set(), kind)
 
-    def test_long_titles_are_cut(self):
-        """To the width of the picture; a comparison leaves its directories out first."""
+    def test_long_titles_wrap(self):
+        """To lines as wide as the picture, which is that much higher; a comparison leaves its directories out first."""
         long, other = "r" * 70, "s" * 70
         self.tables(long, PAIRS_RESULTS)
         self.tables(other, PAIRS_RESULTS)
         picture = self.picture("speedup", long, "--across", "backend")
         self.assertTrue(">Speed-up of backend=openblas over backend=onednn<" in picture)
-        title = re.search(">(parameters of r[^<]*)<", self.picture("span", long, other))[1]
-        self.assertTrue(60 < len(title) < 140 and title.endswith(".."), title)
+        def lines(*arguments):
+            """The title's, and how high the picture is."""
+            picture = self.picture("span", *arguments)
+            return re.findall('font-size="20">([^<]*)<', picture), drawn.Picture(picture).height
+        (short, usual), (title, height) = lines("pairs"), lines(long, other)
+        self.assertEqual((short, title), (["parameters of pairs"], [f"parameters of {long} and", other]))
+        self.assertEqual(height - usual, 28)
+        widest = "w" * 250
+        os.rename(self.path(long), self.path(widest))
+        title, _ = lines(widest)
+        self.assertTrue(len(title) > 2 and "".join(title) == "parameters of" + widest, title)
 
     def test_too_many_directories(self):
         self.assertIn("plot speedup takes at most 2 result directories", self.plot("speedup", "pair", "pairs", "slow", expect=2).stderr)
