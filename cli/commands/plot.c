@@ -64,7 +64,8 @@ static enum pdnn_status check_options(const struct pdnn_arguments *arguments,
     struct pdnn_str taken = {0};
     for (const char *const *option = plot->options; *option; option++)
         pdnn_str_printf(&taken, "%s,", *option);
-    pdnn_str_printf(&taken, "output,format,width,height,font-size,title,caption");
+    pdnn_str_printf(&taken, "%soutput,format,width,height,font-size,title,caption",
+                    plot->none ? "xrange,yrange," : "");
     enum pdnn_status status = pdnn_arguments_only(arguments, plot->name, pdnn_str_text(&taken), err);
     pdnn_str_finish(&taken);
     return status;
@@ -78,6 +79,8 @@ static void report(const struct pdnn_plot_def *plot, struct pdnn_plot_result *re
     fprintf(stderr, "%zu %s", result->drawn, plot->drawn);
     if (result->left_out)
         fprintf(stderr, ", %zu %s left out", result->left_out, plot->left_out_as);
+    if (result->outside)
+        fprintf(stderr, ", %zu outside of the ranges", result->outside);
     fputc('\n', stderr);
 }
 
@@ -100,6 +103,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         .width = pdnn_argument(arguments, "width"),
         .height = pdnn_argument(arguments, "height"),
         .font_size = pdnn_argument_number(arguments, "font-size", 0),
+        .x_range = pdnn_argument(arguments, "xrange"),
+        .y_range = pdnn_argument(arguments, "yrange"),
         .no_title = pdnn_argument(arguments, "title"),
         .no_caption = pdnn_argument(arguments, "caption"),
         .hardware = pdnn_cli_hardware(arguments),

@@ -4,6 +4,10 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Corners of an area of four within a frame, and room for one more a side. */
+enum { CLIPPED_MAX = 12 };
 
 /* Distances of what surrounds a frame. */
 static const double beside_gap = 8, legend_gap = 26, axis_height = 70, mark_radius = 5.5, legend_width = 324;
@@ -195,10 +199,38 @@ static void draw_right(const struct sheet *sheet) {
     draw_palette(sheet, x, pdnn_entries_draw(&entries, sheet->canvas, x, y), y - room);
 }
 
-/* An end of a line, moved to the edge of the frame where it is beyond that, in pixels. */
-static struct pdnn_spot end_of_line(const struct pdnn_frame *f, struct pdnn_spot end) {
-    return pdnn_frame_to_pixels(f, (struct pdnn_spot){fmin(fmax(end.x, f->x.low), f->x.high),
-                                                      fmin(fmax(end.y, f->y.low), f->y.high)});
+static bool is_inside(const struct pdnn_frame *f, struct pdnn_spot spot) {
+    return spot.x >= f->x.low && spot.x <= f->x.high && spot.y >= f->y.low && spot.y <= f->y.high;
+}
+
+/* What of a line or an area is within the frame, in pixels (Sutherland and Hodgman, CACM 17, 1974): of a line
+ * the first two corners. Ends at 0 and INFINITY are at the frame's edges. Returns how many there are. */
+static size_t clip(const struct pdnn_frame *f, const struct pdnn_spot *spots, size_t count,
+                   struct pdnn_spot clipped[CLIPPED_MAX]) {
+    static const double slack = 1e-6;
+    struct pdnn_spot before[CLIPPED_MAX];
+    for (size_t i = 0; i < count; i++) {
+        const double x = spots[i].x > 0 ? spots[i].x : f->x.low, y = spots[i].y > 0 ? spots[i].y : f->y.low;
+        clipped[i] =
+            pdnn_frame_to_pixels(f, (struct pdnn_spot){isinf(x) ? f->x.high : x, isinf(y) ? f->y.high : y});
+    }
+    for (int side = 0; side < 4; side++) {
+        const struct pdnn_scale *scale = side < 2 ? &f->x : &f->y;
+        const double edge = side % 2 ? scale->to : scale->from, sign = side % 2 ? -1 : 1;
+        const size_t n = count;
+        memcpy(before, clipped, sizeof before);
+        count = 0;
+        for (size_t i = 0; i < n; i++) {
+            const struct pdnn_spot a = before[i], b = before[(i + 1) % n];
+            const double in_a = sign * ((side < 2 ? a.x : a.y) - edge) + slack,
+                         in_b = sign * ((side < 2 ? b.x : b.y) - edge) + slack, t = in_a / (in_a - in_b);
+            if (in_a >= 0)
+                clipped[count++] = a;
+            if ((in_a >= 0) != (in_b >= 0))
+                clipped[count++] = (struct pdnn_spot){a.x + t * (b.x - a.x), a.y + t * (b.y - a.y)};
+        }
+    }
+    return count;
 }
 
 /* Coordinates along and across the lines; in these, all labels are upright rectangles. */
@@ -259,11 +291,10 @@ static void find_corners(const struct pdnn_frame *frame, const struct pdnn_label
 }
 
 static void draw_band(const struct sheet *sheet, const struct pdnn_chart_line *line) {
-    struct pdnn_spot corners[4];
-    for (size_t i = 0; i < 4; i++)
-        corners[i] = end_of_line(&sheet->frame, line->band[i]);
-    if (line->band[0].x > 0)
-        pdnn_draw_path(sheet->canvas, corners, 4, true, pdnn_pen_fill(PDNN_INK_BAND));
+    struct pdnn_spot corners[CLIPPED_MAX];
+    const size_t count = line->band[0].x > 0 ? clip(&sheet->frame, line->band, 4, corners) : 0;
+    if (count)
+        pdnn_draw_path(sheet->canvas, corners, count, true, pdnn_pen_fill(PDNN_INK_BAND));
 }
 
 /* Texts along a line interrupt it, where they cover the fewest points. */
@@ -277,15 +308,17 @@ static void draw_lines(const struct sheet *sheet) {
     struct pdnn_font font = pdnn_small_middle;
     font.degrees = pdnn_frame_angle(f) * 45 / atan(1);
     for (size_t i = 0; i < chart->n_points; i++)
-        if (chart->point[i].panel == sheet->panel)
+        if (chart->point[i].panel == sheet->panel && is_inside(f, chart->point[i].spot))
             points[n_points++] = pdnn_frame_to_pixels(f, chart->point[i].spot);
     enum { BANDS, LINES, TEXTS, LAYERS };
     for (int layer = 0; layer < LAYERS; layer++)
         for (size_t i = 0; i < chart->n_lines; i++) {
             const struct pdnn_chart_line *line = &chart->line[i];
-            const struct pdnn_spot low = end_of_line(f, line->low), high = end_of_line(f, line->high);
-            if (line->panel != sheet->panel || line->low.x > f->x.high || line->high.x < f->x.low)
+            const struct pdnn_spot ends[] = {line->low, line->high};
+            struct pdnn_spot seen[CLIPPED_MAX];
+            if (line->panel != sheet->panel || !clip(f, ends, 2, seen))
                 continue;
+            const struct pdnn_spot low = seen[0], high = seen[1];
             if (layer == BANDS) {
                 draw_band(sheet, line);
             } else if (layer == LINES) {
@@ -343,7 +376,7 @@ static void draw_points(const struct sheet *sheet, const struct pdnn_look *looks
     struct pdnn_spot *spots = pdnn_arena_alloc(chart->arena, chart->n_points, sizeof *spots);
     size_t *rows = pdnn_arena_alloc(chart->arena, chart->n_points, sizeof *rows), count = 0;
     for (size_t i = 0; i < chart->n_points; i++) {
-        if (chart->point[i].panel != sheet->panel)
+        if (chart->point[i].panel != sheet->panel || !is_inside(&sheet->frame, chart->point[i].spot))
             continue;
         placed[count++] = (struct placed){mark_of_point(sheet, &chart->point[i], &looks[i]), i};
         if (chart->point[i].doubtful)
@@ -412,6 +445,14 @@ static void draw_panel(struct sheet *sheet) {
     draw_lines(sheet);
 }
 
+/* The ends that were asked for, and a decade where the other one is beyond. */
+static void narrow(struct pdnn_scale *scale, struct pdnn_spot range) {
+    scale->low = range.x > 0 ? range.x : scale->low;
+    scale->high = range.y > 0 ? range.y : scale->high;
+    if (scale->low >= scale->high)
+        *(range.y > 0 ? &scale->low : &scale->high) = range.y > 0 ? scale->high / 10 : scale->low * 10;
+}
+
 void pdnn_chart_draw(struct pdnn_chart *chart, size_t first_row, struct pdnn_canvas *canvas) {
     size_t n = chart->n_points, n_dotted = 0, n_doubtful = 0;
     struct pdnn_color_cell *cells = pdnn_arena_alloc(chart->arena, n + 1, sizeof *cells);
@@ -424,6 +465,10 @@ void pdnn_chart_draw(struct pdnn_chart *chart, size_t first_row, struct pdnn_can
     }
     pdnn_plot_color(cells, n, chart->arena, looks, &key);
     pdnn_chart_fit(chart);
+    narrow(&chart->frame.x, chart->x_range);
+    narrow(&chart->frame.y, chart->y_range);
+    for (size_t i = 0; i < n; i++)
+        chart->n_outside += !is_inside(&chart->frame, chart->point[i].spot);
     struct sheet sheet = {.chart = chart,
                           .key = &key,
                           .has_dots = chart->dot && n_dotted && (n_dotted < n || !chart->no_dot),

@@ -63,7 +63,9 @@ struct pdnn_chart {
     size_t n_points, points_room;
     struct pdnn_chart_line *line;
     size_t n_lines, lines_room;
-    struct pdnn_entries more; /* below the colors in the legend */
+    struct pdnn_entries more;          /* below the colors in the legend */
+    struct pdnn_spot x_range, y_range; /* ends of the frame, low and high, that were asked for; 0: not */
+    size_t n_outside;                  /* points that these leave out; filled by pdnn_chart_draw */
 };
 
 /* With one panel of the picture's size. */

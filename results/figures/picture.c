@@ -155,6 +155,23 @@ static enum pdnn_status parse_length(struct pdnn_picture *picture, const char *o
                      option, text);
 }
 
+/* "0.1:100" as its low and high ends; 0 for one that is not given. */
+static enum pdnn_status parse_range(struct pdnn_picture *picture, const char *option, const char *text,
+                                    struct pdnn_spot *range, struct pdnn_err *err) {
+    const char *colon = text ? strchr(text, ':') : NULL;
+    *range = (struct pdnn_spot){0, 0};
+    if (!text)
+        return PDNN_OK;
+    const char *low = pdnn_arena_printf(&picture->arena, "%.*s", (int)(colon ? colon - text : 0), text);
+    if (!colon || (*low && (!pdnn_parse_double(low, &range->x) || !(range->x > 0))) ||
+        (colon[1] && (!pdnn_parse_double(colon + 1, &range->y) || !(range->y > 0))) ||
+        (*low && colon[1] && range->x >= range->y))
+        return pdnn_fail(err, PDNN_INVALID,
+                         "--%s %s: a range is LOW:HIGH of numbers above 0, as in 0.1:100, 1: or :100", option,
+                         text);
+    return PDNN_OK;
+}
+
 static enum pdnn_status choose_size(struct pdnn_picture *picture, struct pdnn_err *err) {
     static const double usual_width = 1200, usual_height = 800, css_points = 0.75;
     const struct pdnn_plot_request *request = picture->request;
@@ -335,14 +352,17 @@ enum pdnn_status pdnn_picture_draw(struct pdnn_picture *picture, const struct pd
         return err->status;
     picture->legend.arena = &picture->arena;
     pdnn_chart_init(&picture->chart, picture->canvas.width, picture->canvas.height, &picture->arena);
+    if (parse_range(picture, "xrange", request->x_range, &picture->chart.x_range, err) != PDNN_OK ||
+        parse_range(picture, "yrange", request->y_range, &picture->chart.y_range, err) != PDNN_OK)
+        return err->status;
     enum pdnn_status status = open_source(picture, def, err);
     if (status == PDNN_OK)
         status = def->draw(picture, err);
     if (status == PDNN_OK && def->none && !picture->chart.n_points)
         status = pdnn_fail(err, PDNN_INVALID, "%s: %s", request->directory[0], def->none);
     if (status == PDNN_OK && picture->chart.n_points) {
-        picture->drawn = picture->chart.n_points;
         pdnn_chart_draw(&picture->chart, picture->data.n_rows - picture->chart.n_points, &picture->canvas);
+        picture->drawn = picture->chart.n_points - picture->chart.n_outside;
     }
     return status;
 }
@@ -397,6 +417,7 @@ enum pdnn_status pdnn_picture_make(const struct pdnn_plot_def *def, const struct
         status = write_files(&picture, def->name, &made, err);
     made.drawn = picture.drawn;
     made.left_out = picture.left_out;
+    made.outside = picture.chart.n_outside;
     if (status == PDNN_OK)
         *result = made;
     pdnn_picture_finish(&picture);

@@ -26,9 +26,10 @@ struct pdnn_plot_request {
      * device, a pipe or an own descriptor takes one picture as it is, SVG unless another format is requested.
      */
     const char *output;
-    const char *width, *height; /* "85mm", "60mm" */
-    double font_size;           /* in points, 4 to 40; 0: the usual one */
-    bool no_title, no_caption;  /* what is around the picture is left to the text that has it */
+    const char *width, *height;    /* "85mm", "60mm" */
+    const char *x_range, *y_range; /* "0.1:100", "1:", of a chart */
+    double font_size;              /* in points, 4 to 40; 0: the usual one */
+    bool no_title, no_caption;     /* what is around the picture is left to the text that has it */
     /* What the directories and `only` stand for, ended ok or not, where it is open; else NULL; borrowed. */
     const struct pdnn_selection *selection;
     const struct pdnn_comparison *comparison;
@@ -41,6 +42,7 @@ struct pdnn_plot_result {
     int n_paths;
     struct pdnn_str data;   /* csv without an output: the table, which the caller finishes */
     size_t drawn, left_out; /* rows drawn; rows that could not be (not ok, or lacking a plotted value) */
+    size_t outside;         /* rows that the ranges leave out */
 };
 
 struct pdnn_picture;

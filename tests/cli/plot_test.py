@@ -297,6 +297,30 @@ class Data(Case):
         done = self.plot("roofline", zen5, "--height", "40mm", "--format", "svg", "-o", "small.svg", expect=2)
         self.assertIn("make it higher, or its letters smaller", done.stderr)
 
+    def test_ranges(self):
+        """Points outside are counted, roofs keep their slopes, and everything stays within the frame."""
+        zen5 = os.path.join(EXAMPLES, "zen5-2-cores")
+        values = [(float(row["intensity_flop_per_byte"]), float(row["gflops"])) for row in self.data("roofline", zen5) if row["kind"] == "model"]
+        for x, y in (("1:10", None), (":5", None), (None, "100:300"), ("2:20", "50:400"), ("200:", None)):
+            with self.subTest(x=x, y=y):
+                low, high = zip(*([float(end or bound) for end, bound in zip((text or ":").split(":"), (0, 1e9))] for text in (x, y)))
+                inside = [spot for spot in values if all(low[k] <= spot[k] <= high[k] for k in (0, 1))]
+                done = self.plot("roofline", zen5, *(["--xrange", x] if x else []), *(["--yrange", y] if y else []), "--format", "svg", "-o", "/dev/stdout")
+                self.assertEqual(len(set(drawn.Picture(done.stdout).rows and [row for row, _ in drawn.Picture(done.stdout).rows])), len(inside))
+                self.assertTrue(done.stderr.startswith(f"{len(inside)} points"), done.stderr)
+                self.assertIn(f", {len(values) - len(inside)} outside of the ranges\n", done.stderr)
+                slopes = set()
+                for line in re.findall(r'stroke-width="2"[^>]* d="M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)"', done.stdout):
+                    left, bottom, right, top = (float(number) for number in line)
+                    self.assertTrue(91 < left < right < 877 and 89 < top < bottom < 725, line)
+                    if right - left > 100:
+                        slopes.add(round((bottom - top) / (right - left), 1))
+                self.assertLess(len(slopes), 2)
+        self.assertNotIn("outside", self.plot("roofline", zen5, "-o", "x.svg").stderr)
+        for text in ("5", "5:2", "0:2", "a:b"):
+            self.assertIn(f"--xrange {text}: a range is LOW:HIGH", self.plot("roofline", zen5, "--xrange", text, expect=2).stderr)
+        self.assertIn("has no option --xrange", self.plot("boxes", zen5, "--xrange", "1:2", expect=2).stderr)
+
     def test_titles_and_captions_may_be_left_out(self):
         """Of every kind, which is then lower; the rest stays."""
         cases = dict(self.picture_cases())
