@@ -80,6 +80,23 @@ static enum pdnn_status find_ratios(struct picture *p, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
+/* A mean of inference and training would be of neither, and a cross of the one would stand in cells of the
+ * other: each has its panels, where there is room. */
+static void add_mode(struct picture *p) {
+    const struct pdnn_selection *selection = &p->in->selection;
+    const int mode = pdnn_results_setting(&selection->results, PDNN_SETTING_MODE);
+    const char **family;
+    const size_t families =
+                     pdnn_selection_distinct(selection, selection->family, &p->in->arena, &family, NULL),
+                 panels = families * selection->results.n_directories * (p->ratio ? 3 : 2);
+    bool varies = false;
+    for (size_t at = 1; mode >= 0 && at < selection->count + selection->left_out && !varies; at++)
+        varies = strcmp(pdnn_selection_get(selection, at, mode), pdnn_selection_get(selection, 0, mode)) != 0;
+    if (varies && !pdnn_axes_have(&p->axes, mode) && !pdnn_axes_have(&p->keys, mode) && mode != p->value &&
+        panels <= PDNN_GRID_PANELS_MAX && p->keys.count < PDNN_SELECTION_AXES_MAX)
+        p->keys.column[p->keys.count++] = mode;
+}
+
 static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_selection *selection = &p->in->selection;
     const struct pdnn_plot_request *request = p->in->request;
@@ -97,6 +114,7 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
         !pdnn_axes_have(&p->keys, results) && !pdnn_axes_have(&p->keys, version) &&
         p->keys.count < PDNN_SELECTION_AXES_MAX)
         p->keys.column[p->keys.count++] = results;
+    add_mode(p);
     for (size_t k = 0; k < p->keys.count; k++)
         if (pdnn_axes_have(&p->axes, p->keys.column[k]))
             return pdnn_fail(err, PDNN_INVALID, "%s is an axis already: name the axes with --x and --y",
@@ -381,7 +399,7 @@ const struct pdnn_plot_def pdnn_plot_heatmap = {
     .help =
         "the mean of a column over two axes: --x and --y (default: the minibatch and the key with the most "
         "values), "
-        "--value (default: pct_of_peak, or gflops where no model has it), a panel for each family and each "
+        "--value (default: pct_of_peak, or gflops where no model has it), a panel for each family, mode and "
         "value of --by, --only; of two RESULTS, or with --across what is to differ in one, also the ratio of "
         "the step times",
     .options = (const char *const[]){"x", "y", "value", "by", "across", "only", NULL},

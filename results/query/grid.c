@@ -181,9 +181,26 @@ static size_t count_values(const struct pdnn_selection *selection, int column) {
     return words && count > PDNN_GRID_EXACT_MAX ? 0 : count;
 }
 
+/* Whether each family has the key: one of a single family is not an axis of several. */
+static bool is_shared(const struct pdnn_selection *selection, int column) {
+    struct pdnn_arena arena = {0};
+    const char **family;
+    size_t *of = pdnn_arena_alloc(&arena, selection->count + 1, sizeof *of), having = 0;
+    const size_t n = pdnn_selection_distinct(selection, selection->family, &arena, &family, of);
+    bool *has = pdnn_arena_alloc(&arena, n + 1, sizeof *has);
+    for (size_t at = 0; at < selection->count; at++)
+        if (!has[of[at]] && *pdnn_selection_get(selection, at, column)) {
+            has[of[at]] = true;
+            having++;
+        }
+    pdnn_arena_finish(&arena);
+    return having == n;
+}
+
 int pdnn_grid_choose_axis(const struct pdnn_selection *selection, int taken) {
     size_t most = 1;
     int best = -1;
+    bool best_is_shared = false;
     struct pdnn_axes minibatches = {.count = 0};
     pdnn_axes_add_minibatch(selection, &minibatches);
     for (size_t k = 0; taken < 0 && k < minibatches.count; k++)
@@ -191,18 +208,21 @@ int pdnn_grid_choose_axis(const struct pdnn_selection *selection, int taken) {
             return minibatches.column[k];
     for (int column = selection->results.first_key; column < selection->results.end_key; column++) {
         size_t count = column == taken ? 0 : count_values(selection, column);
-        if (count > most) {
+        const bool shared = count > 1 && is_shared(selection, column);
+        if (shared == best_is_shared ? count > most : shared) {
             most = count;
             best = column;
+            best_is_shared = shared;
         }
     }
     return best;
 }
 
-/* Whether an instance without a time was tried and failed. */
-static bool was_tried(const char *status) {
+/* Whether an instance without a time failed: others never ran, or have a time that is not known. */
+static bool has_failed(const char *status) {
     const enum pdnn_outcome outcome = pdnn_outcome_find(status);
-    return outcome != PDNN_OUTCOME_FILTERED && outcome != PDNN_OUTCOME_INTERRUPTED &&
+    return outcome != PDNN_OUTCOME_OK && outcome != PDNN_OUTCOME_UNPREDICTED &&
+           outcome != PDNN_OUTCOME_FILTERED && outcome != PDNN_OUTCOME_INTERRUPTED &&
            outcome != PDNN_OUTCOME_COUNT;
 }
 
@@ -218,7 +238,7 @@ enum pdnn_status pdnn_grid(const struct pdnn_grid_request *request, struct pdnn_
         const double number = is_ok ? pdnn_selection_number(selection, at, request->value) : NAN;
         if (!*pdnn_selection_get(selection, at, request->x) ||
             !*pdnn_selection_get(selection, at, request->y) ||
-            (is_ok ? isnan(number) : !was_tried(pdnn_selection_get(selection, at, selection->status))))
+            (is_ok ? isnan(number) : !has_failed(pdnn_selection_get(selection, at, selection->status))))
             continue;
         pdnn_rows_add(&m.rows, selection->row[at]);
         value[selection->row[at]] = number;

@@ -9,7 +9,8 @@
 enum { PDNN_GRID_STEPS_MAX = 48, PDNN_GRID_EXACT_MAX = 24, PDNN_GRID_PANELS_MAX = 18 };
 
 /* The column of the key for an axis where none was named: for the first (taken: -1) the minibatch if it
- * varies, else the key with the most values, of words at most PDNN_GRID_EXACT_MAX; -1: none has two. */
+ * varies, else the key with the most values, of those that every family has if there are any, of words at
+ * most PDNN_GRID_EXACT_MAX; -1: none has two. */
 int pdnn_grid_choose_axis(const struct pdnn_selection *selection, int taken);
 
 struct pdnn_grid_request {

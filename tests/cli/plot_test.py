@@ -390,6 +390,26 @@ class Data(Case):
         cells = {row["nodes"]: row["gain"] for row in self.data("heatmap", "grid", "--only", "family=fc", "--value", "gain")}
         self.assertEqual(cells["8"], "1")
 
+    def test_heatmap_axes_are_shared(self):
+        """Of two families, the axes that both have, though one of them has more values of its own."""
+        self.tables("mixed", "id,family,layers,nodes,hidden,batch,threads,status,time_ns_median,pct_of_peak\n" + "".join(
+            f"f{n},fc,{n % 2},{n},,{n % 3},1,ok,1000,5\nr{n},rnn,{n % 2},,{n},{n % 3},1,ok,1000,5\n" for n in range(1, 9)))
+        self.assertEqual(list(self.data("heatmap", "mixed")[0])[:3], ["family", "batch", "layers"])
+        self.assertEqual(list(self.data("heatmap", "mixed", "--only", "family=fc")[0])[:3], ["family", "batch", "nodes"])
+
+    def test_heatmap_crosses_are_failures_of_their_mode(self):
+        """Not what never ran, nor what has no time; inference and training have panels of their own."""
+        head = "id,family,nodes,batch,mode,threads,status,time_ns_median,pct_of_peak\n"
+        rows = [f"{mode}{n}{b},fc,{n},{b},{mode},1,ok,1000,5\n" for mode in ("infer", "train") for n in (1, 2) for b in (1, 2)]
+        for status, crosses in (("crash", 1), ("oom", 1), ("timeout", 1), ("interrupted", 0), ("filtered", 0), ("unpredicted", 0), ("ok", 0)):
+            with self.subTest(status):
+                self.tables("crosses", head + "".join(rows[:-1]) + rows[-1].replace(",ok,1000,5", f",{status},,"))
+                cells = self.data("heatmap", "crosses")
+                self.assertEqual(sum(int(row["failed"]) for row in cells if row["run_mode"] == "train"), crosses)
+                self.assertEqual(sum(int(row["failed"]) for row in cells if row["run_mode"] == "infer"), 0)
+                self.assertEqual("a cross: all failed" in self.picture("heatmap", "crosses"), crosses == 1)
+        self.assertNotIn("run_mode", self.data("heatmap", "crosses", "--only", "mode=train")[0])
+
     def test_heatmap_bins_many_numbers(self):
         rows = "".join(f"n{n},fc,1,{n},1,infer,1,ok,1000,{n},1\n" for n in range(1, 41))
         self.tables("many", GRID_RESULTS.splitlines(keepends=True)[0] + rows)
@@ -476,7 +496,7 @@ class Data(Case):
 
     def test_heatmap_says(self):
         picture = self.picture("heatmap", "grid")
-        for text in ("share of the measured peak in grid", "share of the measured peak (%)", "nodes", "batch", "fc", "rnn", "512"):
+        for text in ("share of the measured peak in grid", "share of the measured peak (%)", "nodes", "batch", "fc, mode=infer", "fc, mode=train", "rnn, mode=infer", "512"):
             self.assertTrue(f">{text}<" in picture, text)
         self.assertTrue("A cell is the geometric mean of its models, 5 in all; a cross: all failed, a small one: some did, 2 in all"
                         in picture)
@@ -932,7 +952,7 @@ class Data(Case):
         self.assertEqual(cells[("grid", "1", "8")], ("4", "0"))
         self.assertEqual(cells[("other", "1", "8")], ("8", "1"))
         picture = self.picture("heatmap", "grid", "other", "--only", "family=fc", "--x", "batch", "--y", "nodes")
-        for text in ("share of the measured peak in grid and other", "results=grid", "results=other"):
+        for text in ("share of the measured peak in grid and other", "results=grid, mode=infer", "results=other, mode=train"):
             self.assertTrue(f">{text}<" in picture, text)
         self.assertEqual({(row["batch"], row["nodes"]): (row["ratio"], row["models"]) for row in rows if row["ratio"]},
                          {("1", "8"): ("1", "1"), ("1", "64"): ("1", "1"), ("16", "512"): ("1", "1")})
