@@ -260,7 +260,7 @@ static void list_dots(struct picture *p) {
     if (crossed)
         pdnn_entries_add(&p->in->legend, pdnn_plot_doubt, pdnn_plot_cross);
     if (hollow)
-        pdnn_entries_add(&p->in->legend, "white: not in the tables", pdnn_no_mark);
+        pdnn_entries_add(&p->in->legend, "hollow: not in the tables", pdnn_no_mark);
 }
 
 /* Boxes are named by their keys, sets by their family. */

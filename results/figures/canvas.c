@@ -13,7 +13,7 @@ struct pdnn_pen pdnn_pen_fill(int ink) {
 
 int pdnn_ink_on(int ink) {
     const double luma = 0.299 * (ink >> 16) + 0.587 * (ink >> 8 & 0xff) + 0.114 * (ink & 0xff);
-    return luma < 140 ? PDNN_INK_WHITE : PDNN_INK_TEXT;
+    return luma < 140 ? PDNN_INK_WHITE : PDNN_INK_DARK;
 }
 
 bool pdnn_mark_is_same(const struct pdnn_mark *a, const struct pdnn_mark *b) {

@@ -16,6 +16,7 @@ enum {
     PDNN_NO_INK = -1,
     PDNN_INK_WHITE = 0xffffff,
     PDNN_INK_TEXT = 0x222222,
+    PDNN_INK_DARK = 0x1a1a1a, /* of a text on a light color, which stays light on a dark page */
     PDNN_INK_SOFT = 0x444444, /* frames, and what is said in passing */
     PDNN_INK_LINE = 0x555555, /* lines that data are compared with */
     PDNN_INK_BAND = 0xd6dbe2, /* what such a line ranges over */

@@ -320,7 +320,7 @@ static void draw_caption(struct picture *p) {
         pdnn_str_printf(&caption, "; a cross: all failed, a small one: some did, %zu in all", p->grid.failed);
     if (p->grid.predicted)
         pdnn_str_printf(&caption, "; ~: some are predicted, %zu in all", p->grid.predicted);
-    pdnn_str_printf(&caption, "; white: no model ended ok%s",
+    pdnn_str_printf(&caption, "; empty: no model ended ok%s",
                     p->grid.n_ratios ? ", of a ratio: no pair; a ratio is the geometric mean of its pairs"
                                      : "");
     pdnn_gaps_find(&p->in->selection, &gaps);

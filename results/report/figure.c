@@ -4,6 +4,7 @@
 #include "results/figures/caption.h"
 #include "results/figures/picture.h"
 #include "results/report/page.h"
+#include "results/table/number.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -54,10 +55,10 @@ static size_t find_row(const struct pdnn_selection *all, size_t source, const ch
     return SIZE_MAX;
 }
 
-/* The page's row of each point of a picture, which are the last rows of its table: `data-first` is where they
- * begin there, `data-models` their rows here. Nothing if a point is not one of the page's rows. */
-static void put_rows(struct pdnn_str *out, const struct pdnn_report_page *page,
-                     const struct pdnn_picture *picture) {
+/* The page's row of each point of a chart, which are the last rows of its table: `data-first` is where they
+ * begin there, `data-models` their rows here. False if a point is not one of the page's rows. */
+static bool put_models(struct pdnn_str *out, const struct pdnn_report_page *page,
+                       const struct pdnn_picture *picture) {
     const struct pdnn_table *data = &picture->data;
     const size_t n = picture->chart.n_points, first = data->n_rows - n, with_id = pdnn_table_find(data, "id");
     const size_t id = with_id != SIZE_MAX ? with_id : pdnn_table_find(data, "name");
@@ -73,6 +74,45 @@ static void put_rows(struct pdnn_str *out, const struct pdnn_report_page *page,
         pdnn_str_append(out, "\"", 1);
     }
     free(rows);
+    return n && found == n;
+}
+
+/* The least row of the table that has a point; SIZE_MAX: none has. */
+static size_t first_point(const struct pdnn_canvas *canvas) {
+    size_t first = SIZE_MAX;
+    for (size_t i = 0; i < canvas->n_items; i++)
+        for (size_t k = 0; canvas->item[i].row && k < canvas->item[i].count; k++)
+            first = canvas->item[i].row[k] < first ? canvas->item[i].row[k] : first;
+    return first;
+}
+
+/* What the table has of each other point, as JSON: `data-texts` is a list of "name: value" a row. */
+static void put_texts(struct pdnn_str *out, const struct pdnn_picture *picture) {
+    const struct pdnn_table *data = &picture->data;
+    const size_t first = first_point(&picture->canvas);
+    struct pdnn_str all = {0}, text = {0};
+    for (size_t row = first; row < data->n_rows; row++) {
+        pdnn_str_append(&all, row > first ? ",[" : "[", row > first ? 2 : 1);
+        for (size_t c = 0, cells = 0; c < data->n_columns; c++) {
+            if (pdnn_table_is_empty(data, row, c))
+                continue;
+            pdnn_str_clear(&text);
+            pdnn_str_printf(&text, "%s: ", data->column[c].def.name);
+            if (data->column[c].def.kind == PDNN_KIND_TEXT)
+                pdnn_str_printf(&text, "%s", pdnn_table_text(data, row, c));
+            else
+                pdnn_number_format(&text, pdnn_table_number(data, row, c), 4);
+            pdnn_str_append(&all, ",", cells++ ? 1 : 0);
+            pdnn_html_json_text(&all, text.text);
+        }
+        pdnn_str_append(&all, "]", 1);
+    }
+    if (first != SIZE_MAX) {
+        pdnn_str_printf(out, " data-first=\"%zu\"", first);
+        pdnn_html_put(out, " data-texts=\"[%s]\"", pdnn_str_text(&all));
+    }
+    pdnn_str_finish(&all);
+    pdnn_str_finish(&text);
 }
 
 /* "share of the measured peak (%): highest 87.9 at batch=64; lowest 5.48 at batch=1": of the column that is
@@ -136,8 +176,8 @@ void pdnn_report_put_figure(const struct pdnn_report_page *page, const char *kin
     if (drawn)
         put_extremes(out, &picture, request.value);
     pdnn_str_printf(out, "<figure class=\"%s\" tabindex=\"0\"", kind);
-    if (drawn)
-        put_rows(out, page, &picture);
+    if (drawn && !put_models(out, page, &picture))
+        put_texts(out, &picture);
     pdnn_str_printf(out, ">\n");
     if (drawn)
         pdnn_canvas_svg(&picture.canvas, picture.scale, out);

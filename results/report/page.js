@@ -136,14 +136,32 @@ const point = (row, x, y) => {
     if (spot) Object.assign(ring.style, { left: spot.x * scale + "px", top: spot.y * scale + "px" });
   }
   document.querySelectorAll("tr.chosen").forEach(tr => tr.classList.remove("chosen"));
-  tip.hidden = row < 0;
-  if (row < 0) return;
+  if (row < 0) return say("");
   const tr = document.querySelector('tr[data-row="' + row + '"]');
   if (tr) tr.classList.add("chosen");
-  tip.textContent = describe(row);
+  say(describe(row), x, y);
+};
+const say = (text, x, y) => {
+  tip.hidden = !text;
+  if (!text) return;
+  tip.textContent = text;
   tip.style.left = Math.max(4, Math.min(x + 14, innerWidth - tip.offsetWidth - 8)) + "px";
   tip.style.top = (y + 18 + tip.offsetHeight > innerHeight ? Math.max(4, y - tip.offsetHeight - 12) : y + 18) + "px";
 };
+// Points that are no models of this page say what the picture's table has of them.
+for (const figure of document.querySelectorAll("figure[data-texts]")) {
+  const texts = JSON.parse(figure.dataset.texts), svg = figure.querySelector("svg");
+  const spots = [...svg.querySelectorAll("path[data-rows]")].flatMap(path => {
+    const numbers = path.getAttribute("d").match(/-?[\d.]+/g).map(Number);
+    return ranges(path.dataset.rows).map((row, k) => ({ text: texts[row - figure.dataset.first].join("\n"), x: numbers[2 * k], y: numbers[2 * k + 1] }));
+  });
+  svg.addEventListener("pointermove", event => {
+    const p = place({ svg }, event), away = spot => (spot.x - p.x) ** 2 + (spot.y - p.y) ** 2;
+    const best = spots.reduce((least, spot) => away(spot) < away(least) ? spot : least);
+    say(away(best) < 200 ? best.text : "", event.clientX, event.clientY);
+  });
+  svg.addEventListener("pointerleave", () => say(""));
+}
 // Dragging over the roofline keeps what lies inside: the ranges of its points.
 const brush = el("div", { id: "brush", hidden: true });
 for (const figure of figures) {

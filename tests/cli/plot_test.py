@@ -1007,7 +1007,7 @@ class Data(Case):
         self.assertEqual(presets["resnet50"], ("measured", "25557032"))
         self.assertEqual(presets["resnet18"], ("preset", "11689512"))
         picture = self.picture("span", "box")
-        self.assertTrue(">white: not in the tables<" in picture)
+        self.assertTrue(">hollow: not in the tables<" in picture)
         inks = dict(re.findall(r'data-rows="(\d+)" marker-end="url\(#mark-\d-600-(\w+)-', picture))
         self.assertEqual({at for at, ink in inks.items() if ink == "ffffff"}, {str(at) for at, row in enumerate(rows) if row["kind"] == "preset"})
         self.assertFalse('stroke-width="3"' in picture)  # the bar of a box's median

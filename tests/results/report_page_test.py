@@ -287,6 +287,45 @@ class Page(unittest.TestCase):
         self.screenshot("phone")
         self.browser.chromium("Emulation.clearDeviceMetricsOverride")
 
+    def test_pictures_follow_the_dark_page(self):
+        """Their paper and inks are the page's, and what stands on colors keeps its own."""
+        color = "const e = document.querySelector(arguments[0]); return getComputedStyle(e)[arguments[1]]"
+        paper, ink = ("figure.roofline svg > path[fill='#ffffff']", "fill"), ("figure.roofline svg > text:not([fill])", "fill")
+        self.browser.run("document.documentElement.dataset.theme = 'light'")
+        self.assertEqual((self.browser.run(color, *paper), self.browser.run(color, *ink)), ("rgb(255, 255, 255)", "rgb(26, 26, 26)"))
+        on_colors = self.browser.run(color, "figure.heatmap svg > text[fill='#ffffff']", "fill")
+        self.browser.run("document.documentElement.dataset.theme = 'dark'")
+        self.assertEqual((self.browser.run(color, *paper), self.browser.run(color, *ink)), ("rgb(22, 22, 22)", "rgb(232, 232, 230)"))
+        self.assertEqual(self.browser.run(color, "figure.heatmap svg > text[fill='#ffffff']", "fill"), on_colors)
+        self.assertEqual(self.browser.run(color, "figure.roofline svg > path[stroke='#555555']", "stroke"), "rgb(176, 176, 172)")
+        self.assertEqual(self.browser.run(color, "figure svg", "userSelect"), "none")
+
+    def tips(self, page):
+        """The kind of each picture with points, and what is said at the first of them."""
+        self.browser.open(f"file://{page}")
+        with_points = "[...document.querySelectorAll('figure')].filter(f => f.querySelector('path[data-rows]'))"
+        for index, kind in enumerate(self.browser.run(f"return {with_points}.map(f => f.className)")):
+            x, y = self.browser.run(
+                f"const path = {with_points}[arguments[0]].querySelector('path[data-rows]:not(.faded)'), svg = path.closest('svg');"
+                "const [x, y] = path.getAttribute('d').match(/-?[\\d.]+/g).map(Number), at = () => new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());"
+                "scrollBy(0, at().y - innerHeight / 2); return [at().x, at().y]", index)
+            self.browser.pointer(move(x, y))
+            yield kind, self.browser.run("const tip = document.getElementById('tip'); return tip.hidden ? '' : tip.textContent")
+
+    def test_every_point_says_what_it_is(self):
+        """A model of the page, or what the picture's table has of it."""
+        for kind, text in self.tips(self.two):
+            self.assertIn("GFLOP/s at ", text, kind)
+        named = os.path.join(self.place.name, "named")
+        os.mkdir(named)
+        with open(os.path.join(named, "results.csv"), "w", encoding="utf-8") as file:
+            file.write("id,family,batch,mode,threads,status,time_ns_median,params,pct_of_peak\n" + "".join(
+                f'"{name},batch={n}",cnn,{n},infer,1,ok,1000,{n},{n * 10}\n' for n in range(1, 5) for name in ("cnn:resnet50", "cnn:resnet101")))
+        page = os.path.join(self.place.name, "named.html")
+        subprocess.run([PARADNN, "report", named, "-o", page], check=True, stdout=subprocess.DEVNULL)
+        said = dict(self.tips(page))
+        self.assertEqual(said["boxes"].splitlines()[:4], ["family: cnn", "kind: measured", "name: resnet50", "instances: 1"])
+
     def test_without_its_script(self):
         self.browser.chromium("Emulation.setScriptExecutionDisabled", value=True)
         self.browser.open(f"file://{self.page}")
