@@ -38,6 +38,7 @@ static void add_host(struct list *list, const struct pdnn_host *host) {
         {"l1d_bytes", "l1d_cores"}, {"l2_bytes", "l2_cores"}, {"l3_bytes", "l3_cores"}};
     add_text(list, "host", host->name, true);
     add_text(list, "cpu", host->cpu, true);
+    add_text(list, "cpu_generation", host->generation, false);
     add_text(list, "isa", host->isa, true);
     add_text(list, "kernel", host->kernel, false)->varies = true;
     add_text(list, "governor", host->governor, false)->varies = true;

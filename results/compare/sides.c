@@ -45,7 +45,7 @@ static void add_facts(struct pdnn_sides *sides, const char *a, const char *b) {
         pdnn_table_add_texts(
             &sides->differing, PDNN_SIDES_RATIO,
             (const char *[]){"environment", key, pdnn_str_text(&fact.one), pdnn_str_text(&fact.other)});
-        sides->by_intent = sides->by_intent || strcmp(key, "cpu") == 0 || strcmp(key, "isa") == 0;
+        sides->by_intent = sides->by_intent || strncmp(key, "cpu", 3) == 0 || strcmp(key, "isa") == 0;
     }
     pdnn_str_finish(&fact.key);
     pdnn_str_finish(&fact.one);

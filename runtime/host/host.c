@@ -159,6 +159,7 @@ static void apply_limits(const struct pdnn_host_source *source, struct pdnn_host
 static void read_names(const struct pdnn_host_source *source, struct pdnn_host *host) {
     struct utsname system;
     pdnn_hostfiles_cpu(source->root, host->cpu, host->isa);
+    pdnn_hostfiles_generation(source->root, host->generation);
     if (!source->root[0])
         pdnn_hostfiles_hwcaps(host->isa);
     pdnn_hostfiles_governor(source->root, host->core_pu[0], host->governor);

@@ -10,8 +10,9 @@
 enum { PDNN_HOST_CORES_MAX = 1024, PDNN_CACHE_LEVELS = 3 };
 
 struct pdnn_host {
-    char name[PDNN_HOST_TEXT]; /* hostname */
-    char cpu[PDNN_HOST_TEXT];  /* model name */
+    char name[PDNN_HOST_TEXT];       /* hostname */
+    char cpu[PDNN_HOST_TEXT];        /* model name */
+    char generation[PDNN_HOST_TEXT]; /* of the processor, by numbers; "" if unknown */
     char isa[PDNN_HOST_TEXT]; /* the flags that matter: "avx2 fma", "avx512f avx512_vnni amx_bf16", "asimd sve
                                  sve_256" */
     char kernel[PDNN_HOST_TEXT];   /* "Linux 6.1.0" */

@@ -150,6 +150,20 @@ void pdnn_hostfiles_cpu(const char *root, char model[PDNN_HOST_TEXT], char isa[P
     free(text);
 }
 
+void pdnn_hostfiles_generation(const char *root, char generation[PDNN_HOST_TEXT]) {
+    static const char *const keys[] = {"vendor_id", "cpu family", "model"};
+    const char *field[3];
+    size_t length[3], found = 0;
+    char *text = pdnn_hostfiles_read(root, "/proc/cpuinfo");
+    generation[0] = 0;
+    while (text && found < 3 && find_field(text, keys[found], &field[found], &length[found]))
+        found++;
+    if (found == 3)
+        snprintf(generation, PDNN_HOST_TEXT, "%.*s family %.*s model %.*s", (int)length[0], field[0],
+                 (int)length[1], field[1], (int)length[2], field[2]);
+    free(text);
+}
+
 #if defined(__aarch64__)
 
 static const struct {

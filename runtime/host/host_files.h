@@ -20,6 +20,10 @@ bool pdnn_hostfiles_entry(const char *text, const char *key, uint64_t *number);
 /* Model name and relevant instruction sets from /proc/cpuinfo. Arm's has a number for the model. */
 void pdnn_hostfiles_cpu(const char *root, char model[PDNN_HOST_TEXT], char isa[PDNN_HOST_TEXT]);
 
+/* "AuthenticAMD family 25 model 1", which tells generations apart where virtual machines have one name for
+ * all; "" where /proc/cpuinfo does not say. */
+void pdnn_hostfiles_generation(const char *root, char generation[PDNN_HOST_TEXT]);
+
 /* On Arm: what the kernel tells this process about its processor (hwcaps), in the words of /proc/cpuinfo, and
  * "sve_256", "sve_512" if SVE's vectors have at least so many bits. /proc/cpuinfo itself describes another
  * processor where this one is emulated. Elsewhere: leaves isa alone. */

@@ -290,6 +290,7 @@ class Sides(Tables):
     """What differs besides times, and what the roofs explain of the ratios."""
 
     ENVIRONMENT = {"written_utc": '"now"', "host": '"one" # identity', "cpu": '"AMD EPYC" # identity', "isa": '"avx2" # identity',
+                   "cpu_generation": '"AuthenticAMD family 25 model 1"',
                    "kernel": '"Linux 6.1"', "openblas_coretype": '"" # identity', "library_variables": '""', "memory_bytes": "1000"}
     ROWS = [["net/1", "net", "infer", "ok", 4000, 3900, 4100], ["net/2", "net", "infer", "ok", 1000, 900, 1100]]
     MEASURED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "results", "examples", "zen3-2-cores")
@@ -304,6 +305,8 @@ class Sides(Tables):
         self.environment(a)
         cases = (({}, []), ({"written_utc": '"then"', "memory_bytes": "2000"}, []), ({"kernel": None}, []),  # not said is not another one
                  ({"kernel": '"Linux 6.2"'}, [("kernel", "Linux 6.1", "Linux 6.2")]),
+                 ({"cpu_generation": '"AuthenticAMD family 26 model 2"'},
+                  [("cpu_generation", "AuthenticAMD family 25 model 1", "AuthenticAMD family 26 model 2")]),
                  ({"openblas_coretype": '"Zen" # identity', "library_variables": '"OPENBLAS_CORETYPE=Zen"'}, [("openblas_coretype", "", "Zen")]),
                  # What was ignored is in the text of all variables only.
                  ({"library_variables": '"OPENBLAS_CORETYPE=Nonsense"'}, []),
@@ -327,8 +330,8 @@ class Sides(Tables):
     def test_implementations_lead_where_nothing_else_differs(self):
         """Another instruction set has other implementations by definition."""
         header = OP_HEADER + ["implementation"]
-        for isa, leads in (('"avx2" # identity', True), ('"avx512" # identity', False)):
-            for name, facts, code in (("a", {}, "jit:avx2"), ("b", {"isa": isa}, "gemm")):
+        for other, leads in (({}, True), ({"isa": '"avx512" # identity'}, False), ({"cpu_generation": '"AuthenticAMD family 26 model 2"'}, False)):
+            for name, facts, code in (("a", {}, "jit:avx2"), ("b", other, "gemm")):
                 directory = self.results(name, self.ROWS)
                 self.environment(directory, **facts)
                 self.table(name, "ops.csv", header, [[row[0], "dense", "dense", "forward", "L1", 1, 900, "", code] for row in self.ROWS])

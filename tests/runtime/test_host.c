@@ -237,6 +237,27 @@ static void test_hostfiles_cpu_models(void **state) {
     }
 }
 
+static void test_hostfiles_generation(void **state) {
+    static const struct {
+        const char *text, *generation;
+    } rows[] = {
+        {"processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 1\nmodel name\t: AMD EPYC\n\n"
+         "processor\t: 1\nmodel\t\t: 2\n",
+         "AuthenticAMD family 25 model 1"},
+        {"vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel name\t: AMD EPYC\n", ""},
+        {"CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n", ""},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char generation[PDNN_HOST_TEXT] = "before";
+        assert_int_equal(make_root(state), 0);
+        write_file(&(struct file){"/proc/cpuinfo", rows[i].text});
+        pdnn_hostfiles_generation(root, generation);
+        assert_int_equal(remove_root(state), 0);
+        assert_string_equal(generation, rows[i].generation);
+    }
+}
+
 static void test_hostfiles_long_names_are_cut(void **state) {
     (void)state;
     char text[4096] = "model name\t: ", model[PDNN_HOST_TEXT], isa[PDNN_HOST_TEXT];
@@ -628,6 +649,7 @@ int main(void) {
         cmocka_unit_test(test_cgroup_read_trees),
         cmocka_unit_test(test_oom_kills_read_trees),
         cmocka_unit_test(test_hostfiles_cpu_models),
+        cmocka_unit_test(test_hostfiles_generation),
         cmocka_unit_test_setup_teardown(test_hostfiles_long_names_are_cut, make_root, remove_root),
         cmocka_unit_test_setup_teardown(test_hostfiles_memory_entries, make_root, remove_root),
         cmocka_unit_test_setup_teardown(test_hostfiles_governor_and_throttle, make_root, remove_root),
