@@ -316,7 +316,8 @@ static void test_next_repeated_rows(void **state) {
             snprintf(
                 text, sizeof text,
                 "models: [{%s: , rows: {columns: [%s, %s], values: [[2, %s], [1, %s], [2, %s], [2, %s]]}%s}]",
-                family->name, names[0], family->params[other].name, value, value, value, value, samples[k]);
+                family->name, family->params[batch].name, family->params[other].name, value, value, value,
+                value, samples[k]);
             list_values(text, 2, names, lines, sizeof lines);
             if (strcmp(lines, "2; 1; ") != 0 && (k == 0 || strcmp(lines, "1; 2; ") != 0))
                 fail_msg("%s: %s", text, lines);
