@@ -38,6 +38,7 @@ struct picture {
     struct pdnn_share_matrix matrix; /* columns are bars */
     struct part *part;               /* by row */
     struct pdnn_bars bars;
+    bool by_usual;       /* names say only what is unusual, and the caption the rest */
     bool times_fit;      /* above bars; else they stand upright */
     struct pdnn_scale y; /* per cent */
 };
@@ -220,9 +221,9 @@ static const char *caption_of(struct picture *p) {
                     "A bar is one step of a model by the time of its ops; above it is the time of the "
                     "step%s; residual: time in no op",
                     any ? " (~ extrapolated)" : "");
-    return p->axes.count ? pdnn_plot_caption(&p->in->arena, &text, &p->in->selection, &p->axes,
-                                             "unless stated otherwise")
-                         : pdnn_plot_keep(&p->in->arena, &text);
+    return p->axes.count || p->by_usual ? pdnn_plot_caption(&p->in->arena, &text, &p->in->selection, &p->axes,
+                                                            "unless stated otherwise")
+                                        : pdnn_plot_keep(&p->in->arena, &text);
 }
 
 /* Bars are named by their values of the axes, and sets by what else differs; or bars by the keys that tell
@@ -235,8 +236,12 @@ static const char *name_bars(struct picture *p) {
         struct pdnn_str text = {0};
         if (p->axes.count)
             pdnn_selection_values(selection, at, &p->axes, &text);
+        else if (at != SIZE_MAX && p->by_usual)
+            pdnn_selection_where(selection, at, &p->axes, &text);
         else if (at != SIZE_MAX)
             pdnn_selection_varying(selection, at, &text);
+        if (p->by_usual && at != SIZE_MAX && !text.length)
+            pdnn_str_printf(&text, "the usual values");
         *(b < p->bars.n_bars ? &p->bars.bar[b].text : &title) = pdnn_plot_keep(&p->in->arena, &text);
     }
     for (size_t set = 0; set < p->bars.n_sets; set++) {
@@ -274,6 +279,9 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
         title = name_bars(&p);
         p.bars.upright_most = values_most;
     }
+    p.by_usual = pdnn_bars_are_cut(&p.bars);
+    if (p.by_usual)
+        title = name_bars(&p);
     p.times_fit = pdnn_bars_slot_pixels(&p.bars) >= time_pixels;
     const double bottom = pdnn_bars_put(&p.bars, foot, caption_of(&p), title),
                  above = PDNN_BARS_ABOVE + (p.times_fit ? 0 : upright_time_pixels);

@@ -78,6 +78,25 @@ class Bars(Case):
         for name in names:
             self.assertRegex(name, r"^block=(residual|bottleneck), blocks=[\d-]+, shortcut=(projection|identity), mode=(infer|train)(, fuse=(none|post-ops))$")
 
+    def test_names_too_long_say_what_is_unusual(self):
+        """Of nine keys, each of which one bar changes: the caption has the others."""
+        keys = [f"a_rather_long_key_{k}" for k in range(9)]
+        path = os.path.join(self.directory, "unusual")
+        os.mkdir(path)
+        with open(os.path.join(path, "results.csv"), "w", encoding="utf-8") as results, open(os.path.join(path, "ops.csv"), "w", encoding="utf-8") as ops:
+            results.write(f"id,family,{','.join(keys)},threads,status,time_ns_median\n")
+            ops.write(hard_tables.OPS_HEADER)
+            for n in range(10):
+                results.write(f"m{n},fc,{','.join('2' if k == n else '1' for k in range(9))},1,ok,1000\n")
+                ops.write(f"m{n},0,l,dense,linear gemm,forward,x,1,1,1,1,900,1,1,compute,50\n")
+        done = subprocess.run([PARADNN, "plot", "breakdown", path, "--format", "svg", "-o", "/dev/stdout"], capture_output=True, text=True, check=True)
+        picture = drawn.Picture(done.stdout)
+        self.check_texts(picture)
+        texts = " ".join(text.name for text in picture.texts)
+        self.assertEqual([text.name for text in picture.texts if text.name.endswith("..")], [])
+        for name in ("the usual values", *(f"{key}=2" for key in keys), f"{keys[0]}=1", "unless stated otherwise"):
+            self.assertIn(name, texts)
+
     def test_a_width_is_kept(self):
         """Bars get narrower, down to what their names need; then the least width is said."""
         for table, width, count in (("bars8", "85mm", 8), ("bars24", "120mm", 24), ("bars60", "200mm", 60)):
