@@ -94,7 +94,9 @@ class Infeed(unittest.TestCase):
                                    *sets(*SHORT, f"measure.rounds={visits}"), *typed],
                                   capture_output=True, text=True, cwd=os.path.join(self.room, here), env=ENVIRONMENT)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual([(row["status"], row["rounds"]) for row in self.table()], [("ok", str(visits))])
+            (row,) = self.table()
+            self.assertEqual(row["status"], "ok")
+            self.assertGreaterEqual(int(row["rounds"]), visits)  # more where the machine is noisy
         self.refuses("dataset: specs/rows: No such file", spec="specs/b.yaml", output="new")
 
     def test_refuses_before_anything_runs(self):
