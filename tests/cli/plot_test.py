@@ -235,7 +235,8 @@ class Data(Case):
     def test_pictures_of_the_documents(self):
         """Those of the shipped example are what the program draws of it today."""
         zen5, zen3 = (os.path.join(EXAMPLES, name) for name in ("zen5-2-cores", "zen3-2-cores"))
-        for name, *arguments in (("roofline", zen5), ("heatmap", zen5), ("ops", zen5), ("op_speedup", zen3, zen5),
+        xeon = os.path.join(EXAMPLES, "xeon-2-cores")
+        for name, *arguments in (("roofline", xeon), ("heatmap", zen5), ("ops", zen5), ("op_speedup", zen3, zen5),
                                  ("projection", zen5, "--compute", "2", "--bandwidth", "1.5")):
             with open(os.path.join(EXAMPLES, os.pardir, os.pardir, "doc", name + ".svg"), encoding="utf-8") as file:
                 self.assertEqual(self.plot(name, *arguments, "--format", "svg", "-o", "/dev/stdout").stdout,
