@@ -55,9 +55,13 @@ bool pdnn_onednn_ignores(const char *name, const char *value) {
     int capacity;
     if (strcmp(known, "CPU_ISA_HINTS") == 0)
         return dnnl_get_cpu_isa_hints() == dnnl_cpu_isa_prefer_ymm ? !is_ymm : !is_plain;
-    if (strcmp(known, "DEFAULT_FPMATH_MODE") == 0)
-        return dnnl_get_default_fpmath_mode(&mode) != dnnl_success ||
-               strcasecmp(dnnl_fpmath_mode2str(mode) + strlen("fpmath_mode_"), value) != 0;
+    if (strcmp(known, "DEFAULT_FPMATH_MODE") == 0) {
+        if (dnnl_get_default_fpmath_mode(&mode) != dnnl_success)
+            return true;
+        /* Generation 2 says fpmath_mode_bf16, 3 says bf16. */
+        const char *text = dnnl_fpmath_mode2str(mode), *last = strrchr(text, '_');
+        return strcasecmp(last ? last + 1 : text, value) != 0;
+    }
     return strcmp(known, "PRIMITIVE_CACHE_CAPACITY") == 0 &&
            (dnnl_get_primitive_cache_capacity(&capacity) != dnnl_success || capacity != atoi(value));
 }
