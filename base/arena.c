@@ -67,7 +67,7 @@ static struct pdnn_arena_block *advance(struct pdnn_arena *arena, size_t size) {
     return block;
 }
 
-void *pdnn_arena_alloc(struct pdnn_arena *arena, size_t count, size_t size) {
+void *pdnn_arena_room(struct pdnn_arena *arena, size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - _Alignof(max_align_t))
         pdnn_memory_none(SIZE_MAX);
@@ -77,14 +77,18 @@ void *pdnn_arena_alloc(struct pdnn_arena *arena, size_t count, size_t size) {
         block = advance(arena, bytes);
     char *at = (char *)block->data + block->used;
     block->used += bytes;
-    return memset(at, 0, bytes);
+    return at;
 }
 
-void *pdnn_arena_grow(struct pdnn_arena *arena, void *items, size_t *room, size_t count, size_t size) {
-    if (count < *room)
-        return items;
+void *pdnn_arena_alloc(struct pdnn_arena *arena, size_t count, size_t size) {
+    void *items = pdnn_arena_room(arena, count, size);
+    return memset(items, 0, count * size);
+}
+
+void *pdnn_arena_enlarge(struct pdnn_arena *arena, const void *items, size_t *room, size_t count,
+                         size_t size) {
     *room = *room ? 2 * *room : 64;
-    void *larger = pdnn_arena_alloc(arena, *room, size);
+    void *larger = pdnn_arena_room(arena, *room, size);
     return count ? memcpy(larger, items, count * size) : larger;
 }
 

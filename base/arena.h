@@ -28,9 +28,18 @@ size_t pdnn_arena_used(const struct pdnn_arena *arena);
 /* count * size zeroed bytes aligned for any type. */
 void *pdnn_arena_alloc(struct pdnn_arena *arena, size_t count, size_t size);
 
+/* The same, not zeroed: for what is written before it is read. */
+void *pdnn_arena_room(struct pdnn_arena *arena, size_t count, size_t size);
+
 /* An array of elements of that size with room for one more than count: items itself, or a copy with twice
- * its room. An outgrown array stays in the arena. */
-void *pdnn_arena_grow(struct pdnn_arena *arena, void *items, size_t *room, size_t count, size_t size);
+ * its room. What is beyond count is not zeroed. An outgrown array stays in the arena. */
+void *pdnn_arena_enlarge(struct pdnn_arena *arena, const void *items, size_t *room, size_t count,
+                         size_t size);
+
+static inline void *pdnn_arena_grow(struct pdnn_arena *arena, void *items, size_t *room, size_t count,
+                                    size_t size) {
+    return count < *room ? items : pdnn_arena_enlarge(arena, items, room, count, size);
+}
 
 /* A copy of the text in the arena. */
 char *pdnn_arena_strdup(struct pdnn_arena *arena, const char *text);

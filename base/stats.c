@@ -107,6 +107,21 @@ double pdnn_student_tails(double t, double degrees) {
     return isnan(t) ? t : incomplete_beta(degrees / sum, t * t / sum, degrees / 2, 0.5);
 }
 
+/* Where the tails fall from 1 to 0. */
+double pdnn_student_quantile(double alpha, double degrees) {
+    double low = 0, high = 1;
+    while (pdnn_student_tails(high, degrees) > alpha)
+        high *= 2;
+    while (high - low > 1e-10 * high) {
+        double middle = (low + high) / 2;
+        if (pdnn_student_tails(middle, degrees) > alpha)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (low + high) / 2;
+}
+
 /* Abramowitz and Stegun, 26.6.2. */
 double pdnn_f_tail(double f, double above, double below) {
     if (isnan(f) || f == INFINITY)
@@ -236,4 +251,48 @@ struct pdnn_interval pdnn_visits_interval(const double *medians, size_t count, s
     interval.high = interval.center * exp(half);
     interval.degrees = degrees;
     return interval;
+}
+
+struct pdnn_interval pdnn_pairs_interval(double *logs, size_t count, double alpha) {
+    enum { TRIMMED = 5 };
+    const size_t cut = count / TRIMMED, kept = count - 2 * cut;
+    struct pdnn_interval interval = {.low = -INFINITY, .high = INFINITY};
+    double mean = 0, squares = 0;
+    if (!count)
+        return interval;
+    pdnn_sort(logs, count);
+    for (size_t i = cut; i < count - cut; i++)
+        interval.center += logs[i] / (double)kept;
+    if (kept < 2)
+        return interval;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < count; i++) {
+            const double inner = logs[i < cut ? cut : i >= count - cut ? count - cut - 1 : i];
+            mean += pass ? 0 : inner / (double)count;
+            squares += pass ? (inner - mean) * (inner - mean) : 0;
+        }
+    interval.degrees = (double)(kept - 1);
+    const double half =
+        pdnn_student_quantile(alpha, interval.degrees) * sqrt(squares / ((double)kept * interval.degrees));
+    interval.low = interval.center - half;
+    interval.high = interval.center + half;
+    return interval;
+}
+
+const size_t pdnn_looks[PDNN_LOOKS] = {8, 12, 16, 24, 32, 48, 64, 96, 128};
+
+enum pdnn_paired pdnn_pairs_judge(const double *logs, size_t count, size_t comparisons, double precision,
+                                  double *scratch) {
+    for (int look = 0; look < PDNN_LOOKS && pdnn_looks[look] <= count; look++) {
+        for (size_t i = 0; i < pdnn_looks[look]; i++)
+            scratch[i] = logs[i];
+        const struct pdnn_interval sure =
+            pdnn_pairs_interval(scratch, pdnn_looks[look], PDNN_LOOK_ALPHA / (double)comparisons);
+        if (sure.low > 0 || sure.high < 0)
+            return sure.low > 0 ? PDNN_PAIRED_SLOWER : PDNN_PAIRED_FASTER;
+        const struct pdnn_interval own = pdnn_pairs_interval(scratch, pdnn_looks[look], PDNN_LOOK_ALPHA);
+        if (own.low > -log1p(precision) && own.high < log1p(precision))
+            return PDNN_PAIRED_ALIKE;
+    }
+    return PDNN_PAIRED_UNDECIDED;
 }

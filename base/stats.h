@@ -30,6 +30,9 @@ double pdnn_student_t95(double degrees);
  */
 double pdnn_student_tails(double t, double degrees);
 
+/* The distance from 0 beyond which Student's t is with probability alpha, in (0, 1); degrees > 0. */
+double pdnn_student_quantile(double alpha, double degrees);
+
 /* Probability that a ratio of two variances with these degrees of freedom (> 0) is above f >= 0 although the
  * true variances are equal: Fisher's F. NaN for NaN. */
 double pdnn_f_tail(double f, double above, double below);
@@ -73,5 +76,33 @@ struct pdnn_interval pdnn_visits_interval(const double *medians, size_t count, s
 
 /* Variance of that shift in terms of the variance of a visit, from A/A runs (doc/performance.md). */
 #define PDNN_RUN_SHARE 0.5
+
+/* The location of the logarithms of ratios, one of each pair, which it sorts: center is their mean without
+ * the lowest and the highest fifth, which other programs and moved processors make, and low and high are its
+ * interval at level 1 - alpha, by the variance of the Winsorized sample and Student's t (Yuen, Biometrika 61,
+ * 1974). Without degrees of freedom, from fewer than two that are kept, low and high are -inf and inf. */
+struct pdnn_interval pdnn_pairs_interval(double *logs, size_t count, double alpha);
+
+/* How many pairs there are when a comparison is looked at. The looks share PDNN_LOOKS_ALPHA equally: each
+ * decides at PDNN_LOOK_ALPHA (Bonferroni's inequality), so that all of them together are wrong that often. */
+enum { PDNN_LOOKS = 9 };
+#define PDNN_LOOKS_ALPHA 0.01
+#define PDNN_LOOK_ALPHA  (PDNN_LOOKS_ALPHA / PDNN_LOOKS)
+extern const size_t pdnn_looks[PDNN_LOOKS];
+
+enum pdnn_paired {
+    PDNN_PAIRED_UNDECIDED,
+    PDNN_PAIRED_SLOWER,
+    PDNN_PAIRED_FASTER,
+    PDNN_PAIRED_ALIKE,
+    PDNN_PAIRED_COUNT
+};
+
+/* What the first look that decides says of logarithms of B's times over A's, in the order measured: slower or
+ * faster if the interval at the look's alpha over the number of comparisons excludes 0, so that a sweep of
+ * that many is wrong once in a hundred; alike if the interval at the look's alpha lies within +-precision.
+ * scratch holds count values. */
+enum pdnn_paired pdnn_pairs_judge(const double *logs, size_t count, size_t comparisons, double precision,
+                                  double *scratch);
 
 #endif

@@ -171,20 +171,26 @@ const char *pdnn_nearest_word(const char *word, const char *const *words, size_t
     return nearest;
 }
 
+enum { LETTERS_MIN = 3 };
+
+/* Whether one of the two begins with the other. */
+static bool is_related(const char *word, const char *other) {
+    char letters[WORD_MAX + 1], others[WORD_MAX + 1];
+    size_t common = least(take_letters(others, other), take_letters(letters, word));
+    return common >= LETTERS_MIN && memcmp(others, letters, common) == 0;
+}
+
 /* The words that `word` abbreviates or extends, each once, as many as fit: "'xa', 'xb' or 'xc'". */
 static size_t list_related(char buffer[PDNN_SUGGESTION_TEXT], const char *word, const char *const *words,
                            size_t count) {
-    enum { LETTERS_MIN = 3, LISTED_MAX = 5, MARKS = sizeof ", did you mean ''  or ?" };
+    enum { LISTED_MAX = 5, MARKS = sizeof ", did you mean ''  or ?" };
     const char *listed[LISTED_MAX];
-    char letters[WORD_MAX + 1], others[WORD_MAX + 1];
-    size_t n_listed = 0, length = take_letters(letters, word), room = PDNN_SUGGESTION_TEXT - MARKS;
-    for (size_t i = 0; length >= LETTERS_MIN && i < count; i++) {
+    size_t n_listed = 0, room = PDNN_SUGGESTION_TEXT - MARKS;
+    for (size_t i = 0; i < count; i++) {
         size_t known = 0;
         while (known < n_listed && strcmp(listed[known], words[i]) != 0)
             known++;
-        size_t common = least(take_letters(others, words[i]), length);
-        bool is_new = known == n_listed && n_listed < LISTED_MAX && common >= LETTERS_MIN &&
-                      memcmp(others, letters, common) == 0;
+        bool is_new = known == n_listed && n_listed < LISTED_MAX && is_related(word, words[i]);
         if (!is_new || strlen(words[i]) + 4 > room)
             continue;
         room -= strlen(words[i]) + 4;
@@ -200,120 +206,13 @@ static size_t list_related(char buffer[PDNN_SUGGESTION_TEXT], const char *word, 
     return n_listed;
 }
 
-/* What other tools call the things that this program has words for. A word may stand for several of ours, of
- * which a model has one. */
-static const struct {
-    const char *ours, *theirs;
-} synonyms[] = {
-    {"layers", "num_layers"},
-    {"layers", "n_layers"},
-    {"layers", "n_layer"},
-    {"layers", "num_hidden_layers"},
-    {"layers", "depth"},
-    {"length", "seq_len"},
-    {"length", "seq_length"},
-    {"length", "sequence_length"},
-    {"length", "max_length"},
-    {"length", "max_seq_len"},
-    {"length", "timesteps"},
-    {"positions", "n_ctx"},
-    {"positions", "n_positions"},
-    {"positions", "max_position_embeddings"},
-    {"vocabulary", "vocab_size"},
-    {"vocabulary", "n_vocab"},
-    {"vocabulary", "vocab"},
-    {"heads", "n_head"},
-    {"heads", "n_heads"},
-    {"heads", "num_heads"},
-    {"heads", "num_attention_heads"},
-    {"hidden", "hidden_size"},
-    {"nodes", "hidden_size"},
-    {"hidden", "hidden_dim"},
-    {"nodes", "hidden_dim"},
-    {"hidden", "d_model"},
-    {"hidden", "n_embd"},
-    {"nodes", "units"},
-    {"hidden", "units"},
-    {"nodes", "neurons"},
-    {"nodes", "width"},
-    {"filters", "width"},
-    {"embedding", "embedding_size"},
-    {"embedding", "embedding_dim"},
-    {"ffn", "intermediate_size"},
-    {"ffn", "dim_feedforward"},
-    {"ffn", "ffn_dim"},
-    {"ffn", "d_ff"},
-    {"ffn", "n_inner"},
-    {"types", "type_vocab_size"},
-    {"predictions", "max_predictions_per_seq"},
-    {"output", "num_classes"},
-    {"output", "n_classes"},
-    {"output", "classes"},
-    {"output", "out_features"},
-    {"output", "output_size"},
-    {"input", "in_features"},
-    {"input", "input_size"},
-    {"image", "input_size"},
-    {"image", "image_size"},
-    {"image", "img_size"},
-    {"image", "resolution"},
-    {"filters", "channels"},
-    {"filters", "num_filters"},
-    {"kernel", "kernel_size"},
-    {"activation", "hidden_act"},
-    {"activation", "activation_function"},
-    {"batch", "batch_size"},
-    {"batch", "minibatch"},
-    {"batch", "bs"},
-    {"dropout", "dropout_rate"},
-    {"threads", "num_threads"},
-    {"threads", "n_threads"},
-    {"threads", "cores"},
-    {"dtype", "precision"},
-    {"dtype", "datatype"},
-    {"f32", "float"},
-    {"f32", "float32"},
-    {"f32", "fp32"},
-    {"f32", "single"},
-    {"f16", "float16"},
-    {"f16", "fp16"},
-    {"f16", "half"},
-    {"bf16", "bfloat16"},
-    {"int8", "i8"},
-    {"int8", "s8"},
-    {"int8", "u8"},
-    {"infer", "inference"},
-    {"infer", "eval"},
-    {"infer", "forward"},
-    {"train", "training"},
-    {"gelu_tanh", "gelu_new"},
-    {"gelu_tanh", "gelu_fast"},
-    {"gelu_tanh", "gelu_pytorch_tanh"},
-    {"rounds", "iterations"},
-    {"rounds", "repetitions"},
-    {"rounds", "repeats"},
-    {"time", "timeout"},
-};
-
-/* The one of the words that somebody calls `word`, as num_layers are `layers`; NULL if there is none. */
-static const char *find_synonym(const char *word, const char *const *words, size_t count) {
-    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
-        if (!pdnn_word_is_same(word, synonyms[i].theirs))
-            continue;
-        for (size_t k = 0; k < count; k++)
-            if (strcmp(words[k], synonyms[i].ours) == 0)
-                return words[k];
-    }
-    return NULL;
-}
-
 const char *pdnn_suggest(char buffer[PDNN_SUGGESTION_TEXT], const char *word, const char *const *words,
                          size_t count) {
-    const char *synonym = find_synonym(word, words, count);
-    const char *nearest = synonym ? synonym : pdnn_nearest_word(word, words, count);
-    if (synonym || (nearest && edit_distance(word, nearest) <= 1))
-        snprintf(buffer, PDNN_SUGGESTION_TEXT, ", did you mean '%.64s'?", nearest);
-    else if (!list_related(buffer, word, words, count) && nearest)
+    const char *nearest = pdnn_nearest_word(word, words, count);
+    const size_t distance = nearest ? edit_distance(word, nearest) : WORD_MAX;
+    /* Said alone, unless another word begins with it: resnet is near regnet, and means resnet50. */
+    bool is_near = distance <= 1 && (!distance || is_related(word, nearest));
+    if (is_near || (!list_related(buffer, word, words, count) && nearest))
         snprintf(buffer, PDNN_SUGGESTION_TEXT, ", did you mean '%.64s'?", nearest);
     return buffer;
 }

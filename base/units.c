@@ -57,7 +57,8 @@ static enum pdnn_number_kind parse_decimal(const char *text, size_t length, long
     return PDNN_NUMBER_WHOLE;
 }
 
-enum pdnn_number_kind pdnn_parse_whole(const char *text, int64_t *value) {
+/* In units of 10^-digits. */
+static enum pdnn_number_kind parse_scaled(const char *text, long digits_behind, int64_t *value) {
     static const struct {
         const char *unit;
         int64_t factor;
@@ -65,7 +66,7 @@ enum pdnn_number_kind pdnn_parse_whole(const char *text, int64_t *value) {
                  {"G", 1000000000}, {"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}};
     const char *digits = text + (*text == '-' || *text == '+'), *rest = digits + strspn(digits, "0123456789");
     int64_t factor = 0, made;
-    long power = 0;
+    long power = digits_behind;
     static const long most = 100000; /* a power beyond is too large, or of a zero */
     if (rest == digits)
         return PDNN_NUMBER_OTHER;
@@ -75,7 +76,7 @@ enum pdnn_number_kind pdnn_parse_whole(const char *text, int64_t *value) {
         const char *sign = rest + 1, *exponent = sign + (*sign == '-' || *sign == '+');
         rest = exponent + strspn(exponent, "0123456789");
         power = strtol(sign, NULL, 10);
-        power = power > most ? most : power < -most ? -most : power;
+        power = (power > most ? most : power < -most ? -most : power) + digits_behind;
         factor = rest > exponent && !*rest;
     } else {
         for (size_t i = 0; i < sizeof units / sizeof *units; i++)
@@ -87,6 +88,14 @@ enum pdnn_number_kind pdnn_parse_whole(const char *text, int64_t *value) {
     if (kind == PDNN_NUMBER_WHOLE)
         *value = made;
     return kind;
+}
+
+enum pdnn_number_kind pdnn_parse_whole(const char *text, int64_t *value) {
+    return parse_scaled(text, 0, value);
+}
+
+enum pdnn_number_kind pdnn_parse_millionths(const char *text, int64_t *value) {
+    return parse_scaled(text, 6, value);
 }
 
 /* strtod with '.' as the decimal point, whatever the process's locale says. */

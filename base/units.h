@@ -15,6 +15,9 @@ enum pdnn_number_kind { PDNN_NUMBER_WHOLE, PDNN_NUMBER_TOO_LARGE, PDNN_NUMBER_OT
  * other programs do: "64.0", "1E+07". Exact: "1.5e3" is whole, "1.5" is not. */
 enum pdnn_number_kind pdnn_parse_whole(const char *text, int64_t *value);
 
+/* The same in millionths: "0.5" is 500000. Exact: there are at most six digits behind the point. */
+enum pdnn_number_kind pdnn_parse_millionths(const char *text, int64_t *value);
+
 /* A finite decimal number ('.' whatever the locale); false for anything else or trailing text. */
 bool pdnn_parse_double(const char *text, double *value);
 
