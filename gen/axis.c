@@ -1,9 +1,8 @@
 #include "gen/axis.h"
 
-#include "base/units.h"
 #include "gen/language.h"
+#include "models/expression/rational.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,10 +17,11 @@ static const struct pdnn_key_def range_keys[] = {
     {PDNN_KEY("to", pdnn_key_read_node, struct range, to), .values = "a number",
      .help = "the last value, if a step lands on it; none is larger",
      .example = "fc: {nodes: {from: 1, to: 8, plus: 1}}"},
-    {PDNN_KEY("plus", pdnn_key_read_node, struct range, plus), .values = "1 or more",
-     .help = "what each step adds; or times", .example = "fc: {nodes: {from: 200, to: 300, plus: 50}}"},
-    {PDNN_KEY("times", pdnn_key_read_node, struct range, times), .values = "2 or more",
-     .help = "what each step multiplies by; or plus",
+    {PDNN_KEY("plus", pdnn_key_read_node, struct range, plus),
+     .values = "1 or more; of decimal numbers, above 0", .help = "what each step adds; or times",
+     .example = "fc: {nodes: {from: 200, to: 300, plus: 50}}"},
+    {PDNN_KEY("times", pdnn_key_read_node, struct range, times),
+     .values = "2 or more; of decimal numbers, above 1", .help = "what each step multiplies by; or plus",
      .example = "fc: {nodes: {from: 16, to: 1024, times: 4}}"},
 };
 
@@ -33,11 +33,13 @@ static enum pdnn_status read_number(const struct pdnn_param_def *def, const stru
     enum pdnn_status status = pdnn_key_check_scalar(node, def->name, err);
     if (status != PDNN_OK)
         return status;
-    enum pdnn_number_kind kind = pdnn_parse_whole(node->text, value);
+    enum pdnn_number_kind kind = pdnn_param_parse_number(def, node->text, value);
     if (kind != PDNN_NUMBER_WHOLE)
         return pdnn_yaml_fail(node, err, "%s has '%.60s' in a %s, %s", def->name, node->text, where,
-                              kind == PDNN_NUMBER_TOO_LARGE ? "which is too large"
-                                                            : "expected a whole number");
+                              kind == PDNN_NUMBER_TOO_LARGE     ? "which is too large"
+                              : def->type == PDNN_PARAM_DECIMAL ? "expected a number with at most 6 digits "
+                                                                  "behind the point"
+                                                                : "expected a whole number");
     return PDNN_OK;
 }
 
@@ -137,39 +139,65 @@ static enum pdnn_status read_list(const struct pdnn_yaml *node, struct pdnn_aren
 
 static enum pdnn_status read_plus(const struct range *range, int64_t to, struct pdnn_axis *axis,
                                   struct pdnn_err *err) {
+    char text[3][PDNN_PARAM_TEXT];
     enum pdnn_status status = read_number(axis->def, range->plus, "range", &axis->plus, err);
     if (status != PDNN_OK)
         return status;
     if (axis->plus <= 0)
         return pdnn_yaml_fail(range->plus, err,
-                              "%s steps by plus %" PRId64 " and never gets from %" PRId64 " to %" PRId64
-                              ", expected 1 or more",
-                              axis->def->name, axis->plus, axis->from, to);
+                              "%s steps by plus %s and never gets from %s to %s, expected %s",
+                              axis->def->name, pdnn_param_format_number(axis->def, axis->plus, text[0]),
+                              pdnn_param_format_number(axis->def, axis->from, text[1]),
+                              pdnn_param_format_number(axis->def, to, text[2]),
+                              axis->def->type == PDNN_PARAM_DECIMAL ? "more than 0" : "1 or more");
     uint64_t steps = ((uint64_t)to - (uint64_t)axis->from) / (uint64_t)axis->plus;
     if (__builtin_add_overflow(steps, 1, &axis->count))
         return pdnn_yaml_fail(range->plus, err, "%s has more values than can be counted", axis->def->name);
     return PDNN_OK;
 }
 
+/* The factor must be above 1, and the first value above 0. */
+static enum pdnn_status check_times(const struct range *range, int64_t times, int64_t to,
+                                    const struct pdnn_axis *axis, struct pdnn_err *err) {
+    const bool is_decimal = axis->def->type == PDNN_PARAM_DECIMAL;
+    char text[3][PDNN_PARAM_TEXT];
+    if (times > (is_decimal ? PDNN_MILLION : 1) && axis->from > 0)
+        return PDNN_OK;
+    return pdnn_yaml_fail(
+        range->times, err, "%s steps from %s by times %s and never gets to %s, expected times %s from %s",
+        axis->def->name, pdnn_param_format_number(axis->def, axis->from, text[0]),
+        pdnn_param_format_number(axis->def, times, text[1]), pdnn_param_format_number(axis->def, to, text[2]),
+        is_decimal ? "more than 1" : "2 or more", is_decimal ? "more than 0" : "1 or more");
+}
+
+/* Every step is exact: a decimal one that has more than six digits behind the point is refused. */
 static enum pdnn_status read_times(const struct range *range, int64_t to, struct pdnn_arena *arena,
                                    struct pdnn_axis *axis, struct pdnn_err *err) {
-    enum { STEPS_MAX = 63 }; /* doublings that fit int64_t */
+    /* Doublings that fit int64_t. A step by p/q in lowest terms takes a factor q of the first value away. */
+    enum { STEPS_MAX = 63 };
+    const int64_t scale = axis->def->type == PDNN_PARAM_DECIMAL ? PDNN_MILLION : 1;
     int64_t times;
+    char text[PDNN_PARAM_TEXT];
     enum pdnn_status status = read_number(axis->def, range->times, "range", &times, err);
+    if (status == PDNN_OK)
+        status = check_times(range, times, to, axis, err);
     if (status != PDNN_OK)
         return status;
-    if (times < 2 || axis->from < 1)
-        return pdnn_yaml_fail(range->times, err,
-                              "%s steps from %" PRId64 " by times %" PRId64 " and never gets to %" PRId64
-                              ", expected times 2 or more from 1 or more",
-                              axis->def->name, axis->from, times, to);
+    struct pdnn_rational factor, value = pdnn_rational_whole(axis->from);
     struct pdnn_value *values = pdnn_arena_alloc(arena, STEPS_MAX, sizeof *values);
-    for (int64_t value = axis->from; value <= to; value *= times) {
-        values[axis->count++] = pdnn_value_of(value);
-        if (value > to / times)
-            break;
+    pdnn_rational_make(times, scale, &factor);
+    for (bool fits = true; fits && pdnn_rational_is_whole(value) && value.numerator <= to;) {
+        values[axis->count++] = pdnn_value_of(value.numerator);
+        fits = pdnn_rational_multiply(value, factor, &value);
     }
     axis->values = values;
+    const int64_t last = values[axis->count - 1].number;
+    if (scale > 1 && !pdnn_rational_is_whole(value) &&
+        (double)last * pdnn_param_double(axis->def, times) <= (double)to)
+        return pdnn_yaml_fail(
+            range->times, err,
+            "%s steps from %s by times %s to a number with more than 6 digits behind the point",
+            axis->def->name, pdnn_param_format_number(axis->def, last, text), range->times->text);
     return PDNN_OK;
 }
 
@@ -184,6 +212,7 @@ static enum pdnn_status read_range(const struct pdnn_yaml *node, struct pdnn_are
         return status;
     if (!range.from || !range.to || !range.plus == !range.times)
         return pdnn_yaml_fail(node, err, "%s needs a range with from, to and one of plus and times", name);
+    char text[2][PDNN_PARAM_TEXT];
     int64_t to;
     status = read_checked(axis->def, range.from, "range", &axis->from, err);
     if (status == PDNN_OK)
@@ -191,8 +220,9 @@ static enum pdnn_status read_range(const struct pdnn_yaml *node, struct pdnn_are
     if (status != PDNN_OK)
         return status;
     if (axis->from > to)
-        return pdnn_yaml_fail(node, err, "%s has a reversed range, from %" PRId64 " to %" PRId64, name,
-                              axis->from, to);
+        return pdnn_yaml_fail(node, err, "%s has a reversed range, from %s to %s", name,
+                              pdnn_param_format_number(axis->def, axis->from, text[0]),
+                              pdnn_param_format_number(axis->def, to, text[1]));
     return range.plus ? read_plus(&range, to, axis, err) : read_times(&range, to, arena, axis, err);
 }
 

@@ -17,9 +17,9 @@ struct pdnn_axis {
 };
 
 /* Reads a value, a list of values, {from, to, plus} or {from, to, times}. A value is a scalar or, for a
- * LIST, also a list of numbers. A range includes `to` if a step lands on it. Values live in the arena.
- * PDNN_INVALID for an empty list, a reversed range, a step that makes no progress, or
- * a range over words. */
+ * LIST, also a list of numbers. Steps of decimal numbers are exact. A range includes `to` if a step lands on
+ * it. Values live in the arena. PDNN_INVALID for an empty list, a reversed range, a step that makes no
+ * progress, or a range over words. */
 enum pdnn_status pdnn_axis_read(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
                                 struct pdnn_arena *arena, struct pdnn_axis *axis, struct pdnn_err *err);
 

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/units.h"
+#include "models/param.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -37,8 +38,9 @@ const char *pdnn_key_path(const struct pdnn_yaml *value, struct pdnn_arena *aren
 enum pdnn_status pdnn_key_unknown(const struct pdnn_yaml *key, const struct pdnn_key_unknown *unknown,
                                   struct pdnn_err *err) {
     char buffer[PDNN_SUGGESTION_TEXT], all[384] = "";
-    const char *hint =
-        *unknown->place ? unknown->place : pdnn_suggest(buffer, key->text, unknown->words, unknown->n_words);
+    const char *hint = *unknown->place
+                           ? unknown->place
+                           : pdnn_param_suggest(buffer, key->text, unknown->words, unknown->n_words);
     size_t used = 0;
     for (size_t i = 0; i < unknown->n_listed && used < sizeof all; i++)
         used += (size_t)snprintf(all + used, sizeof all - used, "%s%s%s%s", i ? ", " : ", the ",
@@ -154,7 +156,7 @@ static int find_word(const struct pdnn_key_def *key, const struct pdnn_yaml *val
         size_t used = strlen(all);
         snprintf(all + used, sizeof all - used, "%s%s", count ? ", " : "", words[count]);
     }
-    const char *hint = pdnn_suggest(buffer, value->text, words, (size_t)count);
+    const char *hint = pdnn_param_suggest(buffer, value->text, words, (size_t)count);
     pdnn_yaml_fail(value, err, "%s is '%.60s'%s expected one of %s (%s)", key->name, value->text,
                    *hint ? hint : ",", all, key->help);
     return -1;

@@ -1,6 +1,7 @@
 #include "gen/language.h"
 
 #include "base/str.h"
+#include "models/zoo/catalog.h"
 #include "models/instance.h"
 
 #include <stdio.h>
@@ -36,33 +37,36 @@ static bool has_hyper(const struct pdnn_family_def *family, const char *name) {
 /* "fc", "fc and cnn", "gnmt, rnn and transformer": the families with such a hyper-parameter. */
 static size_t list_owners(struct pdnn_str *out, const char *name) {
     size_t count = 0, listed = 0;
-    for (size_t i = 0; pdnn_families[i]; i++)
-        count += has_hyper(pdnn_families[i], name);
-    for (size_t i = 0; pdnn_families[i]; i++) {
-        if (!has_hyper(pdnn_families[i], name))
+    for (size_t i = 0; pdnn_family_at(i); i++)
+        count += has_hyper(pdnn_family_at(i), name);
+    for (size_t i = 0; pdnn_family_at(i); i++) {
+        if (!has_hyper(pdnn_family_at(i), name))
             continue;
         pdnn_str_printf(out, "%s%s",
                         !listed              ? ""
                         : listed + 1 < count ? ", "
                                              : " and ",
-                        pdnn_families[i]->name);
+                        pdnn_family_at(i)->name);
         listed++;
     }
     return count;
 }
 
 bool pdnn_key_is_hyper(const char *name) {
-    for (size_t i = 0; pdnn_families[i]; i++) {
-        if (has_hyper(pdnn_families[i], name))
+    for (size_t i = 0; pdnn_family_at(i); i++) {
+        if (has_hyper(pdnn_family_at(i), name))
             return true;
     }
     return false;
 }
 
+/* More owners are not told by name. */
+enum { OWNERS_LISTED = 3 };
+
 const char *pdnn_key_place(char buffer[PDNN_PLACE_TEXT], const char *name) {
     struct pdnn_str owners = {0};
     const char *section = pdnn_key_section(name);
-    size_t at = 0;
+    size_t at = 0, n_owners;
     while (at < PLACES && !(places[at].where && pdnn_key_find(places[at].keys, name)))
         at++;
     buffer[0] = 0;
@@ -74,8 +78,9 @@ const char *pdnn_key_place(char buffer[PDNN_PLACE_TEXT], const char *name) {
         snprintf(buffer, PDNN_PLACE_TEXT, ", it is a model: write '- %.40s: {...}' under models", name);
     else if (strcmp(name, pdnn_preset_key) == 0)
         snprintf(buffer, PDNN_PLACE_TEXT, ", it belongs under a model's family");
-    else if (list_owners(&owners, name))
-        snprintf(buffer, PDNN_PLACE_TEXT, ", it is a hyper-parameter of %.100s", pdnn_str_text(&owners));
+    else if ((n_owners = list_owners(&owners, name)) > 0)
+        snprintf(buffer, PDNN_PLACE_TEXT, ", it is a hyper-parameter of %.100s",
+                 n_owners > OWNERS_LISTED ? "many families" : pdnn_str_text(&owners));
     pdnn_str_finish(&owners);
     return buffer;
 }

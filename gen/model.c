@@ -1,11 +1,14 @@
 #include "gen/model.h"
 
+#include "base/memory.h"
 #include "base/str.h"
 #include "gen/language.h"
 #include "gen/rows.h"
 #include "gen/where/where.h"
+#include "models/zoo/catalog.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* An entry: what its family's key names, and the nodes. */
@@ -54,19 +57,23 @@ static const struct pdnn_key_def sample_keys[] = {
 const struct pdnn_key_table pdnn_sample_keys = {.name = "sample", PDNN_KEY_ROWS(sample_keys)};
 
 static enum pdnn_status unknown_entry_key(const struct pdnn_yaml *key, struct pdnn_err *err) {
-    enum { WORDS_MAX = 32 };
-    const char *words[WORDS_MAX];
+    size_t n_families = 0;
+    while (pdnn_family_name(n_families))
+        n_families++;
+    const char **words = pdnn_alloc(n_families + pdnn_entry_keys.n_keys, sizeof *words);
     char place[PDNN_PLACE_TEXT], hint[PDNN_SUGGESTION_TEXT];
     struct pdnn_key_unknown unknown = {
         .what = "a model", .kind = "families", .place = pdnn_key_place(place, key->text), .words = words};
-    for (size_t i = 0; pdnn_families[i]; i++)
-        words[unknown.n_words++] = pdnn_families[i]->name;
+    for (size_t i = 0; i < n_families; i++)
+        words[unknown.n_words++] = pdnn_family_name(i);
     unknown.n_listed = unknown.n_words;
     for (size_t i = 0; i < pdnn_entry_keys.n_keys; i++)
         words[unknown.n_words++] = entry_keys[i].name;
-    if (!*place && !*pdnn_suggest(hint, key->text, words, unknown.n_words))
+    if (!*place && !*pdnn_param_suggest(hint, key->text, words, unknown.n_words))
         unknown.place = pdnn_model_suggest(hint, key->text, true);
-    return pdnn_key_unknown(key, &unknown, err);
+    const enum pdnn_status status = pdnn_key_unknown(key, &unknown, err);
+    free(words);
+    return status;
 }
 
 /* The key of a family, or of a preset that needs no family. */
@@ -112,7 +119,7 @@ static enum pdnn_status read_entry(const struct pdnn_yaml *node, struct entry *e
         status = key ? key->read(key, child, entry, err) : read_family(child, entry, err);
     }
     if (status == PDNN_OK && !entry->family)
-        return pdnn_yaml_fail(node, err, "a model needs a family, such as %s: {...}", pdnn_families[0]->name);
+        return pdnn_yaml_fail(node, err, "a model needs a family, such as %s: {...}", pdnn_family_name(0));
     return status;
 }
 
@@ -233,7 +240,7 @@ static enum pdnn_status zip_unknown(const struct pdnn_spec_model *model, const s
     for (size_t i = 0; i < model->n_axes; i++)
         words[i] = model->axes[i].def->name;
     char buffer[PDNN_SUGGESTION_TEXT];
-    const char *hint = pdnn_suggest(buffer, name->text, words, model->n_axes);
+    const char *hint = pdnn_param_suggest(buffer, name->text, words, model->n_axes);
     return pdnn_yaml_fail(name, err, "zip names '%.60s'%s", name->text,
                           *hint ? hint : ", to which this model gives no values");
 }

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "gen/language.h"
 #include "models/family.h"
+#include "models/zoo/catalog.h"
 
 #include <stdint.h>
 #include <string.h>

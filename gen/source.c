@@ -4,8 +4,10 @@
 #include "base/paths/nearby.h"
 #include "base/paths/program.h"
 #include "base/str.h"
+#include "gen/family/load.h"
 #include "gen/key.h"
 #include "models/instance.h"
+#include "models/zoo/catalog.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,9 +96,10 @@ static void append_param(struct pdnn_str *str, const char *comma, const struct p
 }
 
 /* Writes an id as a spec of one model, so that overrides and records treat it like any other. */
-static enum pdnn_status write_id(struct pdnn_source *source, struct pdnn_arena *arena, struct pdnn_err *err) {
+static enum pdnn_status write_id(struct pdnn_source *source, const char *id, struct pdnn_arena *arena,
+                                 struct pdnn_err *err) {
     struct pdnn_instance instance;
-    enum pdnn_status status = pdnn_instance_parse(source->name, &instance, err);
+    enum pdnn_status status = pdnn_instance_parse(id, &instance, err);
     if (status != PDNN_OK)
         return status;
     const struct pdnn_family_def *family = instance.family;
@@ -130,27 +133,90 @@ static enum pdnn_status write_id(struct pdnn_source *source, struct pdnn_arena *
 
 /* "fc", "fc/layers=4", "resnet50", "cnn:resnet50", and anything that can only be a misspelled one. */
 static bool is_id(const char *argument) {
-    if (pdnn_has_ending(argument, spec_endings))
-        return false;
     return pdnn_instance_is_named(argument) || strpbrk(argument, "=:") != NULL;
+}
+
+/* How long the path is at the beginning of an argument; 0: it is an id. Behind the path of a family's file,
+ * ',' and ':' begin what an id has there, and '/' as well if the file is there. */
+static size_t path_length(const char *argument, struct pdnn_arena *arena) {
+    if (strcmp(argument, "-") == 0 || pdnn_has_ending(argument, spec_endings))
+        return strlen(argument);
+    for (const char *at = argument; (at = strpbrk(at, ",:/")); at++) {
+        const char *path = pdnn_arena_printf(arena, "%.*s", (int)(at - argument), argument);
+        const bool is_sure = *at != '/' && pdnn_has_ending(path, spec_endings);
+        if (is_sure || (strpbrk(path, "./") && is_file(path)))
+            return (size_t)(at - argument);
+        if (*at != '/')
+            break;
+    }
+    return is_id(argument) ? 0 : strlen(argument);
+}
+
+bool pdnn_source_is(const char *argument) {
+    struct pdnn_arena arena = {0};
+    const size_t length = path_length(argument, &arena);
+    pdnn_arena_finish(&arena);
+    return (length && argument[length]) || pdnn_has_ending(argument, spec_endings) ||
+           pdnn_instance_is_named(argument);
+}
+
+static enum pdnn_status parse(struct pdnn_source *source, struct pdnn_yaml_count *count,
+                              struct pdnn_arena *arena, struct pdnn_err *err) {
+    const struct pdnn_yaml_input input = {.file = source->name,
+                                          .whole_name = !count,
+                                          .text = source->text,
+                                          .length = source->length,
+                                          .count = count};
+    return pdnn_yaml_parse(&input, arena, &source->root, err);
+}
+
+/* The family is in the spec, unless it ships. */
+static enum pdnn_status read_id(struct pdnn_source *source, const char *id, struct pdnn_arena *arena,
+                                struct pdnn_err *err) {
+    enum pdnn_status status = write_id(source, id, arena, err);
+    if (status == PDNN_OK)
+        status = parse(source, NULL, arena, err);
+    return status == PDNN_OK ? pdnn_families_put(source->root, source->family, arena, err) : status;
+}
+
+/* Puts a spec of one model in the place of a family's document. rest: what stands behind the file's name. */
+static enum pdnn_status read_family(struct pdnn_source *source, const char *rest, struct pdnn_arena *arena,
+                                    struct pdnn_err *err) {
+    const struct pdnn_family_def *family;
+    enum pdnn_status status = pdnn_family_define_file(source->root, &family, err);
+    return status == PDNN_OK
+               ? read_id(source, pdnn_arena_printf(arena, "%s%s", family->name, rest), arena, err)
+               : status;
+}
+
+static enum pdnn_status read_path(struct pdnn_source *source, const char *rest, struct pdnn_yaml_count *count,
+                                  struct pdnn_arena *arena, struct pdnn_err *err) {
+    enum pdnn_status status = read_file(source, arena, err);
+    if (status == PDNN_OK)
+        status = parse(source, count, arena, err);
+    if (status == PDNN_OK && pdnn_family_is(source->root))
+        return read_family(source, rest, arena, err);
+    if (status == PDNN_OK && *rest)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s: is a spec, '%.60s' may only stand behind a family's file; --set changes a spec",
+                         source->name, rest);
+    return status;
 }
 
 enum pdnn_status pdnn_source_read(const char *argument, struct pdnn_yaml_count *count,
                                   struct pdnn_source *source, struct pdnn_arena *arena,
                                   struct pdnn_err *err) {
+    enum pdnn_status status;
     if (!*argument)
         return pdnn_fail(err, PDNN_INVALID, "the name of a spec is empty");
-    bool is_stdin = strcmp(argument, "-") == 0, from_id = !is_stdin && is_id(argument);
-    *source = (struct pdnn_source){.name = pdnn_arena_strdup(arena, is_stdin ? "stdin" : argument),
-                                   .is_file = !is_stdin && !from_id};
-    enum pdnn_status status = from_id ? write_id(source, arena, err) : read_file(source, arena, err);
-    const struct pdnn_yaml_input input = {.file = source->name,
-                                          .whole_name = from_id,
-                                          .text = source->text,
-                                          .length = source->length,
-                                          .count = from_id ? NULL : count};
-    if (status == PDNN_OK)
-        status = pdnn_yaml_parse(&input, arena, &source->root, err);
+    const bool is_stdin = strcmp(argument, "-") == 0;
+    const size_t length = path_length(argument, arena);
+    *source = (struct pdnn_source){.name = is_stdin ? "stdin"
+                                           : length ? pdnn_arena_printf(arena, "%.*s", (int)length, argument)
+                                                    : pdnn_arena_strdup(arena, argument),
+                                   .is_file = !is_stdin && length};
+    status = length ? read_path(source, argument + length, count, arena, err)
+                    : read_id(source, argument, arena, err);
     for (const struct pdnn_yaml *root = source->root; root && status == PDNN_OK; root = root->next)
         status = pdnn_key_check_map(root, "a spec", err);
     return status;

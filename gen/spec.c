@@ -2,6 +2,7 @@
 
 #include "base/paths/program.h"
 #include "base/units.h"
+#include "gen/family/load.h"
 #include "gen/language.h"
 #include "gen/model.h"
 #include "gen/override.h"
@@ -16,7 +17,7 @@
 /* A document's top level. */
 struct sections {
     int64_t seed;
-    const struct pdnn_yaml *sweep, *run, *measure, *limits, *seqpoint, *dataset, *models;
+    const struct pdnn_yaml *sweep, *run, *measure, *limits, *seqpoint, *dataset, *families, *models;
 };
 
 static const struct pdnn_key_def section_keys[] = {
@@ -44,6 +45,14 @@ static const struct pdnn_key_def section_keys[] = {
          "data sets of `data: file`; of several, each model reads the first that has what it reads; paths start at "
          "the spec's directory",
      .example = "[images.data, tokens.data]"},
+    {PDNN_KEY("families", pdnn_key_read_node, struct sections, families),
+     .values = "a list of files and maps", .absent = "the families that ship",
+     .help =
+         "families of one's own, doc/families.md, by whose names the spec's models find them first; paths "
+         "start at the spec's directory",
+     .example =
+         "[{family: mine, axes: {batch: {default: 8, range: 1..64}}, inputs: {x: {shape: [batch, 16]}}, "
+         "ops: [{dense: {out: 4}, from: x}]}]"},
     {PDNN_KEY("models", pdnn_key_read_node, struct sections, models), .values = "a list of entries",
      .absent = "an error", .help = "what to run",
      .example = "[{fc: {layers: [2, 4]}}, {resnet50: {batch: 1}}]"},
@@ -55,28 +64,41 @@ const struct pdnn_key_table pdnn_spec_keys = {
 /* `measure`, with the keys that are not stored as they are read. */
 struct measure {
     struct pdnn_spec_measure values;
-    int order;
+    int order;                          /* enum pdnn_order, or BY_MODELS */
+    const struct pdnn_yaml *order_node; /* where it is written */
+    int choices;                        /* enum pdnn_spec_choices, or BY_MODELS */
+    const struct pdnn_yaml *choices_node;
     const struct pdnn_yaml *cache; /* a run setting, so it may be an axis */
 };
 
-static const char *const orders[] = {"shuffled", "cost", NULL};
+enum { BY_MODELS = -1 };
+static const char *const orders[] = {"shuffled", "cost", "paired", NULL};
+
+static const char *const choices[] = {"shared", "own", NULL};
+
+/* What holds in paired order unless the spec says otherwise: the first look at the pairs, and the time of all
+ * sides together. */
+static const int64_t paired_rounds = 8;
+static const uint64_t paired_max_time_ns = UINT64_C(60000000000);
 
 static const struct pdnn_key_def measure_keys[] = {
     {PDNN_KEY("rounds", pdnn_key_read_i64, struct measure, values.rounds), PDNN_KEY_RANGE(1, 10000),
-     .fallback = "5", .example = "3",
+     .absent = "5, in paired order 8", .example = "3",
      .help =
          "visits to each instance, spread over the sweep; up to four times as many while its interval is wider "
-         "than precision and max_time lasts"},
+         "than precision and max_time lasts; in paired order up to 128, until all sides are decided"},
     {PDNN_KEY("precision", pdnn_key_read_percent, struct measure, values.precision), .fallback = "2%",
-     .example = "5%", .help = "half-width of the 95 % interval that is good enough"},
+     .example = "5%",
+     .help = "half-width of the 95 % interval that is good enough; in paired order, sides are alike if the "
+             "interval of their ratio lies within it"},
     {PDNN_KEY("min_samples", pdnn_key_read_i64, struct measure, values.min_samples),
      PDNN_KEY_RANGE(1, PDNN_VISIT_SAMPLES_MAX), .fallback = "5", .example = "3",
      .help = "samples of a visit at least, after warm-up"},
-    {PDNN_KEY("max_time", pdnn_key_read_time, struct measure, values.max_time_ns), .fallback = "5s",
-     .example = "800ms",
+    {PDNN_KEY("max_time", pdnn_key_read_time, struct measure, values.max_time_ns),
+     .absent = "5s, in paired order 60s", .example = "800ms",
      .help =
-         "time in samples of an instance, all its visits together; what prepares and warms up, and steps with "
-         "stamps, come on top"},
+         "time in samples of an instance, all its visits together, in paired order of all its sides; what "
+         "prepares and warms up, and steps with stamps, come on top"},
     {PDNN_KEY("probe", pdnn_key_read_switch, struct measure, values.probe), .fallback = "on",
      .example = "off", .help = "a short compute and bandwidth probe beside every visit"},
     {PDNN_KEY("counters", pdnn_key_read_switch, struct measure, values.counters), .fallback = "off",
@@ -84,8 +106,18 @@ static const struct pdnn_key_def measure_keys[] = {
      .help =
          "cycles and instructions, by hardware counters, in three more steps a visit; where they may not be "
          "used, environment.yaml says why"},
-    {PDNN_KEY("order", pdnn_key_read_word, struct measure, order), .words = orders, .fallback = "shuffled",
-     .example = "cost", .help = "order of visits: shuffled by the seed, or small to large"},
+    {PDNN_KEY("order", pdnn_key_read_word, struct measure, order), .words = orders,
+     .absent =
+         "paired where every model has one and the same run setting of 2 to 4 values that says how models run, else shuffled",
+     .example = "cost",
+     .help =
+         "order of visits: shuffled by the seed; small to large; or paired: instances that differ in that "
+         "setting alone next to each other, in new workers each round, until it is decided which is faster"},
+    {PDNN_KEY("choices", pdnn_key_read_word, struct measure, choices), .words = choices, .absent = "shared",
+     .example = "own",
+     .help =
+         "in paired order, whether sides under which a library uses the same instruction set run the same "
+         "choices among implementations, measured once for the sweep, or each its own"},
     /* Its row is the run setting's. */
     {
         PDNN_KEY("cache", pdnn_key_read_node, struct measure, cache),
@@ -241,12 +273,12 @@ static enum pdnn_status read_models(const struct pdnn_yaml *root, const struct s
     return status;
 }
 
-/* Adds one document to the spec. seed, measure, limits and seqpoint come from the document that governs, the
- * name from the first that has one; all are checked in every document. */
+/* Adds one document to the spec. seed, measure, limits and seqpoint come from the document that governs
+ * (NULL: another does), the name from the first that has one; all are checked in every document. */
 static enum pdnn_status read_document(const struct pdnn_source *source, const struct pdnn_yaml *root,
-                                      bool governs, struct pdnn_spec *spec, struct pdnn_err *err) {
+                                      struct measure *governs, struct pdnn_spec *spec, struct pdnn_err *err) {
     struct sections sections = {0};
-    struct measure measure = {0};
+    struct measure measure = {.order = BY_MODELS, .choices = BY_MODELS};
     struct pdnn_spec_limits limits = {0};
     struct pdnn_spec_seqpoint seqpoint = {0};
     const char *name = NULL;
@@ -271,12 +303,125 @@ static enum pdnn_status read_document(const struct pdnn_source *source, const st
         spec->name = name ? name : pdnn_source_name(source, &spec->arena);
     if (status != PDNN_OK || !governs)
         return status;
-    measure.values.order = (enum pdnn_order)measure.order;
+    measure.order_node = sections.measure ? pdnn_yaml_find(sections.measure, "order") : NULL;
+    measure.choices_node = sections.measure ? pdnn_yaml_find(sections.measure, "choices") : NULL;
+    *governs = measure;
     spec->seed = (uint64_t)sections.seed;
-    spec->measure = measure.values;
     spec->limits = limits;
     spec->seqpoint = seqpoint;
     return PDNN_OK;
+}
+
+/* How many values the axis has in instances that are alike otherwise: one, if others vary with it. */
+static uint64_t count_alone(const struct pdnn_spec_model *model, size_t axis) {
+    for (size_t i = 0; i < model->n_groups; i++) {
+        const struct pdnn_axis_group *group = &model->groups[i];
+        if (group->n_axes > 1 && axis >= group->first && axis < group->first + group->n_axes)
+            return 1;
+    }
+    return model->axes[axis].count;
+}
+
+/* What a sweep may compare in pairs. */
+struct compared {
+    size_t settings;    /* that say how models run and have several values in some model */
+    int setting;        /* the last of them */
+    size_t sides;       /* its values in all models together, counted to one more than are compared */
+    bool is_everywhere; /* every model has several */
+};
+
+/* Adds the values that the setting has in a model; true if it has several in instances that are alike. */
+static bool add_sides(const struct pdnn_spec_model *model, int setting, int64_t *values, size_t *n_values) {
+    const struct pdnn_axis *axis = NULL;
+    bool has_several = false;
+    for (size_t k = 0; k < model->n_axes; k++)
+        if (model->axes[k].is_setting && model->axes[k].index == setting) {
+            axis = &model->axes[k];
+            has_several = count_alone(model, k) > 1;
+        }
+    for (uint64_t at = 0; at < (axis ? axis->count : 1) && *n_values <= PDNN_SPEC_SIDES; at++) {
+        struct pdnn_instance instance = model->base;
+        size_t known = 0;
+        if (axis)
+            pdnn_axis_apply(axis, at, &instance);
+        while (known < *n_values && values[known] != instance.setting[setting])
+            known++;
+        values[known] = instance.setting[setting];
+        *n_values += known == *n_values;
+    }
+    return has_several;
+}
+
+static struct compared find_compared(const struct pdnn_spec *spec) {
+    struct compared found = {.sides = 1};
+    for (int setting = 0; setting < PDNN_SETTING_COUNT; setting++) {
+        int64_t values[PDNN_SPEC_SIDES + 1];
+        size_t n_values = 0, n_models = 0;
+        if (!pdnn_setting_says_how((enum pdnn_setting)setting))
+            continue;
+        for (size_t i = 0; i < spec->n_models; i++)
+            n_models += add_sides(&spec->models[i], setting, values, &n_values);
+        if (n_models)
+            found = (struct compared){found.settings + 1, setting, n_values, n_models == spec->n_models};
+    }
+    return found;
+}
+
+static enum pdnn_status refuse_pairs(const struct pdnn_yaml *order, const struct compared *compared,
+                                     struct pdnn_err *err) {
+    if (!compared->settings)
+        return pdnn_yaml_fail(order, err,
+                              "order is paired, and no run setting that says how models run has several "
+                              "values, such as fuse: [none, blocks]");
+    if (compared->settings > 1)
+        return pdnn_yaml_fail(order, err,
+                              "order is paired, and %zu run settings that say how models run have several "
+                              "values: one is compared, the others need one value each",
+                              compared->settings);
+    return pdnn_yaml_fail(
+        order, err,
+        "order is paired, and %s has more than %d values in all models together: no more are "
+        "compared",
+        pdnn_settings[compared->setting].name, PDNN_SPEC_SIDES);
+}
+
+/* The order, which the models decide if the spec does not say it, and what depends on it. */
+static enum pdnn_status settle_order(struct measure *measure, struct pdnn_spec *spec, struct pdnn_err *err) {
+    struct pdnn_spec_measure *values = &spec->measure;
+    const struct compared compared = find_compared(spec);
+    *values = measure->values;
+    const bool may_pair = compared.settings == 1 && compared.sides <= PDNN_SPEC_SIDES;
+    if (measure->order == PDNN_ORDER_PAIRED && !may_pair)
+        return refuse_pairs(measure->order_node, &compared, err);
+    const bool is_paired = measure->order == PDNN_ORDER_PAIRED ||
+                           (measure->order == BY_MODELS && may_pair && compared.is_everywhere);
+    values->order = is_paired                           ? PDNN_ORDER_PAIRED
+                    : measure->order == PDNN_ORDER_COST ? PDNN_ORDER_COST
+                                                        : PDNN_ORDER_SHUFFLED;
+    if (measure->choices_node && !is_paired)
+        return pdnn_yaml_fail(
+            measure->choices_node, err,
+            "choices is for paired order, and this sweep compares no setting's values in pairs");
+    values->choices = measure->choices == PDNN_CHOICES_OWN ? PDNN_CHOICES_OWN : PDNN_CHOICES_SHARED;
+    values->compared = compared.setting;
+    values->sides = is_paired ? compared.sides : 1;
+    values->unpaired_rounds = values->rounds ? values->rounds : 5;
+    values->unpaired_max_time_ns = values->max_time_ns ? values->max_time_ns : UINT64_C(5000000000);
+    if (!values->rounds)
+        values->rounds = is_paired ? paired_rounds : values->unpaired_rounds;
+    if (!values->max_time_ns)
+        values->max_time_ns = is_paired ? paired_max_time_ns : values->unpaired_max_time_ns;
+    return PDNN_OK;
+}
+
+void pdnn_spec_unpair(struct pdnn_spec *spec) {
+    struct pdnn_spec_measure *measure = &spec->measure;
+    if (measure->order != PDNN_ORDER_PAIRED)
+        return;
+    measure->order = PDNN_ORDER_SHUFFLED;
+    measure->sides = 1;
+    measure->rounds = measure->unpaired_rounds;
+    measure->max_time_ns = measure->unpaired_max_time_ns;
 }
 
 /* How many points of all models together will be walked, in the order of the models. */
@@ -381,6 +526,7 @@ static enum pdnn_status load(const char *const *arguments, size_t n_arguments, c
     struct pdnn_yaml **roots = NULL;
     const struct pdnn_source **source_of = NULL;
     struct pdnn_yaml_count count = {0};
+    struct measure measure = {0};
     struct pdnn_origin origin = {
         .sources = sources, .n_sources = n_arguments, .sets = sets, .n_sets = n_sets};
     enum pdnn_status status = PDNN_OK;
@@ -397,8 +543,10 @@ static enum pdnn_status load(const char *const *arguments, size_t n_arguments, c
         spec->installed = sources[i].installed ? sources[i].name : spec->installed;
     if (status == PDNN_OK)
         status = gather_documents(&origin, &spec->arena, &roots, &source_of, err);
-    for (size_t i = 0; i < origin.n_roots && status == PDNN_OK; i++)
+    for (size_t i = 0; i < origin.n_roots && status == PDNN_OK; i++) {
+        status = pdnn_families_load(roots[i], &count, &spec->arena, err);
         pdnn_spec_models_spell_out(roots[i], &spec->arena);
+    }
     for (size_t i = 0; i < n_sets && status == PDNN_OK; i++)
         status = pdnn_override_apply(sets[i], roots, origin.n_roots, &count, &spec->arena, err);
     for (size_t i = 0; i < origin.n_roots && status == PDNN_OK; i++) {
@@ -416,10 +564,16 @@ static enum pdnn_status load(const char *const *arguments, size_t n_arguments, c
         return pdnn_fail(err, PDNN_INVALID, "%zu models in all specs, the limit is %d", n_models,
                          PDNN_SPEC_MODELS);
     spec->models = pdnn_arena_alloc(&spec->arena, n_models + 1, sizeof *spec->models);
-    for (size_t i = 0; i < origin.n_roots && status == PDNN_OK; i++)
-        status = read_document(source_of[i], roots[i], i == origin.governor, spec, err);
+    /* Once more: overrides may have changed them, and each document's own are found first. */
+    for (size_t i = 0; i < origin.n_roots && status == PDNN_OK; i++) {
+        status = pdnn_families_load(roots[i], &count, &spec->arena, err);
+        if (status == PDNN_OK)
+            status = read_document(source_of[i], roots[i], i == origin.governor ? &measure : NULL, spec, err);
+    }
     if (status == PDNN_OK)
         status = check_instances(spec, err);
+    if (status == PDNN_OK)
+        status = settle_order(&measure, spec, err);
     for (size_t i = 0; i < origin.n_roots && getcwd(here, sizeof here); i++)
         start_paths(roots[i], source_of[i], here, &spec->arena);
     if (status == PDNN_OK)

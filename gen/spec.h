@@ -20,16 +20,26 @@ enum {
     PDNN_SPEC_MODELS = 10000 /* entries of `models`, and documents, in all specs together */
 };
 
-enum pdnn_order { PDNN_ORDER_SHUFFLED, PDNN_ORDER_COST };
+enum pdnn_order { PDNN_ORDER_SHUFFLED, PDNN_ORDER_COST, PDNN_ORDER_PAIRED };
+
+enum pdnn_spec_choices { PDNN_CHOICES_SHARED, PDNN_CHOICES_OWN };
+
+/* Values that the setting which paired order compares may have. */
+enum { PDNN_SPEC_SIDES = 4 };
 
 struct pdnn_spec_measure {
     int64_t rounds;
     double precision;
     int64_t min_samples;
-    uint64_t max_time_ns; /* per instance, all visits */
+    uint64_t max_time_ns; /* per instance, all visits; in paired order of all its sides */
     bool probe;
     bool counters;
     enum pdnn_order order;
+    enum pdnn_spec_choices choices; /* in paired order, of the sides */
+    int compared;                   /* in paired order: the enum pdnn_setting in which the sides differ */
+    uint64_t sides;                 /* and how many values it has in all models; 1 in other orders */
+    int64_t unpaired_rounds;        /* rounds and max_time_ns in other orders */
+    uint64_t unpaired_max_time_ns;
 };
 
 enum pdnn_spec_reach { PDNN_SPEC_REACH_SPREAD, PDNN_SPEC_REACH_SMALLEST };
@@ -75,6 +85,9 @@ enum pdnn_status pdnn_spec_load_models(const char *argument, const char *const *
                                        const char *models, struct pdnn_spec *spec, struct pdnn_err *err);
 
 void pdnn_spec_finish(struct pdnn_spec *spec);
+
+/* For those who do not visit sides next to each other: shuffled instead of paired order. */
+void pdnn_spec_unpair(struct pdnn_spec *spec);
 
 /* The families of its models, in the order of their first entries, in the arena. Returns how many. */
 size_t pdnn_spec_families(const struct pdnn_spec *spec, struct pdnn_arena *arena,

@@ -2,12 +2,12 @@
  * of struct pdnn_node, used by the op itself, its steps, families and backends. Per op come the inputs and
  * outputs of the forward (or update) pass, then those of the backward passes, with BACK in their names (DATA
  * and WEIGHTS where the two differ), then attributes and coefficients. Shapes and formulas are in
- * models/ops/<op>.c, the printed names in the op's attr_names and coef_names. Optional operands come last and
+ * models/ops/<op>.c, the printed names in the op's attributes. Optional operands come last and
  * say so. Updates work in place: their outputs are among their inputs. */
 #ifndef MODELS_ATTRIBUTES_H
 #define MODELS_ATTRIBUTES_H
 
-/* Activations: relu, sigmoid, tanh, gelu, gelu_tanh, silu, hardtanh. */
+/* Activations. */
 enum { PDNN_ACTIVATION_X };
 enum { PDNN_ACTIVATION_Y };
 enum { PDNN_ACTIVATION_BACK_DY, PDNN_ACTIVATION_BACK_SAVED }; /* saved: y, or x if saves_x */
@@ -16,6 +16,17 @@ enum { PDNN_HARDTANH_LOW, PDNN_HARDTANH_HIGH }; /* coefficients */
 
 enum { PDNN_ADD_A, PDNN_ADD_B };
 enum { PDNN_ADD_Y };
+
+enum { PDNN_MULTIPLY_A, PDNN_MULTIPLY_B };
+enum { PDNN_MULTIPLY_Y };
+/* One gradient, from the operand that it is not of; or both, which then read b and a. */
+enum {
+    PDNN_MULTIPLY_BACK_DY,
+    PDNN_MULTIPLY_BACK_OTHER,
+    PDNN_MULTIPLY_BACK_B = PDNN_MULTIPLY_BACK_OTHER,
+    PDNN_MULTIPLY_BACK_A,
+};
+enum { PDNN_MULTIPLY_BACK_DX, PDNN_MULTIPLY_BACK_DB };
 
 enum { PDNN_SCALE_X };      /* backward: dy */
 enum { PDNN_SCALE_Y };      /* backward: dx */
@@ -34,6 +45,14 @@ enum { PDNN_DENSE_DATA_DX };
 enum { PDNN_DENSE_WEIGHTS_X, PDNN_DENSE_WEIGHTS_DY };
 enum { PDNN_DENSE_WEIGHTS_DW };
 
+enum { PDNN_EXPERTS_X, PDNN_EXPERTS_W };
+enum { PDNN_EXPERTS_Y };
+enum { PDNN_EXPERTS_DATA_DY, PDNN_EXPERTS_DATA_W };
+enum { PDNN_EXPERTS_DATA_DX };
+enum { PDNN_EXPERTS_WEIGHTS_DY, PDNN_EXPERTS_WEIGHTS_X };
+enum { PDNN_EXPERTS_WEIGHTS_DW };
+enum { PDNN_EXPERTS_ACTIVE, PDNN_EXPERTS_SKEW }; /* models/cost/deal.h */
+
 enum { PDNN_CONV2D_X, PDNN_CONV2D_W }; /* int8: two more, the scales */
 enum { PDNN_CONV2D_Y };
 enum { PDNN_CONV2D_DATA_DY, PDNN_CONV2D_DATA_W };
@@ -43,9 +62,22 @@ enum { PDNN_CONV2D_WEIGHTS_DW };
 enum {
     PDNN_CONV2D_STRIDE_H,
     PDNN_CONV2D_STRIDE_W,
-    PDNN_CONV2D_PADDING_H, /* zeros on each side */
+    PDNN_CONV2D_PADDING_H, /* zeros before the image, and after it but for EXTRA */
     PDNN_CONV2D_PADDING_W,
+    PDNN_CONV2D_GROUPS, /* this and the dilations: 0 stands for 1 (models/conv2d.h) */
+    PDNN_CONV2D_DILATION_H,
+    PDNN_CONV2D_DILATION_W,
+    PDNN_CONV2D_EXTRA_H, /* zeros after the image less those before it */
+    PDNN_CONV2D_EXTRA_W,
 };
+
+/* Attributes are those of conv2d. */
+enum { PDNN_CONV_TRANSPOSE2D_X, PDNN_CONV_TRANSPOSE2D_W };
+enum { PDNN_CONV_TRANSPOSE2D_Y };
+enum { PDNN_CONV_TRANSPOSE2D_DATA_DY, PDNN_CONV_TRANSPOSE2D_DATA_W };
+enum { PDNN_CONV_TRANSPOSE2D_DATA_DX };
+enum { PDNN_CONV_TRANSPOSE2D_WEIGHTS_DY, PDNN_CONV_TRANSPOSE2D_WEIGHTS_X };
+enum { PDNN_CONV_TRANSPOSE2D_WEIGHTS_DW };
 
 enum { PDNN_BIAS_X, PDNN_BIAS_B };
 enum { PDNN_BIAS_Y };
@@ -66,6 +98,9 @@ enum {
     PDNN_MATMUL_TRANSPOSE_A,
     PDNN_MATMUL_TRANSPOSE_B,
     PDNN_MATMUL_Y_WIDTH, /* columns of a result (B*rows, ld); 0: the result is (B*h, rows, columns) */
+    PDNN_MATMUL_B_HEADS, /* fewer in b, which each serve as many in turn; 0: as many */
+    PDNN_MATMUL_Y_HEADS, /* backward: fewer in y, each the sum of as many in turn; 0: as many */
+    PDNN_MATMUL_WINDOW,  /* columns that a row of scores sees up to its own place; 0: all there are */
 };
 
 enum { PDNN_POOL2D_X };
@@ -80,10 +115,20 @@ enum {
     PDNN_POOL2D_STRIDE_W,
     PDNN_POOL2D_PADDING_H,
     PDNN_POOL2D_PADDING_W,
-    PDNN_POOL2D_TRAIN, /* 1: max-pooling also returns the index */
+    PDNN_POOL2D_TRAIN,   /* 1: max-pooling also returns the index */
+    PDNN_POOL2D_EXTRA_H, /* as in conv2d */
+    PDNN_POOL2D_EXTRA_W,
 };
 enum pdnn_pool2d_kind { PDNN_POOL2D_MAX, PDNN_POOL2D_AVERAGE };
 enum { PDNN_POOL2D_TAPS_MAX = 127 }; /* max-pooling in training: the index of a tap is an int8 */
+
+/* Backward: the boxes again, and dy. */
+enum { PDNN_ROI_ALIGN_X, PDNN_ROI_ALIGN_BOXES, PDNN_ROI_ALIGN_INPUTS };
+enum { PDNN_ROI_ALIGN_Y };
+enum { PDNN_ROI_ALIGN_BACK_DY };
+enum { PDNN_ROI_ALIGN_BACK_DX };
+enum { PDNN_ROI_ALIGN_SIZE, PDNN_ROI_ALIGN_SAMPLES }; /* along an axis: values of a box; points of a value */
+enum { PDNN_ROI_ALIGN_MOST = 64 };                    /* of each */
 
 /* The inputs' mean and variance are the running ones. Training also outputs the minibatch's mean and inverse
  * std, and the new running statistics if they are updated. */
@@ -108,12 +153,21 @@ enum {
     PDNN_BATCHNORM_BACK_GAMMA,
     PDNN_BATCHNORM_BACK_MEAN,
     PDNN_BATCHNORM_BACK_INVERSE_STD,
+    PDNN_BATCHNORM_BACK_INPUTS,
+};
+/* The same with running statistics, of which it has dx alone. */
+enum {
+    PDNN_BATCHNORM_FROZEN_DY,
+    PDNN_BATCHNORM_FROZEN_GAMMA,
+    PDNN_BATCHNORM_FROZEN_VARIANCE,
+    PDNN_BATCHNORM_FROZEN_INPUTS,
 };
 enum { PDNN_BATCHNORM_BACK_DX, PDNN_BATCHNORM_BACK_DGAMMA, PDNN_BATCHNORM_BACK_DBETA };
 /* 1: use minibatch statistics and update the running ones; 0: use the running ones. */
 enum { PDNN_BATCHNORM_TRAIN };
 enum { PDNN_BATCHNORM_EPSILON, PDNN_BATCHNORM_MOMENTUM }; /* coefficients */
 
+/* Without gamma and beta, there are only x and y; backward, mean and inverse_std move up by one. */
 enum { PDNN_LAYERNORM_X, PDNN_LAYERNORM_GAMMA, PDNN_LAYERNORM_BETA, PDNN_LAYERNORM_INPUTS };
 enum { PDNN_LAYERNORM_Y, PDNN_LAYERNORM_MEAN, PDNN_LAYERNORM_INVERSE_STD }; /* the last two in training */
 enum {
@@ -122,10 +176,24 @@ enum {
     PDNN_LAYERNORM_BACK_GAMMA,
     PDNN_LAYERNORM_BACK_MEAN,
     PDNN_LAYERNORM_BACK_INVERSE_STD,
+    PDNN_LAYERNORM_BACK_INPUTS,
 };
 enum { PDNN_LAYERNORM_BACK_DX, PDNN_LAYERNORM_BACK_DGAMMA, PDNN_LAYERNORM_BACK_DBETA };
 enum { PDNN_LAYERNORM_TRAIN };   /* 1: keeps the rows' statistics for backward */
 enum { PDNN_LAYERNORM_EPSILON }; /* coefficient */
+
+enum { PDNN_GROUPNORM_X, PDNN_GROUPNORM_GAMMA, PDNN_GROUPNORM_BETA, PDNN_GROUPNORM_INPUTS };
+enum { PDNN_GROUPNORM_Y, PDNN_GROUPNORM_MEAN, PDNN_GROUPNORM_INVERSE_STD }; /* the last two in training */
+enum {
+    PDNN_GROUPNORM_BACK_DY,
+    PDNN_GROUPNORM_BACK_X,
+    PDNN_GROUPNORM_BACK_GAMMA,
+    PDNN_GROUPNORM_BACK_MEAN,
+    PDNN_GROUPNORM_BACK_INVERSE_STD,
+};
+enum { PDNN_GROUPNORM_BACK_DX, PDNN_GROUPNORM_BACK_DGAMMA, PDNN_GROUPNORM_BACK_DBETA };
+enum { PDNN_GROUPNORM_GROUPS, PDNN_GROUPNORM_TRAIN }; /* train 1: keeps statistics for backward */
+enum { PDNN_GROUPNORM_EPSILON };                      /* coefficient */
 
 enum { PDNN_RMSNORM_X, PDNN_RMSNORM_GAMMA, PDNN_RMSNORM_INPUTS };
 enum { PDNN_RMSNORM_Y, PDNN_RMSNORM_INVERSE_RMS }; /* the second in training */
@@ -136,8 +204,24 @@ enum {
     PDNN_RMSNORM_BACK_INVERSE_RMS,
 };
 enum { PDNN_RMSNORM_BACK_DX, PDNN_RMSNORM_BACK_DGAMMA };
-enum { PDNN_RMSNORM_TRAIN };   /* 1: keeps inverse_rms for backward */
+enum {
+    PDNN_RMSNORM_TRAIN, /* 1: keeps inverse_rms for backward */
+    PDNN_RMSNORM_HEADS, /* normalized one by one; 0: rows are whole */
+    PDNN_RMSNORM_WIDTH,
+    PDNN_RMSNORM_COLUMN,
+};
 enum { PDNN_RMSNORM_EPSILON }; /* coefficient */
+
+enum { PDNN_ROPE_X }; /* backward: dy */
+enum { PDNN_ROPE_Y }; /* backward: dx */
+enum {
+    PDNN_ROPE_SEQUENCES,
+    PDNN_ROPE_HEADS,
+    PDNN_ROPE_WIDTH,
+    PDNN_ROPE_COLUMN,   /* first column of head 0 */
+    PDNN_ROPE_POSITION, /* of each sequence's first row */
+};
+enum { PDNN_ROPE_THETA }; /* coefficient */
 
 /* The counter is present if values are dropped. In backward it is the last input, after dz, which is present
  * if something else also read z. */
@@ -192,6 +276,19 @@ enum { PDNN_MASK_Y };                 /* backward: dx */
 enum {
     PDNN_MASK_SEQUENCES, /* B in scores (B*h, n, m) */
     PDNN_MASK_CAUSAL,    /* 1: row i sees columns j <= i + m - n */
+    PDNN_MASK_WINDOW,    /* causal: so many of them, the last; 0: all */
+};
+
+/* Backward: dy. */
+enum { PDNN_RELATIVE_BIAS_X, PDNN_RELATIVE_BIAS_TABLE, PDNN_RELATIVE_BIAS_INPUTS };
+enum { PDNN_RELATIVE_BIAS_Y };
+enum { PDNN_RELATIVE_BIAS_BACK_DY };
+enum { PDNN_RELATIVE_BIAS_BACK_DTABLE };
+enum {
+    PDNN_RELATIVE_BIAS_HEADS,
+    PDNN_RELATIVE_BIAS_WINDOW,   /* side of a square of positions; 0: buckets of distances along a sequence */
+    PDNN_RELATIVE_BIAS_CAUSAL,   /* 1: buckets of what is before row i, which sees columns j <= i + m - n */
+    PDNN_RELATIVE_BIAS_DISTANCE, /* from which on the last bucket has all */
 };
 
 /* If values are dropped, the counter is forward's last input, after the optional bias. */
@@ -205,6 +302,7 @@ enum {
     PDNN_ATTENTION_SOFTMAX_HAS_BIAS,
     PDNN_ATTENTION_SOFTMAX_PERCENT, /* share of values that becomes 0 in training */
     PDNN_ATTENTION_SOFTMAX_TRAIN,
+    PDNN_ATTENTION_SOFTMAX_WINDOW, /* as that of a mask */
 };
 enum { PDNN_ATTENTION_SOFTMAX_FACTOR }; /* coefficient */
 
@@ -233,7 +331,7 @@ enum {
     PDNN_ATTENTION_TRAIN,     /* 1: saves the attention weights p */
 };
 
-/* x is the table, or the activation whose rows are gathered. */
+/* embedding and embedding_bag; x is the table, or the activation whose rows are gathered. */
 enum { PDNN_EMBEDDING_IDS, PDNN_EMBEDDING_X, PDNN_EMBEDDING_INPUTS };
 enum { PDNN_EMBEDDING_Y };
 /* REST is optional. */
@@ -245,16 +343,64 @@ enum {
 };
 enum { PDNN_EMBEDDING_BACK_DX };
 
+/* GATES is optional, and so are backward's x, gates and dgates, which are there with gates. */
+enum { PDNN_SCATTER_ADD_X, PDNN_SCATTER_ADD_PLAN, PDNN_SCATTER_ADD_GATES, PDNN_SCATTER_ADD_INPUTS };
+enum { PDNN_SCATTER_ADD_Y };
+enum {
+    PDNN_SCATTER_ADD_BACK_DY,
+    PDNN_SCATTER_ADD_BACK_PLAN,
+    PDNN_SCATTER_ADD_BACK_X,
+    PDNN_SCATTER_ADD_BACK_GATES,
+    PDNN_SCATTER_ADD_BACK_INPUTS,
+};
+enum { PDNN_SCATTER_ADD_BACK_DX, PDNN_SCATTER_ADD_BACK_DGATES };
+enum { PDNN_SCATTER_ADD_ROWS, PDNN_SCATTER_ADD_SKEW }; /* rows of y; models/cost/deal.h */
+
+enum { PDNN_INTERACTION_X };
+enum { PDNN_INTERACTION_Y };
+enum { PDNN_INTERACTION_BACK_DY, PDNN_INTERACTION_BACK_X };
+enum { PDNN_INTERACTION_BACK_DX };
+enum {
+    PDNN_INTERACTION_WIDTH, /* of a vector */
+    PDNN_INTERACTION_PAIRS, /* enum pdnn_interaction_pairs */
+};
+enum pdnn_interaction_pairs { PDNN_INTERACTION_BELOW, PDNN_INTERACTION_ALL };
+
 enum { PDNN_SLICE_X }; /* backward: dy */
 enum { PDNN_SLICE_Y }; /* backward: dx */
-enum { PDNN_SLICE_FIRST, PDNN_SLICE_ROWS };
+/* One of the counts is not 0: its dimension is sliced. */
+enum {
+    PDNN_SLICE_FIRST,
+    PDNN_SLICE_ROWS,    /* or images */
+    PDNN_SLICE_COLUMNS, /* or channels */
+    PDNN_SLICE_HEIGHT,
+    PDNN_SLICE_WIDTH,
+    PDNN_SLICE_COUNTS = 4,
+};
 
-/* Any number of inputs; each gets its columns of dy. */
+/* Any number of inputs; each gets its part of dy. */
 enum { PDNN_CONCAT_Y };
 enum { PDNN_CONCAT_BACK_DY };
+enum { PDNN_CONCAT_ALONG };
+/* Dimensions 1, 0, 2 and 3: the first word is the default. */
+enum { PDNN_CONCAT_COLUMNS, PDNN_CONCAT_ROWS, PDNN_CONCAT_HEIGHT, PDNN_CONCAT_WIDTH };
 
-enum { PDNN_SEQUENCE_X }; /* images; backward: dy */
-enum { PDNN_SEQUENCE_Y }; /* backward: dx, images */
+enum { PDNN_REARRANGE_X }; /* backward: dy */
+enum { PDNN_REARRANGE_Y }; /* backward: dx */
+enum {
+    PDNN_REARRANGE_PATTERN, /* which axes there are, and their order, in 60 bits (models/rearrange.h) */
+    PDNN_REARRANGE_SIZES,   /* of up to 6 axes, as x has them; 0: what the dimension's others leave */
+};
+
+enum { PDNN_MEAN_X }; /* backward: dy */
+enum { PDNN_MEAN_Y }; /* backward: dx */
+enum { PDNN_MEAN_ALONG, PDNN_MEAN_SEQUENCES };
+enum { PDNN_MEAN_ROWS, PDNN_MEAN_COLUMNS };
+
+enum { PDNN_RESIZE_X }; /* backward: dy */
+enum { PDNN_RESIZE_Y }; /* backward: dx */
+enum { PDNN_RESIZE_KIND, PDNN_RESIZE_HEIGHT, PDNN_RESIZE_WIDTH };
+enum { PDNN_RESIZE_NEAREST, PDNN_RESIZE_BILINEAR };
 
 enum { PDNN_CACHE_APPEND_X, PDNN_CACHE_APPEND_CACHE, PDNN_CACHE_APPEND_INPUTS };
 enum { PDNN_CACHE_APPEND_NEW_CACHE };
@@ -287,12 +433,45 @@ enum {
 /* Recurrent cells. Sizes are in models/cell.h, formulas in models/ops/rnn.c. */
 enum pdnn_cell { PDNN_CELL_RNN, PDNN_CELL_LSTM, PDNN_CELL_GRU, PDNN_CELL_LBR_GRU, PDNN_CELL_COUNT };
 
+enum { PDNN_TOP_K_X };
+enum { PDNN_TOP_K_Y };
+enum { PDNN_TOP_K_BACK_DY, PDNN_TOP_K_BACK_Y };
+enum { PDNN_TOP_K_BACK_DX };
+enum { PDNN_TOP_K_K };
+/* Backward takes dy, then the forward inputs in order, and returns a gradient for each of them in the same
+ * order. */
+enum {
+    PDNN_SELECTIVE_SCAN_X,
+    PDNN_SELECTIVE_SCAN_DELTA,
+    PDNN_SELECTIVE_SCAN_B,
+    PDNN_SELECTIVE_SCAN_C,
+    PDNN_SELECTIVE_SCAN_A,
+    PDNN_SELECTIVE_SCAN_D,
+    PDNN_SELECTIVE_SCAN_INPUTS,
+};
+enum { PDNN_SELECTIVE_SCAN_Y };
+enum {
+    PDNN_SELECTIVE_SCAN_BACK_DY,
+    PDNN_SELECTIVE_SCAN_BACK_X,
+    PDNN_SELECTIVE_SCAN_BACK_DELTA,
+    PDNN_SELECTIVE_SCAN_BACK_B,
+    PDNN_SELECTIVE_SCAN_BACK_C,
+    PDNN_SELECTIVE_SCAN_BACK_A,
+    PDNN_SELECTIVE_SCAN_BACK_D,
+};
+enum { PDNN_SELECTIVE_SCAN_SEQUENCES };
+
 enum { PDNN_LOSS_SCALE }; /* coefficient of every loss */
 
 enum { PDNN_SOFTMAX_CROSS_ENTROPY_X, PDNN_SOFTMAX_CROSS_ENTROPY_LABEL };
 enum { PDNN_SOFTMAX_CROSS_ENTROPY_LOSS, PDNN_SOFTMAX_CROSS_ENTROPY_P };
 enum { PDNN_SOFTMAX_CROSS_ENTROPY_BACK_P, PDNN_SOFTMAX_CROSS_ENTROPY_BACK_LABEL };
 enum { PDNN_SOFTMAX_CROSS_ENTROPY_BACK_DX };
+
+/* logistic_loss, squared_error and smooth_l1. */
+enum { PDNN_ELEMENT_LOSS_X, PDNN_ELEMENT_LOSS_TARGET, PDNN_ELEMENT_LOSS_INPUTS };
+enum { PDNN_ELEMENT_LOSS_LOSS };
+enum { PDNN_ELEMENT_LOSS_BACK_DX };
 
 enum { PDNN_CTC_LOSS_LOGITS, PDNN_CTC_LOSS_LABELS };
 enum { PDNN_CTC_LOSS_LOSS, PDNN_CTC_LOSS_DLOGITS };

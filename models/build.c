@@ -3,10 +3,19 @@
 #include "models/transform/backward.h"
 #include "models/transform/distribute.h"
 #include "models/transform/fuse.h"
+#include "models/transform/fuse_blocks.h"
 #include "models/op.h"
 #include "models/optimizer.h"
 #include "models/transform/quantize.h"
 #include "models/forward.h"
+
+/* Appends the forward graph of a micro-step. */
+static void append_forward(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
+    size_t first = graph->n_nodes;
+    instance->family->build(instance, graph);
+    if (instance->setting[PDNN_SETTING_FUSE] == PDNN_FUSE_BLOCKS)
+        pdnn_fuse_blocks(graph, first);
+}
 
 /* Scales the losses of the micro-step that begins at the node: each is a fraction of the step's loss. */
 static void scale_losses(struct pdnn_graph *graph, size_t first, int64_t micro_steps) {
@@ -25,7 +34,7 @@ static void build_training(const struct pdnn_instance *instance, struct pdnn_gra
         size_t first = graph->n_nodes;
         if (i > 0)
             pdnn_graph_replay(graph);
-        instance->family->build(instance, graph);
+        append_forward(instance, graph);
         scale_losses(graph, first, micro_steps);
         pdnn_backward_append(backward);
     }
@@ -45,12 +54,13 @@ const char *pdnn_instance_refusal(const struct pdnn_instance *instance) {
                                        : "int8 is for inference, and not for models of this family";
 }
 
-enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struct pdnn_arena *arena,
-                                     struct pdnn_graph *graph, struct pdnn_err *err) {
+/* An empty graph with what the instance says of all its nodes, and the instance as families build it: no
+ * graph depends on threads. */
+static struct pdnn_instance begin(const struct pdnn_instance *instance, struct pdnn_arena *arena,
+                                  struct pdnn_graph *graph) {
     pdnn_graph_init(graph, arena);
     enum pdnn_dtype dtype = (enum pdnn_dtype)instance->setting[PDNN_SETTING_DTYPE];
-    bool is_int8 = dtype == PDNN_INT8, quantizes = is_int8 && can_quantize(instance);
-    graph->dtype = is_int8 ? PDNN_F32 : dtype;
+    graph->dtype = dtype == PDNN_INT8 ? PDNN_F32 : dtype;
     graph->unsupported = pdnn_instance_refusal(instance);
     graph->has_masters =
         instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN && pdnn_dtype_is_half(graph->dtype);
@@ -60,15 +70,27 @@ enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struc
         instance->family->has_blocks && instance->setting[PDNN_SETTING_FUSE] != PDNN_FUSE_BLOCKS;
     graph->stems_apart = instance->family->stems_apart;
     struct pdnn_instance resolved = *instance;
-    pdnn_instance_resolve(&resolved,
-                          1); /* no change if it is resolved already; no graph depends on threads */
+    pdnn_instance_resolve(&resolved, 1); /* no change if it is resolved already */
+    return resolved;
+}
+
+enum pdnn_status pdnn_instance_forward(const struct pdnn_instance *instance, struct pdnn_arena *arena,
+                                       struct pdnn_graph *graph, struct pdnn_err *err) {
+    struct pdnn_instance resolved = begin(instance, arena, graph);
+    append_forward(&resolved, graph);
+    return pdnn_graph_status(graph, err);
+}
+
+enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struct pdnn_arena *arena,
+                                     struct pdnn_graph *graph, struct pdnn_err *err) {
+    struct pdnn_instance resolved = begin(instance, arena, graph);
     if (instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN)
         build_training(&resolved, graph);
     else
-        instance->family->build(&resolved, graph);
+        append_forward(&resolved, graph);
     if (instance->setting[PDNN_SETTING_FUSE] != PDNN_FUSE_NONE)
         pdnn_fuse_post_ops(graph);
-    if (quantizes)
+    if (instance->setting[PDNN_SETTING_DTYPE] == PDNN_INT8 && can_quantize(instance))
         pdnn_quantize(graph, instance->setting[PDNN_SETTING_FUSE] != PDNN_FUSE_NONE);
     if (instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN)
         pdnn_distribute(instance, graph);

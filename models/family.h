@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct pdnn_compiled;
 struct pdnn_graph;
 struct pdnn_instance;
 
@@ -49,8 +50,16 @@ struct pdnn_lengths_def {
     /* Of audio: floor(per_second * seconds) + plus steps; 0: lengths are counted. */
     double per_second;
     int64_t plus;
-    /* The target of data whose lengths are in one column; NULL: the source. */
-    int64_t (*target_of)(int64_t source);
+};
+
+/* When parameters apply: with some words of others, whatever the numbers. The words of the deciding
+ * parameters are an index, the sum of stride[k] * word of deciding[k]; bit p of bits[index] is whether
+ * parameter p changes anything.
+ */
+struct pdnn_masks {
+    const uint32_t *bits; /* NULL: all apply */
+    const int *deciding, *stride;
+    size_t n_deciding, count; /* count: of bits */
 };
 
 struct pdnn_preset {
@@ -61,7 +70,10 @@ struct pdnn_preset {
 
 struct pdnn_family_def {
     const char *name;
+    const char *hash; /* of its definition, eight hex digits; NULL for what was only compiled */
+    bool ships;       /* ids have its name alone; else NAME@HASH */
     const char *help;
+    const char *file;                    /* that a user's was read from; NULL: it ships */
     const struct pdnn_param_def *params; /* canonical order of ids and columns */
     size_t n_params;
     const struct pdnn_preset *presets;
@@ -81,9 +93,8 @@ struct pdnn_family_def {
     bool has_blocks;     /* the run setting `fuse` has the value blocks; elsewhere that is post-ops */
     bool stems_apart; /* stems name parts of the model: identical nodes with different stems are separate rows
                        */
-    /* False if the parameter changes nothing in this instance; depends only on the instance's
-     * hyper-parameters of type CHOICE. NULL: all apply. Call pdnn_hyper_applies instead. */
-    bool (*applies)(const struct pdnn_instance *instance, size_t param);
+    struct pdnn_masks applies;
+    const struct pdnn_compiled *compiled; /* what builds it (models/definition) */
     /* Puts hyper-parameters that can be written in several ways into one form: words that stand for numbers
      * become numbers, lists are no longer than needed. Leaves alone what does not apply. NULL: none. Call
      * pdnn_instance_resolve instead. */
@@ -91,47 +102,14 @@ struct pdnn_family_def {
     /* Appends the forward graph of a resolved instance (with the loss if it trains). Errors
      * stick in the graph. */
     void (*build)(const struct pdnn_instance *instance, struct pdnn_graph *graph);
+    /* The target's length where the data have only the source's. */
+    int64_t (*target_of)(const struct pdnn_family_def *family, int64_t source);
 };
-
-/* The tables of a family, which are arrays. */
-#define PDNN_FAMILY_TABLES(params_of, presets_of, layers_of)                                                 \
-    .params = params_of, .n_params = sizeof params_of / sizeof *params_of, .presets = presets_of,            \
-    .n_presets = sizeof presets_of / sizeof *presets_of, .layers = layers_of,                                \
-    .n_layers = sizeof layers_of / sizeof *layers_of
-
-/* All families in the order of the build's list, NULL-terminated. */
-extern const struct pdnn_family_def *const pdnn_families[];
-
-const struct pdnn_family_def *pdnn_family_find(const char *name);
-
-/* What users may call a model: a family, or a preset without its family. */
-struct pdnn_model_name {
-    const struct pdnn_family_def *family;
-    const struct pdnn_preset *preset; /* NULL: the family itself */
-};
-
-/* Finds a family or, if none has the name, the preset that has it. PDNN_INVALID: "unknown model 'fcc', did
- * you mean 'fc'?" or "paper-min is a preset of fc and rnn, write fc:paper-min or rnn:paper-min"; with
- * in_yaml, "write fc: {preset: paper-min} or ...". */
-enum pdnn_status pdnn_model_find(const char *name, bool in_yaml, struct pdnn_model_name *model,
-                                 struct pdnn_err *err);
-
-/* ", did you mean 'resnet50'?", or 'rnn/cell=lstm' of a word that only one hyper-parameter has, which with
- * in_yaml is 'rnn: {cell: lstm}'; "" if nothing is near. Returns buffer. */
-const char *pdnn_model_suggest(char buffer[PDNN_SUGGESTION_TEXT], const char *name, bool in_yaml);
-
-/* True if a family or the preset of some family has the name, which is `length` letters long. */
-bool pdnn_model_is_known(const char *name, size_t length);
 
 /* The family's row of the layer that a table names, "norm1.3..norm1.24" or "hidden2": of a range, the first
  * layer counts. NULL where the family has none of that name. */
 const struct pdnn_layer_def *pdnn_layer_find(const struct pdnn_family_def *family, const char *layer);
 
 const struct pdnn_preset *pdnn_preset_find(const struct pdnn_family_def *family, const char *name);
-
-/* "fc has no preset 'paper-mn', did you mean 'paper-min'?", or "... did you mean 'cnn:vgg16'?". Returns
- * PDNN_INVALID. */
-enum pdnn_status pdnn_preset_unknown(const struct pdnn_family_def *family, const char *name,
-                                     struct pdnn_err *err);
 
 #endif

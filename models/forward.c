@@ -56,29 +56,46 @@ uint32_t pdnn_graph_forward(struct pdnn_graph *graph, const struct pdnn_op_def *
 
 uint32_t pdnn_graph_forward_with(struct pdnn_graph *graph, const struct pdnn_op_def *op,
                                  const uint32_t *inputs, const int64_t *attrs, const double *coefs) {
-    struct pdnn_tensor outputs[PDNN_NODE_OUTPUTS];
-    struct pdnn_node node = {.op = op, .pass = PDNN_FORWARD};
+    struct pdnn_tensor outputs[PDNN_OUTPUTS];
+    uint32_t input[PDNN_NODE_INPUTS], output[PDNN_OUTPUTS];
+    struct pdnn_node node = {.op = op, .pass = PDNN_FORWARD, .input = input, .output = output};
     if (graph->err.status != PDNN_OK)
         return 0;
-    while (node.n_inputs < PDNN_NODE_INPUTS && inputs[node.n_inputs] != PDNN_NONE) {
-        node.input[node.n_inputs] = inputs[node.n_inputs];
-        node.n_inputs++;
+    for (; inputs[node.n_inputs] != PDNN_NONE; node.n_inputs++) {
+        if (node.n_inputs == PDNN_NODE_INPUTS) {
+            pdnn_fail(&graph->err, PDNN_INVALID, "%s: more than %d inputs", op->name, PDNN_NODE_INPUTS);
+            return 0;
+        }
+        input[node.n_inputs] = inputs[node.n_inputs];
     }
     memcpy(node.coef, coefs ? coefs : op->coef, sizeof node.coef);
     if (attrs)
         memcpy(node.attr, attrs, sizeof node.attr);
-    for (int i = 0; i < op->n_outputs; i++)
+    for (int i = 0; op->outputs[i]; i++)
         outputs[i] = (struct pdnn_tensor){
             .role = PDNN_ROLE_ACTIVATION, .dtype = pdnn_node_in(graph, &node, 0)->dtype, .of = PDNN_NONE};
     if (op->infer(graph, &node, outputs, &graph->err) != PDNN_OK)
         return 0;
-    for (int i = 0; i < op->n_outputs && outputs[i].rank; i++) {
-        int updated = op->updates[i] == PDNN_UPDATES_LAST ? node.n_inputs : op->updates[i];
+    for (int i = 0; op->outputs[i] && outputs[i].rank; i++) {
+        int updated = pdnn_op_updated(op, i, node.n_inputs);
         node.output[node.n_outputs++] =
             updated ? node.input[updated - 1] : pdnn_graph_tensor(graph, &outputs[i]);
     }
     pdnn_graph_node(graph, &node);
-    return graph->err.status != PDNN_OK ? 0 : node.output[0];
+    return graph->err.status != PDNN_OK ? 0 : output[0];
+}
+
+uint32_t pdnn_graph_forward_again(struct pdnn_graph *graph, uint32_t like, const uint32_t *data, int n_data) {
+    const uint32_t at = pdnn_graph_node(graph, &graph->nodes[like]);
+    struct pdnn_node *node = &graph->nodes[at];
+    node->layer = graph->layer;
+    for (int i = 0; i < node->n_inputs; i++)
+        node->input[i] = i < n_data ? data[i] : pdnn_graph_copy(graph, node->input[i]);
+    for (int i = 0; i < node->n_outputs; i++) {
+        int updated = pdnn_op_updated(node->op, i, node->n_inputs);
+        node->output[i] = updated ? node->input[updated - 1] : pdnn_graph_copy(graph, node->output[i]);
+    }
+    return at;
 }
 
 uint32_t pdnn_graph_f32(struct pdnn_graph *graph, uint32_t tensor) {

@@ -4,8 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Enough for most models, and less than a block of the arena each. */
+enum { FIRST_TENSORS = 512, FIRST_NODES = 256 };
+
 void pdnn_graph_init(struct pdnn_graph *graph, struct pdnn_arena *arena) {
-    *graph = (struct pdnn_graph){.arena = arena, .loss = PDNN_NONE, .result = PDNN_NONE};
+    *graph = (struct pdnn_graph){.arena = arena,
+                                 .loss = PDNN_NONE,
+                                 .result = PDNN_NONE,
+                                 .tensors = pdnn_arena_room(arena, FIRST_TENSORS, sizeof *graph->tensors),
+                                 .nodes = pdnn_arena_room(arena, FIRST_NODES, sizeof *graph->nodes),
+                                 .tensor_room = FIRST_TENSORS,
+                                 .node_room = FIRST_NODES};
 }
 
 enum pdnn_status pdnn_graph_status(const struct pdnn_graph *graph, struct pdnn_err *err) {
@@ -65,6 +74,15 @@ uint32_t pdnn_graph_tensor(struct pdnn_graph *graph, const struct pdnn_tensor *t
     return (uint32_t)graph->n_tensors++;
 }
 
+uint32_t pdnn_graph_copy(struct pdnn_graph *graph, uint32_t tensor) {
+    if (failed(graph))
+        return 0;
+    graph->tensors = pdnn_arena_grow(graph->arena, graph->tensors, &graph->tensor_room, graph->n_tensors,
+                                     sizeof *graph->tensors);
+    graph->tensors[graph->n_tensors] = graph->tensors[tensor];
+    return (uint32_t)graph->n_tensors++;
+}
+
 uint32_t pdnn_graph_like(struct pdnn_graph *graph, uint32_t tensor, enum pdnn_role role) {
     if (failed(graph))
         return 0;
@@ -77,6 +95,25 @@ uint32_t pdnn_graph_like(struct pdnn_graph *graph, uint32_t tensor, enum pdnn_ro
     return pdnn_graph_tensor(graph, &like);
 }
 
+/* Copies the node's inputs and outputs into the arena. */
+static void keep_operands(struct pdnn_graph *graph, struct pdnn_node *node) {
+    enum { OPERANDS = 512 }; /* at a time */
+    const uint32_t *input = node->input, *output = node->output;
+    const size_t count = (size_t)(node->n_inputs + node->n_outputs);
+    if (graph->operand_room < count) {
+        graph->operands = pdnn_arena_alloc(graph->arena, OPERANDS, sizeof *graph->operands);
+        graph->operand_room = OPERANDS;
+    }
+    node->input = graph->operands;
+    node->output = graph->operands + node->n_inputs;
+    graph->operands += count;
+    graph->operand_room -= count;
+    for (int i = 0; i < node->n_inputs; i++)
+        node->input[i] = input[i];
+    for (int i = 0; i < node->n_outputs; i++)
+        node->output[i] = output[i];
+}
+
 uint32_t pdnn_graph_node(struct pdnn_graph *graph, const struct pdnn_node *node) {
     if (failed(graph))
         return 0;
@@ -84,6 +121,7 @@ uint32_t pdnn_graph_node(struct pdnn_graph *graph, const struct pdnn_node *node)
         pdnn_arena_grow(graph->arena, graph->nodes, &graph->node_room, graph->n_nodes, sizeof *graph->nodes);
     struct pdnn_node *copy = &graph->nodes[graph->n_nodes];
     *copy = *node;
+    keep_operands(graph, copy);
     if (!copy->layer.stem)
         copy->layer = graph->layer;
     copy->segment = graph->segment;
@@ -102,8 +140,42 @@ void pdnn_graph_segment_end(struct pdnn_graph *graph) {
     graph->segment = 0;
 }
 
-bool pdnn_tensor_same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b) {
-    return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
+static bool repeats_over_rows(const struct pdnn_tensor *a, const struct pdnn_tensor *b,
+                              struct pdnn_broadcast *to) {
+    int64_t R = a->dim[0], C = a->dim[1];
+    if (b->rank == 1 && b->dim[0] == C)
+        *to = (struct pdnn_broadcast){1, R, C, 1};
+    else if (b->rank == 2 && b->dim[1] == C && R % b->dim[0] == 0)
+        *to = (struct pdnn_broadcast){b->dim[0], R / b->dim[0], C, 1};
+    else if (b->rank == 2 && b->dim[0] == R && b->dim[1] == 1)
+        *to = (struct pdnn_broadcast){R, 1, 1, C};
+    else
+        return false;
+    return true;
+}
+
+static bool repeats_over_images(const struct pdnn_tensor *a, const struct pdnn_tensor *b,
+                                struct pdnn_broadcast *to) {
+    int64_t N = a->dim[0], C = a->dim[1], pixels = a->dim[2] * a->dim[3];
+    bool is_image = b->rank == 2 || (b->rank == 4 && b->dim[2] == 1 && b->dim[3] == 1);
+    if (b->rank == 1 && b->dim[0] == C)
+        *to = (struct pdnn_broadcast){1, N, C, pixels};
+    else if (is_image && b->dim[0] == N && b->dim[1] == C)
+        *to = (struct pdnn_broadcast){N, 1, C, pixels};
+    else
+        return false;
+    return true;
+}
+
+bool pdnn_broadcast_of(const struct pdnn_tensor *a, const struct pdnn_tensor *b,
+                       struct pdnn_broadcast *broadcast) {
+    if (pdnn_tensor_same_shape(a, b)) {
+        *broadcast = (struct pdnn_broadcast){1, 1, pdnn_tensor_elements(a), 1};
+        return true;
+    }
+    if (a->rank == 2)
+        return repeats_over_rows(a, b, broadcast);
+    return a->rank == 4 && repeats_over_images(a, b, broadcast);
 }
 
 const char *pdnn_tensor_shape(const struct pdnn_tensor *tensor, char buffer[PDNN_SHAPE_TEXT]) {
@@ -112,17 +184,6 @@ const char *pdnn_tensor_shape(const struct pdnn_tensor *tensor, char buffer[PDNN
         length += snprintf(buffer + length, (size_t)(PDNN_SHAPE_TEXT - length), "%s%" PRId64, i ? "x" : "",
                            tensor->dim[i]);
     return buffer;
-}
-
-int64_t pdnn_tensor_elements(const struct pdnn_tensor *tensor) {
-    int64_t elements = 1;
-    for (int i = 0; i < tensor->rank; i++)
-        elements *= tensor->dim[i];
-    return elements;
-}
-
-uint64_t pdnn_tensor_bytes(const struct pdnn_tensor *tensor) {
-    return (uint64_t)pdnn_tensor_elements(tensor) * pdnn_dtype_bytes(tensor->dtype);
 }
 
 const char *pdnn_pass_name(enum pdnn_pass pass) {

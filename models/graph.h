@@ -17,9 +17,9 @@ struct pdnn_op_def;
 
 enum {
     PDNN_RANK_MAX = 6,
-    PDNN_NODE_INPUTS = 8,
-    PDNN_NODE_OUTPUTS = 5,
-    PDNN_NODE_ATTRS = 10,
+    PDNN_NODE_INPUTS = 27,
+    PDNN_NODE_OUTPUTS = 27,
+    PDNN_NODE_ATTRS = 12,
     PDNN_NODE_COEFS = 6,
     PDNN_NODE_POSTS = 4,
     PDNN_NODE_ACCESSES = PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS + PDNN_NODE_POSTS,
@@ -73,9 +73,11 @@ struct pdnn_fill {
 
 /* A normalization folded into constants before the first step: with factor[c] = gamma[c] / sqrt(variance[c] +
  * epsilon), weights w[c][...] become w * factor[c], and a shift s[c] becomes s + (bias[c] - mean[c]) *
- * factor[c]. The tensors (C) enter with their initial values. */
+ * factor[c]; that in the mean's own tensor, where there is no s, (bias[c] - mean[c]) * factor[c]. The tensors
+ * (C) enter with their initial values. */
 struct pdnn_fold {
-    uint32_t gamma, mean, variance;
+    uint32_t gamma; /* or PDNN_NONE */
+    uint32_t mean, variance;
     uint32_t bias; /* of a shift: what was added before the normalization, or PDNN_NONE */
     double epsilon;
     bool is_shift; /* else the weights */
@@ -122,17 +124,20 @@ struct pdnn_layer {
 struct pdnn_post {
     const struct pdnn_op_def *op;
     enum pdnn_pass pass;
-    uint32_t input;  /* the extra input, or PDNN_NONE */
-    uint32_t output; /* the extra output, or PDNN_NONE */
+    uint32_t input;               /* the extra input, or PDNN_NONE */
+    uint32_t output;              /* the extra output, or PDNN_NONE */
+    double coef[PDNN_NODE_COEFS]; /* meaning: its coefficients */
 };
 
 struct pdnn_node {
     const struct pdnn_op_def *op;
     enum pdnn_pass pass;
     int n_inputs, n_outputs, n_posts;
-    uint32_t input[PDNN_NODE_INPUTS], output[PDNN_NODE_OUTPUTS];
-    int64_t attr[PDNN_NODE_ATTRS]; /* meaning: the op's attr_names */
-    double coef[PDNN_NODE_COEFS];  /* meaning: the op's coef_names */
+    /* Tensors, at most PDNN_NODE_INPUTS and PDNN_NODE_OUTPUTS. A graph's nodes have them in its arena; a copy
+     * of a node shares them. */
+    uint32_t *input, *output;
+    int64_t attr[PDNN_NODE_ATTRS]; /* meaning: the op's attributes */
+    double coef[PDNN_NODE_COEFS];  /* meaning: its coefficients */
     struct pdnn_layer layer;
     uint32_t segment;        /* forward: the segment it belongs to, from 1; 0: none */
     bool recompute;          /* a forward node repeated before its segment's backward pass */
@@ -150,6 +155,8 @@ struct pdnn_graph {
     struct pdnn_tensor *tensors;
     struct pdnn_node *nodes;
     size_t n_tensors, n_nodes, tensor_room, node_room;
+    uint32_t *operands; /* room for inputs and outputs of the next nodes */
+    size_t operand_room;
     /* Why no backend can run it although it has costs; static text, or NULL. */
     const char *unsupported;
     uint32_t loss;           /* what training differentiates, or PDNN_NONE */
@@ -159,6 +166,10 @@ struct pdnn_graph {
     uint32_t n_segments;     /* begun so far */
     bool replays;            /* weights and states are reused, in order */
     uint32_t next_replayed;  /* where the search for the next one begins */
+    /* Which ops of the family, in the order of their making, and then which weights that it names, serve
+     * nothing here; the first micro-step finds out. NULL: all are needed. In the arena. */
+    const bool *unneeded;
+    size_t n_unneeded; /* ops */
     struct pdnn_err err;
 };
 
@@ -172,11 +183,15 @@ enum pdnn_status pdnn_graph_status(const struct pdnn_graph *graph, struct pdnn_e
  * values of its dtype for its kind of fill. */
 uint32_t pdnn_graph_tensor(struct pdnn_graph *graph, const struct pdnn_tensor *tensor);
 
+/* Another tensor with everything that this one has. */
+uint32_t pdnn_graph_copy(struct pdnn_graph *graph, uint32_t tensor);
+
 /* A tensor with the shape and dtype of another one, except that state is f32: it accumulates what a short
  * type would round away. */
 uint32_t pdnn_graph_like(struct pdnn_graph *graph, uint32_t tensor, enum pdnn_role role);
 
-/* Appends the node as given, with the graph's layer unless it has one; returns its index. */
+/* Appends the node with copies of its inputs and outputs, and with the graph's layer unless it has one;
+ * returns its index. */
 uint32_t pdnn_graph_node(struct pdnn_graph *graph, const struct pdnn_node *node);
 
 /* Output k of the last node appended. */
@@ -195,15 +210,56 @@ static inline bool pdnn_role_is_weight(enum pdnn_role role) {
 }
 
 /* Whether rank and dims are equal. */
-bool pdnn_tensor_same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b);
+static inline bool pdnn_tensor_same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b) {
+    bool same = a->rank == b->rank;
+    for (int i = 0; same && i < a->rank; i++)
+        same = a->dim[i] == b->dim[i];
+    return same;
+}
+
+/* A tensor as (outer, n, inner), where n is its dimension `dim`. */
+struct pdnn_view {
+    int64_t outer, n, inner;
+};
+static inline struct pdnn_view pdnn_view_of(const struct pdnn_tensor *tensor, int dim) {
+    struct pdnn_view view = {1, tensor->dim[dim], 1};
+    for (int i = 0; i < tensor->rank; i++)
+        *(i < dim ? &view.outer : &view.inner) *= i == dim ? 1 : tensor->dim[i];
+    return view;
+}
+
+/* How the second operand b of an element-wise op repeats over the first, a. With a as (outer, again, inner,
+ * last) and b as (outer, inner), element (i, j, k, l) of a meets element (i, k) of b. b is equal to a; or (C)
+ * over the columns of rows (R, C) or the channels of images (N, C, H, W); (B, C) over B groups of rows (B n,
+ * C); (R, 1) over the rows' columns; (N, C, 1, 1) or (N, C) over the pixels of images. */
+struct pdnn_broadcast {
+    int64_t outer, again, inner, last;
+};
+
+/* False if b fits a in none of these ways. Equal tensors are (1, 1, elements, 1). */
+bool pdnn_broadcast_of(const struct pdnn_tensor *a, const struct pdnn_tensor *b,
+                       struct pdnn_broadcast *broadcast);
+
+/* The element of b for element i of a. */
+static inline int64_t pdnn_broadcast_at(const struct pdnn_broadcast *broadcast, int64_t i) {
+    const int64_t group = broadcast->again * broadcast->inner * broadcast->last;
+    return i / group * broadcast->inner + i / broadcast->last % broadcast->inner;
+}
 
 /* "512x256", in a buffer that is returned. */
 enum { PDNN_SHAPE_TEXT = 128 };
 const char *pdnn_tensor_shape(const struct pdnn_tensor *tensor, char buffer[PDNN_SHAPE_TEXT]);
 
 /* The product of the dims, and that times the dtype's size. */
-int64_t pdnn_tensor_elements(const struct pdnn_tensor *tensor);
-uint64_t pdnn_tensor_bytes(const struct pdnn_tensor *tensor);
+static inline int64_t pdnn_tensor_elements(const struct pdnn_tensor *tensor) {
+    int64_t elements = 1;
+    for (int i = 0; i < tensor->rank; i++)
+        elements *= tensor->dim[i];
+    return elements;
+}
+static inline uint64_t pdnn_tensor_bytes(const struct pdnn_tensor *tensor) {
+    return (uint64_t)pdnn_tensor_elements(tensor) * pdnn_dtype_bytes(tensor->dtype);
+}
 
 const char *
 pdnn_pass_name(enum pdnn_pass pass); /* "forward", "backward-data", "backward-weights", "update" */

@@ -3,10 +3,12 @@
 #include "base/rng.h"
 #include "base/str.h"
 #include "lists.h"
+#include "models/zoo/catalog.h"
 #include "models/isa.h"
 #include "models/optimizer.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -119,74 +121,108 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
 void pdnn_instance_init(struct pdnn_instance *instance, const struct pdnn_family_def *family) {
     *instance = (struct pdnn_instance){.family = family};
     for (size_t i = 0; i < family->n_params; i++)
-        instance->hyper[i] = pdnn_value_of(family->params[i].fallback);
+        instance->hyper[i] = family->params[i].fallback;
     for (size_t i = 0; i < PDNN_SETTING_COUNT; i++)
-        instance->setting[i] = pdnn_settings[i].fallback;
+        instance->setting[i] = pdnn_settings[i].fallback.number;
+}
+
+/* When a setting applies: with what its family has, in training, and with another setting's value. */
+struct need {
+    enum pdnn_setting setting;
+    enum { IS, IS_NOT } rule;
+    int64_t value;
+    const char *only; /* what else would do, as messages end */
+};
+
+static const struct setting_rule {
+    bool of_family; /* `has` is an offset in the family's definition */
+    size_t has;
+    bool trains;
+    struct need needs[2];
+    size_t n_needs;
+} rules[PDNN_SETTING_COUNT] = {
+    [PDNN_SETTING_ALGORITHM] = {true, offsetof(struct pdnn_family_def, convolves)},
+    [PDNN_SETTING_RNN] = {true, offsetof(struct pdnn_family_def, recurs)},
+    [PDNN_SETTING_LAYERS_RUN] = {true, offsetof(struct pdnn_family_def, repeats_layers)},
+    [PDNN_SETTING_CHECKPOINT] = {true, offsetof(struct pdnn_family_def, has_segments), .trains = true},
+    [PDNN_SETTING_OPTIMIZER] = {.trains = true},
+    [PDNN_SETTING_ACCUMULATE] = {.trains = true},
+    [PDNN_SETTING_RANKS] = {.trains = true},
+    [PDNN_SETTING_LOADERS] = {.n_needs = 1,
+                              .needs = {{PDNN_SETTING_DATA, IS_NOT, PDNN_DATA_RESIDENT,
+                                         ", only with data=generated or data=file"}}},
+    [PDNN_SETTING_PAGES] = {.n_needs = 1,
+                            .needs = {{PDNN_SETTING_DATA, IS, PDNN_DATA_FILE, ", only with data=file"}}},
+    [PDNN_SETTING_ALLREDUCE] = {.trains = true,
+                                .n_needs = 1,
+                                .needs = {{PDNN_SETTING_RANKS, IS_NOT, 1, ", only with two or more"}}},
+    [PDNN_SETTING_BUCKET] = {.trains = true,
+                             .n_needs = 2,
+                             .needs = {{PDNN_SETTING_RANKS, IS_NOT, 1, ", only with two or more"},
+                                       {PDNN_SETTING_ALLREDUCE, IS_NOT, PDNN_ALLREDUCE_NONE, ""}}},
+};
+
+static bool has_what_it_needs(const struct pdnn_instance *instance, const struct setting_rule *rule) {
+    return !rule->of_family || *(const bool *)((const char *)instance->family + rule->has);
+}
+
+static bool is_met(const struct pdnn_instance *instance, const struct need *need) {
+    return (instance->setting[need->setting] == need->value) == (need->rule == IS);
+}
+
+bool pdnn_setting_says_how(enum pdnn_setting setting) {
+    return setting != PDNN_SETTING_MODE && setting != PDNN_SETTING_OPTIMIZER &&
+           setting != PDNN_SETTING_ACCUMULATE;
 }
 
 bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_setting setting) {
-    if (setting == PDNN_SETTING_ALGORITHM)
-        return instance->family->convolves;
-    if (setting == PDNN_SETTING_RNN)
-        return instance->family->recurs;
-    if (setting == PDNN_SETTING_LAYERS_RUN)
-        return instance->family->repeats_layers;
-    if (setting == PDNN_SETTING_LOADERS)
-        return instance->setting[PDNN_SETTING_DATA] != PDNN_DATA_RESIDENT;
-    if (setting == PDNN_SETTING_PAGES)
-        return instance->setting[PDNN_SETTING_DATA] == PDNN_DATA_FILE;
-    bool trains = instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN;
-    bool is_shared = trains && instance->setting[PDNN_SETTING_RANKS] > 1;
-    if (setting == PDNN_SETTING_CHECKPOINT)
-        return trains && instance->family->has_segments;
-    if (setting == PDNN_SETTING_ALLREDUCE)
-        return is_shared;
-    if (setting == PDNN_SETTING_BUCKET)
-        return is_shared && instance->setting[PDNN_SETTING_ALLREDUCE] != PDNN_ALLREDUCE_NONE;
-    return trains || (setting != PDNN_SETTING_OPTIMIZER && setting != PDNN_SETTING_ACCUMULATE &&
-                      setting != PDNN_SETTING_RANKS);
+    const struct setting_rule *rule = &rules[setting];
+    bool applies = has_what_it_needs(instance, rule) &&
+                   (!rule->trains || instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN);
+    for (size_t i = 0; applies && i < rule->n_needs; i++)
+        applies = is_met(instance, &rule->needs[i]);
+    return applies;
 }
 
 /* PDNN_INVALID if the setting does not apply: "algorithm does not apply to fc", "optimizer does not apply
  * with mode=infer, only with mode=train". */
 static enum pdnn_status check_setting(const struct pdnn_instance *instance, enum pdnn_setting setting,
                                       struct pdnn_err *err) {
-    struct pdnn_instance other = *instance;
+    const struct setting_rule *rule = &rules[setting];
     const char *name = pdnn_settings[setting].name;
-    int64_t mode = instance->setting[PDNN_SETTING_MODE];
-    if (pdnn_setting_applies(instance, setting))
-        return PDNN_OK;
-    if (setting == PDNN_SETTING_LOADERS || setting == PDNN_SETTING_PAGES)
-        return pdnn_fail(err, PDNN_INVALID, "%s does not apply with data=%s, only with data=%s", name,
-                         data_sources[instance->setting[PDNN_SETTING_DATA]],
-                         setting == PDNN_SETTING_PAGES ? "file" : "generated or data=file");
-    if (mode == PDNN_MODE_TRAIN && setting == PDNN_SETTING_ALLREDUCE)
-        return pdnn_fail(err, PDNN_INVALID, "allreduce does not apply with ranks=1, only with two or more");
-    if (mode == PDNN_MODE_TRAIN && setting == PDNN_SETTING_BUCKET)
-        return pdnn_fail(err, PDNN_INVALID,
-                         instance->setting[PDNN_SETTING_RANKS] > 1
-                             ? "bucket does not apply with allreduce=none"
-                             : "bucket does not apply with ranks=1, only with two or more");
-    other.setting[PDNN_SETTING_MODE] = mode == PDNN_MODE_TRAIN ? PDNN_MODE_INFER : PDNN_MODE_TRAIN;
-    if (!pdnn_setting_applies(&other, setting))
+    char number[PDNN_PARAM_TEXT];
+    if (!has_what_it_needs(instance, rule))
         return pdnn_fail(err, PDNN_INVALID, "%s does not apply to %s", name, instance->family->name);
-    return pdnn_fail(err, PDNN_INVALID, "%s does not apply with mode=%s, only with mode=%s", name,
-                     modes[mode], modes[other.setting[PDNN_SETTING_MODE]]);
+    if (rule->trains && instance->setting[PDNN_SETTING_MODE] != PDNN_MODE_TRAIN)
+        return pdnn_fail(err, PDNN_INVALID, "%s does not apply with mode=infer, only with mode=train", name);
+    for (size_t i = 0; i < rule->n_needs; i++) {
+        const struct need *need = &rule->needs[i];
+        const struct pdnn_param_def *def = &pdnn_settings[need->setting];
+        if (!is_met(instance, need))
+            return pdnn_fail(err, PDNN_INVALID, "%s does not apply with %s=%s%s", name, def->name,
+                             pdnn_param_format(def, pdnn_value_of(instance->setting[need->setting]), number),
+                             need->only);
+    }
+    return PDNN_OK;
 }
 
 bool pdnn_hyper_applies(const struct pdnn_instance *instance, size_t param) {
-    return !instance->family->applies || instance->family->applies(instance, param);
+    const struct pdnn_masks *masks = &instance->family->applies;
+    int64_t at = 0;
+    for (size_t k = 0; k < masks->n_deciding; k++)
+        at += masks->stride[k] * instance->hyper[masks->deciding[k]].number;
+    return !masks->bits || masks->bits[at] >> param & 1;
 }
 
 void pdnn_instance_settle(struct pdnn_instance *instance) {
     const struct pdnn_family_def *family = instance->family;
     for (size_t i = 0; i < family->n_params; i++) {
         if (!pdnn_hyper_applies(instance, i))
-            instance->hyper[i] = pdnn_value_of(family->params[i].fallback);
+            instance->hyper[i] = family->params[i].fallback;
     }
     for (size_t i = 0; i < PDNN_SETTING_COUNT; i++) {
         if (!pdnn_setting_applies(instance, (enum pdnn_setting)i))
-            instance->setting[i] = pdnn_settings[i].fallback;
+            instance->setting[i] = pdnn_settings[i].fallback.number;
     }
     if (instance->setting[PDNN_SETTING_FUSE] == PDNN_FUSE_BLOCKS && !family->has_blocks)
         instance->setting[PDNN_SETTING_FUSE] = PDNN_FUSE_POST_OPS;
@@ -347,8 +383,7 @@ void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads) {
         instance->setting[PDNN_SETTING_THREADS] = threads <= 1 || ranks == 1 ? threads
                                                   : threads > ranks          ? threads / ranks
                                                                              : 1;
-    if (instance->family->resolve)
-        instance->family->resolve(instance);
+    instance->family->resolve(instance);
 }
 
 static char *put_pair(char *at, const char *end, char mark, const struct pdnn_param_def *def,
@@ -363,13 +398,15 @@ static char *put_pair(char *at, const char *end, char mark, const struct pdnn_pa
 /* `threads` has no default that fits every machine, so it is printed wherever it is known. */
 static bool is_printed(const struct pdnn_instance *instance, enum pdnn_setting setting) {
     return pdnn_setting_applies(instance, setting) &&
-           instance->setting[setting] != pdnn_settings[setting].fallback;
+           instance->setting[setting] != pdnn_settings[setting].fallback.number;
 }
 
 const char *pdnn_instance_format(const struct pdnn_instance *instance, char buffer[PDNN_ID_TEXT]) {
     const struct pdnn_family_def *family = instance->family;
     const char *end = buffer + PDNN_ID_TEXT - 1;
     char *at = put(buffer, end, family->name);
+    if (family->hash && !family->ships)
+        at = put(put(at, end, "@"), end, family->hash);
     char mark = '/';
     for (size_t i = 0; i < family->n_params; i++) {
         if (!pdnn_hyper_applies(instance, i))
@@ -394,6 +431,14 @@ static bool is_setting(const char *text, size_t length) {
     return false;
 }
 
+const char *pdnn_instance_group(const struct pdnn_instance *instance, int setting,
+                                char buffer[PDNN_ID_TEXT]) {
+    struct pdnn_instance without = *instance;
+    without.setting[setting] = pdnn_settings[setting].fallback.number;
+    pdnn_instance_settle(&without);
+    return pdnn_instance_format(&without, buffer);
+}
+
 size_t pdnn_id_model_length(const char *id) {
     const char *at = id + strcspn(id, "/:");
     while (*at && !is_setting(at + 1, strcspn(at + 1, "=,")))
@@ -413,8 +458,9 @@ static enum pdnn_status unknown_key(const struct pdnn_family_def *family, const 
     for (size_t i = 0; i < PDNN_SETTING_COUNT; i++)
         words[count++] = pdnn_settings[i].name;
     char buffer[PDNN_SUGGESTION_TEXT], elsewhere[PDNN_SUGGESTION_TEXT];
-    const char *hint = pdnn_suggest(buffer, key, words, count);
-    snprintf(elsewhere, sizeof elsewhere, ", see 'paradnn families %.40s'", family->name);
+    const char *hint = pdnn_param_suggest(buffer, key, words, count);
+    snprintf(elsewhere, sizeof elsewhere, family->file ? ", see %.80s" : ", see 'paradnn families %.40s'",
+             family->file ? family->file : family->name);
     return pdnn_fail(err, PDNN_INVALID, "unknown key '%.40s' for %s%s", key, family->name,
                      *hint ? hint : elsewhere);
 }
@@ -476,13 +522,21 @@ static enum pdnn_status parse_values(char *pairs, struct pdnn_instance *instance
     return status;
 }
 
+enum pdnn_status pdnn_instance_parse_preset(struct pdnn_instance *instance,
+                                            const struct pdnn_family_def *family,
+                                            const struct pdnn_preset *preset, struct pdnn_err *err) {
+    char pairs[PDNN_ID_TEXT];
+    pdnn_instance_init(instance, family);
+    if (strlen(preset->values) >= sizeof pairs)
+        return pdnn_fail(err, PDNN_INVALID, "more than %zu letters of values", sizeof pairs - 1);
+    snprintf(pairs, sizeof pairs, "%s", preset->values);
+    return parse_values(*pairs ? pairs : NULL, instance, err);
+}
+
 void pdnn_instance_init_preset(struct pdnn_instance *instance, const struct pdnn_family_def *family,
                                const struct pdnn_preset *preset) {
-    pdnn_instance_init(instance, family);
-    char pairs[PDNN_ID_TEXT];
-    snprintf(pairs, sizeof pairs, "%s", preset->values);
-    enum pdnn_status status = parse_values(pairs, instance, NULL);
-    assert(status == PDNN_OK); /* a test parses every preset */
+    enum pdnn_status status = pdnn_instance_parse_preset(instance, family, preset, NULL);
+    assert(status == PDNN_OK); /* whoever makes a family parses its presets */
     (void)status;
 }
 
@@ -510,10 +564,10 @@ bool pdnn_instance_is_named(const char *text) {
 static enum pdnn_status missing_model(const char *pair, struct pdnn_err *err) {
     char key[PDNN_PARAM_TEXT];
     snprintf(key, sizeof key, "%.*s", (int)strcspn(pair, "="), pair);
-    for (size_t i = 0; pdnn_families[i]; i++) {
-        if (pdnn_param_find(pdnn_families[i]->params, pdnn_families[i]->n_params, key) >= 0)
+    for (size_t i = 0; pdnn_family_at(i); i++) {
+        if (pdnn_param_find(pdnn_family_at(i)->params, pdnn_family_at(i)->n_params, key) >= 0)
             return pdnn_fail(err, PDNN_INVALID, "a model comes first, such as %s,%.60s",
-                             pdnn_families[i]->name, pair);
+                             pdnn_family_at(i)->name, pair);
     }
     return pdnn_fail(err, PDNN_INVALID, "a family or preset comes before key=value, see 'paradnn families'");
 }

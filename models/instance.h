@@ -61,7 +61,7 @@ struct pdnn_instance {
     int64_t setting[PDNN_SETTING_COUNT];
 };
 
-enum { PDNN_ID_TEXT = 512, PDNN_CONDITION_TEXT = 96 };
+enum { PDNN_ID_TEXT = 640, PDNN_CONDITION_TEXT = 96 };
 /* Samples that one visit can hold: enough for a second of the shortest ones, in no more memory than a small
  * cache. A spec cannot ask for more. */
 enum { PDNN_VISIT_SAMPLES_MAX = 1 << 14 };
@@ -72,6 +72,11 @@ void pdnn_instance_init(struct pdnn_instance *instance, const struct pdnn_family
 /* Sets all defaults, then the preset's hyper-parameters. */
 void pdnn_instance_init_preset(struct pdnn_instance *instance, const struct pdnn_family_def *family,
                                const struct pdnn_preset *preset);
+
+/* The same where the preset's values may be wrong. */
+enum pdnn_status pdnn_instance_parse_preset(struct pdnn_instance *instance,
+                                            const struct pdnn_family_def *family,
+                                            const struct pdnn_preset *preset, struct pdnn_err *err);
 
 /* The presets of one family, parsed for many questions; {0} is empty. */
 enum { PDNN_PRESETS_MAX = 32 };
@@ -88,6 +93,10 @@ const struct pdnn_preset *pdnn_instance_preset(const struct pdnn_instance *insta
 /* True if the setting changes what runs. The optimizer does not in inference: the id omits it, its column is
  * empty, and a sweep axis over it collapses to one instance. */
 bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_setting setting);
+
+/* Whether the setting says how a step runs, and not what it does, as mode, optimizer and accumulate do:
+ * values of it are ways to run one model, which may be compared. */
+bool pdnn_setting_says_how(enum pdnn_setting setting);
 
 /* How many examples a step has: those of its minibatch, of all micro-steps and ranks. */
 int64_t pdnn_instance_examples(const struct pdnn_instance *instance);
@@ -129,6 +138,9 @@ double pdnn_instance_repetitions(const struct pdnn_instance *instance);
 /* "fc/layers=4,nodes=1024,...,mode=infer,threads=2": every hyper-parameter that applies, then threads and the
  * settings that differ from their defaults. Returns buffer. */
 const char *pdnn_instance_format(const struct pdnn_instance *instance, char buffer[PDNN_ID_TEXT]);
+
+/* The id without a setting, which those that differ in it alone have in common. Returns buffer. */
+const char *pdnn_instance_group(const struct pdnn_instance *instance, int setting, char buffer[PDNN_ID_TEXT]);
 
 /* The length of the part of an id that names the model; what follows its comma are the run settings. */
 size_t pdnn_id_model_length(const char *id);

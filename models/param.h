@@ -4,19 +4,25 @@
 #define MODELS_PARAM_H
 
 #include "base/err.h"
+#include "base/str.h"
+#include "base/units.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum pdnn_param_type { PDNN_PARAM_INT, PDNN_PARAM_CHOICE, PDNN_PARAM_LIST };
+enum pdnn_param_type { PDNN_PARAM_INT, PDNN_PARAM_CHOICE, PDNN_PARAM_LIST, PDNN_PARAM_DECIMAL };
 
 /* PDNN_LIST_NUMBER_MAX: the largest number of a list, so that PDNN_PARAM_TEXT has room for five. */
 enum { PDNN_LIST_MAX = 5, PDNN_LIST_NUMBER_MAX = 99999 };
 
-/* The value of a parameter: a whole number, the index of a word, or a list of up to PDNN_LIST_MAX numbers
- * from 0, written 3-4-6-3. A list of one number is that number. A negative number is not a list but stands
- * for the row's word. Unused numbers are 0, so that equal values have equal bytes. */
+/* A DECIMAL is a number of millionths. Up to the largest one, equal doubles are equal numbers. */
+enum { PDNN_MILLION = 1000000 };
+#define PDNN_DECIMAL_MAX (INT64_C(999999999) * PDNN_MILLION)
+
+/* The value of a parameter: a whole number, the index of a word, millionths, or a list of up to PDNN_LIST_MAX
+ * numbers from 0, written 3-4-6-3. A list of one number is that number. A negative number is not a list but
+ * stands for the row's word. Unused numbers are 0, so that equal values have equal bytes. */
 struct pdnn_value {
     int64_t number; /* the first one, for a list */
     int64_t n_more;
@@ -49,8 +55,8 @@ struct pdnn_param_def {
     const char *name;
     const char *column; /* its column in tables, where readers of tables do not take its name; or NULL */
     enum pdnn_param_type type;
-    int64_t min, max;           /* INT, LIST: inclusive range of each number */
-    int64_t fallback;           /* the default; CHOICE: an index into choices */
+    int64_t min, max;           /* INT, LIST, DECIMAL: inclusive range of each number */
+    struct pdnn_value fallback; /* the default; CHOICE: an index into choices */
     const char *const *choices; /* CHOICE: NULL-terminated; the value is the index. Else NULL */
     /* INT, LIST: a word that may be written for word_value, or NULL. For an INT, it stands for a number that
      * replaces it before anything runs: `all` threads, a hidden size like the embedding's. */
@@ -64,11 +70,11 @@ struct pdnn_param_def {
 
 /* How a row begins: its name, what it takes, its default; and a word for a number. */
 #define PDNN_ROW_INT(key, least, most, usual)                                                                \
-    .name = key, .type = PDNN_PARAM_INT, .min = least, .max = most, .fallback = usual
+    .name = key, .type = PDNN_PARAM_INT, .min = least, .max = most, .fallback.number = usual
 #define PDNN_ROW_LIST(key, least, most, usual)                                                               \
-    .name = key, .type = PDNN_PARAM_LIST, .min = least, .max = most, .fallback = usual
+    .name = key, .type = PDNN_PARAM_LIST, .min = least, .max = most, .fallback.number = usual
 #define PDNN_ROW_CHOICE(key, words, usual)                                                                   \
-    .name = key, .type = PDNN_PARAM_CHOICE, .choices = words, .fallback = usual
+    .name = key, .type = PDNN_PARAM_CHOICE, .choices = words, .fallback.number = usual
 #define PDNN_ROW_WORD(text, number) .word = text, .word_value = number
 
 /* "" where it has none. */
@@ -88,6 +94,19 @@ enum { PDNN_PARAM_TEXT = 32 };
 enum pdnn_status pdnn_param_parse(const struct pdnn_param_def *def, const char *text,
                                   struct pdnn_value *value, struct pdnn_err *err);
 
+/* One number without the word for it: whole, or the millionths of a DECIMAL. */
+enum pdnn_number_kind pdnn_param_parse_number(const struct pdnn_param_def *def, const char *text,
+                                              int64_t *number);
+
+/* "0.5" of a DECIMAL's 500000; "4". Returns buffer. */
+const char *pdnn_param_format_number(const struct pdnn_param_def *def, int64_t number,
+                                     char buffer[PDNN_PARAM_TEXT]);
+
+/* 0.5 of a DECIMAL's 500000: the double nearest to the number that is written. */
+static inline double pdnn_param_double(const struct pdnn_param_def *def, int64_t number) {
+    return def->type == PDNN_PARAM_DECIMAL ? (double)number / PDNN_MILLION : (double)number;
+}
+
 /* The range check of one number: an axis step, a default, or one number of a list. */
 enum pdnn_status pdnn_param_check_number(const struct pdnn_param_def *def, int64_t number,
                                          struct pdnn_err *err);
@@ -95,6 +114,11 @@ enum pdnn_status pdnn_param_check_number(const struct pdnn_param_def *def, int64
 /* Value to text as ids print it. Returns buffer or the choice's own name. */
 const char *pdnn_param_format(const struct pdnn_param_def *def, struct pdnn_value value,
                               char buffer[PDNN_PARAM_TEXT]);
+
+/* pdnn_suggest for names of keys and their words, which also knows what other tools call them: layers for
+ * num_layers. Returns buffer. */
+const char *pdnn_param_suggest(char buffer[PDNN_SUGGESTION_TEXT], const char *word, const char *const *words,
+                               size_t count);
 
 /* Index of the row, or -1. */
 int pdnn_param_find(const struct pdnn_param_def *defs, size_t count, const char *name);

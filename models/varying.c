@@ -1,6 +1,7 @@
 #include "models/varying.h"
 
 #include "base/memory.h"
+#include "models/zoo/catalog.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static struct pdnn_varying_family *add_family(struct pdnn_varying *varying,
 /* What does not apply counts as its default, so that training beside inference varies in the mode alone. */
 static int64_t value_in_effect(const struct pdnn_instance *instance, size_t setting) {
     bool applies = pdnn_setting_applies(instance, (enum pdnn_setting)setting);
-    return applies ? instance->setting[setting] : pdnn_settings[setting].fallback;
+    return applies ? instance->setting[setting] : pdnn_settings[setting].fallback.number;
 }
 
 void pdnn_varying_add(struct pdnn_varying *varying, const struct pdnn_instance *instance) {
@@ -105,7 +106,7 @@ static void append_settings(const struct pdnn_varying *varying, const struct pdn
                             enum pdnn_varies varies, const char *separator, struct pdnn_str *out) {
     char number[PDNN_PARAM_TEXT];
     for (size_t i = 0; i < PDNN_SETTING_COUNT; i++) {
-        bool usual = instance->setting[i] == pdnn_settings[i].fallback;
+        bool usual = instance->setting[i] == pdnn_settings[i].fallback.number;
         if (varying->setting[i] != varies || !pdnn_setting_applies(instance, (enum pdnn_setting)i) ||
             (usual && varies == PDNN_SAME))
             continue;

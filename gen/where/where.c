@@ -1,8 +1,7 @@
 #include "gen/where/where.h"
 
 #include "base/memory.h"
-#include "gen/where/expression.h"
-#include "gen/where/where_text.h"
+#include "gen/where/names.h"
 
 #include <fenv.h>
 #include <math.h>
@@ -12,35 +11,18 @@
 
 struct pdnn_where {
     const struct pdnn_yaml *node;
-    struct pdnn_expression *expression;
-    struct pdnn_where_text text;
-    double values[PDNN_WHERE_SLOTS]; /* the expression's variables */
-    double tests[PDNN_WHERE_TESTS];
+    struct pdnn_where_code *code;
+    struct pdnn_where_names names;
     struct pdnn_parsed_presets presets; /* of the family, once one is asked for */
 };
 
-static enum pdnn_status syntax_failure(const struct pdnn_where *where, size_t place, struct pdnn_err *err) {
-    const struct pdnn_where_text *text = &where->text;
-    size_t in = 0;
-    for (size_t i = 0; i < text->n_tokens && text->tokens[i].out <= place; i++)
-        in = text->tokens[i].in;
-    if (place + 1 >= text->out.length || !where->node->text[in])
-        return pdnn_yaml_fail(where->node, err, "where ends too early: '%.200s'", where->node->text);
-    return pdnn_yaml_fail_in(where->node, in, err, "where does not parse at '%.40s'", where->node->text + in);
-}
-
 /* An error in a constant part would occur for every instance, and a NaN stored from there could silently make
  * comparisons false. */
-static enum pdnn_status compile(struct pdnn_where *where, struct pdnn_err *err) {
-    const struct pdnn_variables variables[] = {
-        {'v', where->values, PDNN_WHERE_SLOTS}, {'l', where->tests, where->text.n_tests}, {0}};
-    size_t place = 0;
+static enum pdnn_status compile(struct pdnn_where *where, const struct pdnn_family_def *family,
+                                struct pdnn_err *err) {
     feclearexcept(FE_ALL_EXCEPT);
-    enum pdnn_status status =
-        pdnn_expression_create(where->text.out.text, variables, &where->expression, &place, err);
+    enum pdnn_status status = pdnn_where_read(where->node, family, &where->names, &where->code, err);
     int raised = fetestexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW);
-    if (status == PDNN_INVALID)
-        return syntax_failure(where, place, err);
     if (status != PDNN_OK)
         return status;
     if (raised & FE_DIVBYZERO)
@@ -55,11 +37,7 @@ enum pdnn_status pdnn_where_create(const struct pdnn_yaml *node, const struct pd
                                    struct pdnn_where **where, struct pdnn_err *err) {
     struct pdnn_where *made = pdnn_alloc(1, sizeof *made);
     made->node = node;
-    enum pdnn_status status = pdnn_where_translate(node, family, &made->text, err);
-    if (status == PDNN_OK && !made->text.n_tokens)
-        status = pdnn_yaml_fail(node, err, "where is empty");
-    if (status == PDNN_OK)
-        status = compile(made, err);
+    enum pdnn_status status = compile(made, family, err);
     if (status == PDNN_OK)
         *where = made;
     else
@@ -70,22 +48,21 @@ enum pdnn_status pdnn_where_create(const struct pdnn_yaml *node, const struct pd
 void pdnn_where_destroy(struct pdnn_where *where) {
     if (!where)
         return;
-    pdnn_expression_destroy(where->expression);
-    pdnn_where_text_finish(&where->text);
+    pdnn_where_code_destroy(where->code);
     free(where);
 }
 
 bool pdnn_where_uses_costs(const struct pdnn_where *where) {
-    return where->text.used >> PDNN_WHERE_COSTS != 0;
+    return where->names.used >> PDNN_WHERE_COSTS != 0;
 }
 
 bool pdnn_where_uses_threads(const struct pdnn_where *where) {
-    return where->text.used >> (PDNN_WHERE_SETTINGS + PDNN_SETTING_THREADS) & 1;
+    return where->names.used >> (PDNN_WHERE_SETTINGS + PDNN_SETTING_THREADS) & 1;
 }
 
 bool pdnn_where_uses_memory(const struct pdnn_where *where) {
     for (size_t i = 0; i < pdnn_where_n_costs; i++) {
-        bool is_used = where->text.used >> (PDNN_WHERE_COSTS + i) & 1;
+        bool is_used = where->names.used >> (PDNN_WHERE_COSTS + i) & 1;
         if (is_used && pdnn_where_costs[i].offset == offsetof(struct pdnn_totals, memory_bytes))
             return true;
     }
@@ -109,7 +86,7 @@ static enum pdnn_status read_hyper(const struct pdnn_where *where, const struct 
         *value = def->type == PDNN_PARAM_CHOICE ? -1.0 : (double)NAN;
         return PDNN_OK;
     }
-    *value = (double)hyper.number;
+    *value = pdnn_param_double(def, hyper.number);
     if (def->type != PDNN_PARAM_LIST || pdnn_list_length(hyper) == 1)
         return PDNN_OK;
     char text[PDNN_PARAM_TEXT], problem[128];
@@ -150,15 +127,15 @@ static bool is_equal(struct pdnn_where *where, const struct pdnn_instance *insta
 static enum pdnn_status bind(struct pdnn_where *where, const struct pdnn_instance *instance,
                              const struct pdnn_totals *totals, bool *is_partial, struct pdnn_err *err) {
     *is_partial = false;
-    for (uint64_t rest = where->text.used; rest; rest &= rest - 1) {
+    for (uint64_t rest = where->names.used; rest; rest &= rest - 1) {
         int slot = __builtin_ctzll(rest);
-        enum pdnn_status status = read_slot(where, slot, instance, totals, &where->values[slot], err);
+        enum pdnn_status status = read_slot(where, slot, instance, totals, &where->names.values[slot], err);
         if (status != PDNN_OK)
             return status;
-        *is_partial = *is_partial || isnan(where->values[slot]);
+        *is_partial = *is_partial || isnan(where->names.values[slot]);
     }
-    for (size_t i = 0; i < where->text.n_tests; i++)
-        where->tests[i] = is_equal(where, instance, &where->text.tests[i]) ? 1.0 : 0.0;
+    for (size_t i = 0; i < where->names.n_tests; i++)
+        where->names.holds[i] = is_equal(where, instance, &where->names.tests[i]) ? 1.0 : 0.0;
     return PDNN_OK;
 }
 
@@ -169,7 +146,7 @@ enum pdnn_status pdnn_where_eval(struct pdnn_where *where, const struct pdnn_ins
     if (status != PDNN_OK)
         return status;
     feclearexcept(FE_ALL_EXCEPT);
-    double result = pdnn_expression_eval(where->expression);
+    double result = pdnn_where_code_eval(where->code);
     if (fetestexcept(FE_DIVBYZERO))
         return eval_failure(where, instance, "divides by zero", err);
     /* Comparing a NaN raises FE_INVALID. */

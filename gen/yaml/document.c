@@ -126,11 +126,15 @@ static bool line_has_tab(const struct builder *builder, size_t line) {
     return at < builder->length && builder->text[at] == '\t';
 }
 
-/* What to do about a colon where YAML allows none: that of c ? a : b, or the second one of a line. */
+/* What to do about a colon where YAML allows none: that of c ? a : b, or the second one of a line; and about
+ * other parts of expressions that end a value in braces. */
 static const char *colon_hint(const struct builder *builder, yaml_mark_t mark) {
     const char *text = builder->text;
     const size_t line = offset_at(builder, mark.line, 0), place = offset_at(builder, mark.line, mark.column);
     size_t at = place;
+    const char *context = builder->parser.context;
+    if (place < builder->length && strchr(":[?", text[place]) && context && strstr(context, "flow mapping"))
+        return PDNN_YAML_BRACES_HINT;
     if (place == builder->length || text[place] != ':')
         return "";
     while (at && text[at - 1] != ':' && text[at - 1] != '?')

@@ -23,6 +23,9 @@ enum {
     PDNN_YAML_TEXTS_BYTES = 4 << 20 /* keys and scalars */
 };
 
+/* Behind messages about a value that YAML ended too early. */
+#define PDNN_YAML_BRACES_HINT "; inside braces, what has a comma, a bracket or '? :' goes in quotes"
+
 /* What was read so far, if several texts share the limits; {0} at first. */
 struct pdnn_yaml_count {
     size_t nodes, text_bytes;
