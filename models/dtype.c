@@ -45,27 +45,26 @@ static void store_s32(void *array, int64_t i, double value) {
     ((int32_t *)array)[i] = (int32_t)lrint(value);
 }
 
+const uint8_t pdnn_dtype_sizes[PDNN_DTYPE_COUNT] = {
+    [PDNN_F32] = 4, [PDNN_BF16] = 2, [PDNN_F16] = 2, [PDNN_INT8] = 1, [PDNN_S32] = 4, [PDNN_U8] = 1,
+};
+
 static const struct {
     const char *name;
-    size_t bytes;
     double epsilon;
     double (*load)(const void *array, int64_t i);
     void (*store)(void *array, int64_t i, double value);
 } dtypes[PDNN_DTYPE_COUNT] = {
-    [PDNN_F32] = {"f32", 4, FLT_EPSILON, load_f32, store_f32},
-    [PDNN_BF16] = {"bf16", 2, 0x1p-7, load_bf16, store_bf16},
-    [PDNN_F16] = {"f16", 2, 0x1p-10, load_f16, store_f16},
-    [PDNN_INT8] = {"int8", 1, 0, load_int8, store_int8},
-    [PDNN_S32] = {"s32", 4, 0, load_s32, store_s32},
-    [PDNN_U8] = {"u8", 1, 0, NULL, NULL},
+    [PDNN_F32] = {"f32", FLT_EPSILON, load_f32, store_f32},
+    [PDNN_BF16] = {"bf16", 0x1p-7, load_bf16, store_bf16},
+    [PDNN_F16] = {"f16", 0x1p-10, load_f16, store_f16},
+    [PDNN_INT8] = {"int8", 0, load_int8, store_int8},
+    [PDNN_S32] = {"s32", 0, load_s32, store_s32},
+    [PDNN_U8] = {"u8", 0, NULL, NULL},
 };
 
 const char *pdnn_dtype_name(enum pdnn_dtype dtype) {
     return dtypes[dtype].name;
-}
-
-size_t pdnn_dtype_bytes(enum pdnn_dtype dtype) {
-    return dtypes[dtype].bytes;
 }
 
 bool pdnn_dtype_is_half(enum pdnn_dtype dtype) {

@@ -13,7 +13,11 @@ enum pdnn_dtype { PDNN_F32, PDNN_BF16, PDNN_F16, PDNN_INT8, PDNN_S32, PDNN_U8, P
  * u8, but a backend may store int8 that way. */
 const char *pdnn_dtype_name(enum pdnn_dtype dtype);
 
-size_t pdnn_dtype_bytes(enum pdnn_dtype dtype);
+extern const uint8_t pdnn_dtype_sizes[PDNN_DTYPE_COUNT]; /* bytes */
+
+static inline size_t pdnn_dtype_bytes(enum pdnn_dtype dtype) {
+    return pdnn_dtype_sizes[dtype];
+}
 
 /* bf16 or f16. */
 bool pdnn_dtype_is_half(enum pdnn_dtype dtype);

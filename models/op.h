@@ -6,9 +6,11 @@
 
 #include "base/checked.h"
 #include "models/graph.h"
+#include "models/ops/operand.h"
 
 struct pdnn_backward;
 struct pdnn_pointwise;
+struct pdnn_element_loss;
 
 /* Who uses each tensor, before fusion. */
 struct pdnn_uses {
@@ -46,12 +48,19 @@ struct pdnn_pass_def {
     void (*reference)(struct pdnn_reference *r);
     /* Ops that this pass can absorb as posts (struct pdnn_post), NULL-terminated; NULL: none. */
     const struct pdnn_op_def *const *posts;
-    /* 1 + the index of the input that output 0 may overwrite if the node has that input and nothing
-     * reads it later; 0: none. */
+    /* It can absorb those of the build's activations, too, that libraries apply to a product. */
+    bool takes_activations;
+    /* Whether a node of it may become a post; NULL: every one. */
+    bool (*is_post)(const struct pdnn_graph *graph, const struct pdnn_node *node);
+    /* 1 + the index of the input that output 0 may overwrite if the node has that input, with as many
+     * elements, and nothing reads it later; 0: none. */
     int in_place;
     /* Changes bytes[], one number per input and then per output, where "each input read once, each output
      * written once" does not hold (a gather reads only part of its table); NULL: it holds. */
     void (*bytes)(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes);
+    /* Whether output 0 has the elements of input 0 in their order, by another shape:
+     * they share memory where they can, and the node does nothing (pdnn_memory_is_view). NULL: never. */
+    bool (*is_view)(const struct pdnn_graph *graph, const struct pdnn_node *node);
     /* Bytes that the pass needs beside its tensors while it runs, however it is done well; NULL: few. */
     uint64_t (*workspace)(const struct pdnn_graph *graph, const struct pdnn_node *node);
     /* For bytes that grow with the minibatch up to a limit. NULL: bytes are affine in the minibatch, as FLOP
@@ -64,25 +73,40 @@ struct pdnn_pass_def {
 enum { PDNN_UPDATES_LAST = -1 };
 
 /* Which values of input 0 the op's longest sum takes: as in products, one for every two FLOP of an output
- * element; or a row (the last dimension), a channel (all but dimension 1) or all, for ops in which every
- * value has the error of that sum. */
-enum pdnn_summed { PDNN_SUMMED_PRODUCTS, PDNN_SUMMED_ROW, PDNN_SUMMED_CHANNEL, PDNN_SUMMED_ALL };
+ * element; or a row (the last dimension), a channel (all but dimension 1), a sample (all but dimension 0) or
+ * all, for ops in which every value has the error of that sum. */
+enum pdnn_summed {
+    PDNN_SUMMED_PRODUCTS,
+    PDNN_SUMMED_ROW,
+    PDNN_SUMMED_CHANNEL,
+    PDNN_SUMMED_SAMPLE,
+    PDNN_SUMMED_ALL
+};
+
+enum { PDNN_OPERANDS = 6, PDNN_ATTRIBUTES = 16, PDNN_OUTPUTS = 5 };
 
 struct pdnn_op_def {
     const char *name;
     const char *category; /* for breakdowns: "linear gemm", "activation", "loss", "optimizer", ... */
     const char *formula;  /* one line for `paradnn ops` */
-    /* Indexed by the op's enums in models/attributes.h, NULL-terminated. */
-    const char *attr_names[PDNN_NODE_ATTRS + 1];
-    const char *coef_names[PDNN_NODE_COEFS + 1];
+    /* Inputs of the forward pass, in order, ended by one without a name. None: families cannot name the op.
+     */
+    struct pdnn_operand operands[PDNN_OPERANDS + 1];
+    /* Ended by one without a name. Row k is node.attr[k], as long as there are such; then come attributes
+     * that only size weights, and coefficients, in the order of node.coef. */
+    struct pdnn_attribute attributes[PDNN_ATTRIBUTES + 1];
     double coef[PDNN_NODE_COEFS]; /* defaults */
-    bool is_loss;                 /* coefficient 0 scales the result and its gradient */
-    int n_outputs;                /* of the forward (or update) pass, at most */
+    /* In a family: where this expression is false (models/ops/operand.h), the op is left out, and its result
+     * is its first operand. NULL: it is never left out. */
+    const char *when;
+    bool is_loss; /* coefficient 0 scales the result and its gradient */
+    /* Of the forward pass, ended by NULL. The first is the result; nodes may lack the last ones. */
+    const char *outputs[PDNN_OUTPUTS + 1];
     /* 1 + the index of the input that forward output k updates in place; 0: the output is a new tensor.
      * Updated outputs come last. A node without them leaves the state unchanged, which is how a recomputed
      * segment makes dropout repeat its last mask (pdnn_backward_create). PDNN_UPDATES_LAST: the last input,
-     * for ops with optional inputs before it. */
-    int updates[PDNN_NODE_OUTPUTS];
+     * and PDNN_UPDATES_LAST - k the k-th before it, for ops with optional inputs before them. */
+    int updates[PDNN_OUTPUTS];
     /* Checks the inputs and describes the outputs (role ACTIVATION and the dtype of input 0 are filled in
      * already). An output left without a rank does not exist, nor do those after it. */
     enum pdnn_status (*infer)(const struct pdnn_graph *graph, const struct pdnn_node *node,
@@ -90,7 +114,8 @@ struct pdnn_op_def {
     /* Appends the backward nodes through pdnn_backward_emit; NULL: no gradient flows through. */
     void (*gradient)(struct pdnn_backward *backward, const struct pdnn_node *node);
     struct pdnn_pass_def pass[PDNN_PASS_COUNT];
-    const struct pdnn_pointwise *pointwise; /* activations: models/ops/pointwise.h; else NULL */
+    const struct pdnn_pointwise *pointwise;       /* activations: models/ops/pointwise.h; else NULL */
+    const struct pdnn_element_loss *element_loss; /* models/ops/element_loss.h; else NULL */
     /* How far a correct f32 backend may be off the reference for one accumulated term, relative to the
      * tensor's largest value. `check` scales it by the square root of the accumulation length, and makes it
      * relative to the terms if they cancel (runtime/worker/rounding.h). */
@@ -112,14 +137,37 @@ extern const struct pdnn_op_def *const pdnn_ops[];
 #include "lists.h"
 PDNN_OPS(PDNN_DECLARE_OP)
 
+/* The build's activations: the words that a parameter takes for them, NULL-terminated, and by word the op. */
+#define PDNN_ACTIVATION_INDEX(name, NAME) PDNN_ACTIVATION_##NAME,
+enum pdnn_activation { PDNN_ACTIVATIONS(PDNN_ACTIVATION_INDEX) PDNN_ACTIVATION_COUNT };
+extern const char *const pdnn_activation_words[];
+extern const struct pdnn_op_def *const pdnn_activations[];
+
 const struct pdnn_op_def *pdnn_op_find(const char *name);
+
+/* 1 + the index of the input, of `n_inputs`, that output k updates in place, or 0. */
+static inline int pdnn_op_updated(const struct pdnn_op_def *op, int k, int n_inputs) {
+    return op->updates[k] < 0 ? n_inputs + 1 + op->updates[k] : op->updates[k];
+}
+
+const char *pdnn_operand_kind_name(enum pdnn_operand_kind kind); /* "data", "weight" */
+
+/* Attribute k, which is node.attr[k]; NULL beyond the last. */
+static inline const struct pdnn_attribute *pdnn_op_attribute(const struct pdnn_op_def *op, int k) {
+    const struct pdnn_attribute *row = op->attributes;
+    while (row->name && (row->index != k || row->coefficient))
+        row++;
+    return row->name ? row : NULL;
+}
 
 /* Whether the host's pass can absorb the op. */
 bool pdnn_op_takes(const struct pdnn_op_def *host, enum pdnn_pass pass, const struct pdnn_op_def *post);
 
 /* The post as a node of its own, for costs and the reference. It works in place on the host's result or, for
- * backward-data, on its first input. */
-struct pdnn_node pdnn_post_node(const struct pdnn_node *host, const struct pdnn_post *post);
+ * backward-data, on its first input. Its inputs and outputs are in `operands`. */
+enum { PDNN_POST_OPERANDS = 3 };
+struct pdnn_node pdnn_post_node(const struct pdnn_node *host, const struct pdnn_post *post,
+                                uint32_t operands[PDNN_POST_OPERANDS]);
 
 /* The dtype that the node computes in: that of its first input, or f32 if that is s32, which is only read. */
 enum pdnn_dtype pdnn_node_dtype(const struct pdnn_graph *graph, const struct pdnn_node *node);
@@ -150,14 +198,15 @@ void pdnn_no_flop(const struct pdnn_graph *graph, const struct pdnn_node *node, 
 
 /* The fields that the definitions of ops share which only move data. `...`: of the forward pass. */
 #define PDNN_DATA_MOVEMENT(backward, ...)                                                                    \
-    .category = "data movement", .n_outputs = 1, .tolerance = 1e-7,                                          \
+    .category = "data movement", .outputs = {"y"}, .tolerance = 1e-7,                                        \
     .pass = {[PDNN_FORWARD] = {.flop = pdnn_no_flop, __VA_ARGS__},                                           \
              [PDNN_BACKWARD_DATA] = {.flop = pdnn_no_flop, .reference = (backward)}}
 
 /* Those of losses (models/attributes.h), whose second output is for the gradient. */
 #define PDNN_LOSS                                                                                            \
-    .category = "loss", .is_loss = true, .n_outputs = 2, .tolerance = 2e-6,                                  \
-    .coef_names = {[PDNN_LOSS_SCALE] = "scale"}, .coef = {[PDNN_LOSS_SCALE] = 1}
+    .category = "loss", .is_loss = true, .tolerance = 2e-6,                                                  \
+    .attributes = {{"scale", PDNN_LOSS_SCALE, .coefficient = true, .derived = true}},                        \
+    .coef = {[PDNN_LOSS_SCALE] = 1}
 
 /* Whether the node is an int8 product that returns f32. */
 bool pdnn_quantized_is_scaled(const struct pdnn_node *node);

@@ -5,8 +5,18 @@
 
 #include <string.h>
 
-static struct pdnn_node new_node(const struct pdnn_op_def *op, const struct pdnn_weight_update *update) {
-    struct pdnn_node node = {.op = op, .pass = PDNN_UPDATE, .layer = update->layer};
+/* What the node that is being made reads and writes. */
+struct operands {
+    uint32_t input[6], output[4];
+};
+
+static struct pdnn_node new_node(const struct pdnn_op_def *op, const struct pdnn_weight_update *update,
+                                 struct operands *operands) {
+    struct pdnn_node node = {.op = op,
+                             .pass = PDNN_UPDATE,
+                             .input = operands->input,
+                             .output = operands->output,
+                             .layer = update->layer};
     memcpy(node.coef, op->coef, sizeof node.coef);
     return node;
 }
@@ -43,7 +53,8 @@ static void change_states(struct pdnn_graph *graph, struct pdnn_node *node,
 static void one_node(struct pdnn_graph *graph, const struct pdnn_optimizer_def *optimizer,
                      const struct pdnn_weight_update *updates, size_t n_updates) {
     for (size_t i = 0; i < n_updates; i++) {
-        struct pdnn_node node = new_node(optimizer->op, &updates[i]);
+        struct operands operands;
+        struct pdnn_node node = new_node(optimizer->op, &updates[i], &operands);
         memcpy(node.coef, optimizer->coef, sizeof node.coef);
         change(&node, updates[i].weight);
         read(&node, updates[i].gradient);
@@ -56,7 +67,8 @@ static void one_node(struct pdnn_graph *graph, const struct pdnn_optimizer_def *
 static uint32_t moment(struct pdnn_graph *graph, const struct pdnn_weight_update *update, bool square,
                        double beta) {
     uint32_t state = pdnn_graph_like(graph, update->weight, PDNN_ROLE_STATE);
-    struct pdnn_node node = new_node(&pdnn_op_moment, update);
+    struct operands operands;
+    struct pdnn_node node = new_node(&pdnn_op_moment, update, &operands);
     node.attr[PDNN_MOMENT_SQUARE] = square;
     node.coef[0] = beta;
     change(&node, state);
@@ -76,7 +88,8 @@ static void adam(struct pdnn_graph *graph, const struct pdnn_optimizer_def *opti
         uint32_t weight = updates[i].weight;
         uint32_t mean = moment(graph, &updates[i], false, optimizer->coef[BETA1]);
         uint32_t square = moment(graph, &updates[i], true, optimizer->coef[BETA2]);
-        struct pdnn_node node = new_node(&pdnn_op_adam_apply, &updates[i]);
+        struct operands operands;
+        struct pdnn_node node = new_node(&pdnn_op_adam_apply, &updates[i], &operands);
         memcpy(node.coef, optimizer->coef, sizeof node.coef);
         change(&node, weight);
         read(&node, mean);
@@ -91,7 +104,8 @@ static uint32_t norm(struct pdnn_graph *graph, const struct pdnn_weight_update *
                      uint32_t before) {
     struct pdnn_tensor scalar = {
         .role = PDNN_ROLE_WEIGHT_GRADIENT, .dtype = PDNN_F32, .rank = 1, .dim = {1}, .of = PDNN_NONE};
-    struct pdnn_node node = new_node(&pdnn_op_norm, update);
+    struct operands operands;
+    struct pdnn_node node = new_node(&pdnn_op_norm, update, &operands);
     read(&node, tensor);
     if (before != PDNN_NONE)
         read(&node, before);
@@ -109,7 +123,8 @@ static void lamb(struct pdnn_graph *graph, const struct pdnn_optimizer_def *opti
     for (size_t i = 0; i < n_updates; i++) {
         uint32_t weight = updates[i].weight;
         uint32_t weight_norm = norm(graph, &updates[i], weight, PDNN_NONE);
-        struct pdnn_node first = new_node(optimizer->op, &updates[i]);
+        struct operands of_first, of_second;
+        struct pdnn_node first = new_node(optimizer->op, &updates[i], &of_first);
         memcpy(first.coef, optimizer->coef, sizeof first.coef);
         read(&first, weight);
         read(&first, updates[i].gradient);
@@ -117,7 +132,7 @@ static void lamb(struct pdnn_graph *graph, const struct pdnn_optimizer_def *opti
         change_states(graph, &first, optimizer, weight);
         read(&first, all);
         pdnn_graph_node(graph, &first);
-        struct pdnn_node second = new_node(optimizer->last, &updates[i]);
+        struct pdnn_node second = new_node(optimizer->last, &updates[i], &of_second);
         uint32_t direction_norm = norm(graph, &updates[i], first.output[0], PDNN_NONE);
         change(&second, weight);
         read(&second, first.output[0]);

@@ -6,7 +6,7 @@
 
 /* One row each: enumerator, name, the op that owns the states, the op that updates the weights, the function
  * that appends them, number of state tensors, of scalars, coefficients in the order of the first op's
- * coef_names. Decay, momentum and epsilon of rmsprop are ParaDnn's; those of lamb are the ones used to train
+ * attributes. Decay, momentum and epsilon of rmsprop are ParaDnn's; those of lamb are the ones used to train
  * BERT; learning rates are the usual 0.001. All tensors are treated alike: biases and normalizations decay
  * too, and lamb scales their step like any other. */
 #define PDNN_OPTIMIZERS(X)                                                                                   \
@@ -39,7 +39,7 @@ struct pdnn_optimizer_def {
     int n_states; /* tensors shaped like the weight, initially zero */
     /* One more state tensor with this many scalars that start at 1 (powers of beta), or 0. */
     int n_scalars;
-    double coef[PDNN_NODE_COEFS]; /* the op's coef_names */
+    double coef[PDNN_NODE_COEFS]; /* the op's coefficients */
 };
 
 extern const struct pdnn_optimizer_def pdnn_optimizers[PDNN_OPTIMIZER_COUNT];

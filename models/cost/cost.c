@@ -46,12 +46,13 @@ static void add_node_traffic(const struct pdnn_graph *graph, const struct pdnn_n
 static void count_flop(const struct pdnn_graph *graph, const struct pdnn_node *node, bool in_bounds,
                        struct pdnn_count *count) {
     const struct pdnn_pass_def *pass = &node->op->pass[node->pass];
-    if (in_bounds && pass->in_bounds_flop)
+    if (in_bounds)
         pass->in_bounds_flop(graph, node, count);
     else
         pass->flop(graph, node, count);
     for (int k = 0; k < node->n_posts; k++) {
-        struct pdnn_node post = pdnn_post_node(node, &node->posts[k]);
+        uint32_t operands[PDNN_POST_OPERANDS];
+        struct pdnn_node post = pdnn_post_node(node, &node->posts[k], operands);
         post.op->pass[post.pass].flop(graph, &post, count);
     }
 }
@@ -62,7 +63,10 @@ enum pdnn_status pdnn_cost_node(const struct pdnn_graph *graph, const struct pdn
     struct pdnn_cost sum = {0};
     bool fits = true;
     count_flop(graph, node, false, &flop);
-    count_flop(graph, node, true, &in_bounds);
+    if (node->op->pass[node->pass].in_bounds_flop)
+        count_flop(graph, node, true, &in_bounds);
+    else
+        in_bounds = flop;
     add_node_traffic(graph, node, &sum, &fits);
     if (flop.overflow || in_bounds.overflow || !fits)
         return overflow(err);

@@ -104,14 +104,14 @@ void pdnn_cost_memo_destroy(struct pdnn_cost_memo *memo) {
 }
 
 static void note_margins(const struct pdnn_graph *graph, struct shape *shape) {
-    shape->margins = pdnn_arena_alloc(graph->arena, graph->n_nodes + 1, sizeof *shape->margins);
+    shape->margins = pdnn_arena_room(graph->arena, graph->n_nodes + 1, sizeof *shape->margins);
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
         const struct pdnn_pass_def *pass = &node->op->pass[node->pass];
         if (!pass->saturation)
             continue;
         const struct pdnn_saturation is = pass->saturation(graph, node);
-        shape->margins[shape->n_margins++].base = is.size - is.limit;
+        shape->margins[shape->n_margins++] = (struct margin){.base = is.size - is.limit};
     }
 }
 
@@ -123,11 +123,11 @@ static void add_pair(struct shape *shape, const uint32_t *chunk_of, uint32_t inp
 static void note_lives(const struct pdnn_graph *graph, struct shape *shape) {
     const struct pdnn_lifetime *lifetimes = pdnn_memory_lifetimes(graph);
     size_t count = pdnn_memory_count(graph) + 1;
-    struct pdnn_chunk *chunks = pdnn_arena_alloc(graph->arena, count, sizeof *chunks);
-    uint32_t *chunk_of = pdnn_arena_alloc(graph->arena, count, sizeof *chunk_of);
-    shape->lives = pdnn_arena_alloc(graph->arena, count, sizeof *shape->lives);
+    struct pdnn_chunk *chunks = pdnn_arena_room(graph->arena, count, sizeof *chunks);
+    uint32_t *chunk_of = pdnn_arena_room(graph->arena, count, sizeof *chunk_of);
+    shape->lives = pdnn_arena_room(graph->arena, count, sizeof *shape->lives);
     shape->pairs =
-        pdnn_arena_alloc(graph->arena, graph->n_nodes * (1 + PDNN_NODE_POSTS) + 1, sizeof *shape->pairs);
+        pdnn_arena_room(graph->arena, graph->n_nodes * (1 + PDNN_NODE_POSTS) + 1, sizeof *shape->pairs);
     shape->n_calls = graph->n_nodes;
     shape->n_lives = pdnn_memory_chunks(lifetimes, pdnn_memory_count(graph), chunks, chunk_of);
     for (size_t i = 0; i < shape->n_lives; i++)

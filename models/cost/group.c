@@ -1,6 +1,7 @@
 #include "models/cost/group.h"
 
 #include "models/op.h"
+#include "models/rearrange.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,9 +30,14 @@ static char *put_tensor(char *at, const char *end, const struct pdnn_tensor *ten
     return at;
 }
 
+static const char *attr_name(const struct pdnn_node *node, int k) {
+    const struct pdnn_attribute *row = pdnn_op_attribute(node->op, k);
+    return !row ? NULL : row->shown ? row->shown : row->name;
+}
+
 /* Whether attributes k and k + 1 are "<stem>_h" and "<stem>_w", and equal. */
 static bool is_square(const struct pdnn_node *node, int k) {
-    const char *h = node->op->attr_names[k], *w = node->op->attr_names[k + 1];
+    const char *h = attr_name(node, k), *w = attr_name(node, k + 1);
     size_t length = strlen(h);
     return w && length > 2 && strlen(w) == length && memcmp(h, w, length - 2) == 0 &&
            strcmp(h + length - 2, "_h") == 0 && strcmp(w + length - 2, "_w") == 0 &&
@@ -40,12 +46,15 @@ static bool is_square(const struct pdnn_node *node, int k) {
 
 /* Appends the attributes that are not 0; "stride=2" for stride_h and stride_w. */
 static char *put_attrs(char *at, const char *end, const struct pdnn_node *node) {
-    const char *const *names = node->op->attr_names;
-    for (int k = 0; names[k]; k++) {
+    const char *name;
+    char pattern[PDNN_PATTERN_TEXT];
+    for (int k = 0; (name = attr_name(node, k)); k++) {
         bool square = is_square(node, k);
-        int letters = (int)strlen(names[k]) - (square ? 2 : 0), length = 0;
-        if (node->attr[k])
-            length = snprintf(at, (size_t)(end - at) + 1, ",%.*s=%" PRId64, letters, names[k], node->attr[k]);
+        int letters = (int)strlen(name) - (square ? 2 : 0), length = 0;
+        if (node->attr[k] && pdnn_op_attribute(node->op, k)->is_pattern)
+            length = snprintf(at, (size_t)(end - at) + 1, ",%s", pdnn_pattern_format(node->attr[k], pattern));
+        else if (node->attr[k])
+            length = snprintf(at, (size_t)(end - at) + 1, ",%.*s=%" PRId64, letters, name, node->attr[k]);
         at += length < end - at ? length : end - at;
         k += square ? 1 : 0;
     }

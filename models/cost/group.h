@@ -13,7 +13,7 @@ struct pdnn_group {
     /* "64x2000:2000x1024:64x1024": inputs and outputs, dims joined by x; then ",stride=2" for attributes that
      * are not 0, ",int8" for a compute dtype other than f32, "+relu" for posts, "@ffn1" for the stem if it
      * tells nodes apart. */
-    char shape[PDNN_RANK_MAX * 24 + 96];
+    char shape[640];       /* room for PDNN_NODE_INPUTS matrices */
     struct pdnn_cost cost; /* of all of them */
 };
 

@@ -17,10 +17,16 @@ struct pdnn_lifetime {
 /* Inputs, labels, weights and state keep their content between steps. */
 bool pdnn_role_is_resident(enum pdnn_role role);
 
+/* Whether the node does nothing: its result is its input by another shape, in the same memory. Not of what
+ * stays from step to step. */
+bool pdnn_memory_is_view(const struct pdnn_graph *graph, const struct pdnn_node *node);
+
 /* Tensors whose memory output 0 of a node may take over, or PDNN_NONE: the input that its op works on in
- * place, and what one of its posts adds to the result. */
+ * place, and what one of its posts adds to the result. is_view: input and output are the same, and live as
+ * long as either does. */
 struct pdnn_heritage {
     uint32_t input, summand;
+    bool is_view;
 };
 struct pdnn_heritage pdnn_memory_heritage(const struct pdnn_graph *graph, const struct pdnn_node *node);
 
@@ -30,6 +36,7 @@ enum { PDNN_USE_BUFFERS = PDNN_NODE_ACCESSES };
 struct pdnn_use_list {
     size_t n_buffers, n_calls;
     uint32_t kept[2]; /* buffers read after the step, or PDNN_NONE */
+    bool has_views;   /* some call may be one */
     /* Lists what a node or kernel call reads or writes; returns how many there are. */
     int (*use)(const void *user, uint32_t call, uint32_t buffer[PDNN_USE_BUFFERS]);
     /* What may take over memory in the call, or PDNN_NONE, and whose. */
@@ -39,7 +46,7 @@ struct pdnn_use_list {
 
 /* Fills in first, last and takes_over. On entry each buffer has its bytes, and last UINT32_MAX if it is
  * resident; what no call touches ends without bytes. A buffer is taken over if it dies in the call that first
- * writes one of the same size. */
+ * writes one of the same size, or is seen through a view; a buffer and its views end together. */
 void pdnn_lifetimes_find(const struct pdnn_use_list *list, struct pdnn_lifetime *lifetimes);
 
 /* Of a graph's tensors, in its arena, one per tensor, and then one per node: what it needs beside its tensors

@@ -62,8 +62,8 @@ static size_t count_calls(const struct pdnn_chunk *chunks, size_t count) {
 
 enum pdnn_status pdnn_memory_peak(const struct pdnn_lifetime *lifetimes, size_t count,
                                   struct pdnn_arena *scratch, uint64_t *bytes, struct pdnn_err *err) {
-    struct pdnn_chunk *chunks = pdnn_arena_alloc(scratch, count + 1, sizeof *chunks);
-    uint32_t *chunk_of = pdnn_arena_alloc(scratch, count + 1, sizeof *chunk_of);
+    struct pdnn_chunk *chunks = pdnn_arena_room(scratch, count + 1, sizeof *chunks);
+    uint32_t *chunk_of = pdnn_arena_room(scratch, count + 1, sizeof *chunk_of);
     struct pdnn_loads loads;
     size_t n_chunks = pdnn_memory_chunks(lifetimes, count, chunks, chunk_of);
     pdnn_loads_init(&loads, count_calls(chunks, n_chunks), scratch);

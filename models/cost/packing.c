@@ -26,7 +26,7 @@ struct sweep {
     bool is_backward;
     bool by_death; /* in the hole, beside the neighbour that dies at about the same time; else at the low end
                     */
-    bool has_ceiling; /* the block begins as a hole as large as the bound */
+    bool has_cap;  /* the block begins as a hole as large as the bound */
 };
 
 struct packing {
@@ -194,7 +194,7 @@ static void run(struct packing *packing, const struct pdnn_chunk *chunks, const 
     packing->n_pieces = 0;
     packing->top = 0;
     add_births(packing, chunks, sweep->is_backward);
-    if (sweep->has_ceiling && packing->bound)
+    if (sweep->has_cap && packing->bound)
         grow(packing, packing->bound);
     for (uint32_t time = 0; time < packing->n_calls; time++) {
         for (struct part *part = time ? packing->dying[time - 1] : NULL; part; part = part->next)
@@ -257,7 +257,7 @@ static void pack_parts(struct packing *packing, const struct pdnn_chunk *chunks,
         {.is_backward = false},
         {.is_backward = true, .by_death = true},
         {.is_backward = false, .by_death = true},
-        {.is_backward = true, .by_death = true, .has_ceiling = true},
+        {.is_backward = true, .by_death = true, .has_cap = true},
     };
     for (size_t i = 0; i < sizeof sweeps / sizeof *sweeps && !is_good(packing); i++)
         run(packing, chunks, &sweeps[i]);

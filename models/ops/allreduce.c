@@ -22,10 +22,11 @@ const struct pdnn_op_def pdnn_op_allreduce = {
     .name = "allreduce",
     .category = "communication",
     .formula = "g = mean of g over the ranks",
-    .attr_names = {[PDNN_ALLREDUCE_RANKS] = "ranks", [PDNN_ALLREDUCE_PHASE] = "phase"},
-    .coef_names =
-        {[PDNN_ALLREDUCE_MODE] = "mode", [PDNN_ALLREDUCE_AT] = "bucket", [PDNN_ALLREDUCE_LAST] = "last"},
-    .n_outputs = 1,
+    .attributes = {{"ranks", PDNN_ALLREDUCE_RANKS},
+                   {"phase", PDNN_ALLREDUCE_PHASE},
+                   {"mode", PDNN_ALLREDUCE_MODE, .coefficient = true},
+                   {"bucket", PDNN_ALLREDUCE_AT, .coefficient = true},
+                   {"last", PDNN_ALLREDUCE_LAST, .coefficient = true}},
     .pass = {[PDNN_UPDATE] = {.flop = pdnn_no_flop, .bytes = bytes, .reference = update}},
     .tolerance = 1e-6,
 };

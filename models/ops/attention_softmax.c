@@ -3,13 +3,13 @@
  *   y = p * mask / (1 - percent/100);
  *   dp = dy * mask / (1 - percent/100);  dx = factor p (dp - sum(dp p))
  * Scores are (B*h, n, m): B sequences of h heads, n queries, m keys; causal row i sees columns
- * j <= i + m - n. The bias (B, m) is data, added to all rows of all heads of its sequence. Inputs: x, the
- * bias if has_bias is set, and, in training with a percentage, the counter of models/ops/dropout.c, whose
- * mask is used; the outputs are then y, p and the counter. Otherwise the only output is y, which equals p. A
- * row that sees nothing, or only -infinity, gives 0 everywhere with gradient 0.
- * FLOP per visible element: scale, bias, the softmax (models/ops/score_rows.h), dropout; one
- * addition for the counter. Backward: dropout, the softmax, scale. Bytes: only the visible elements
- * of x, p and dy are read. */
+ * j <= i + m - n, and with a window only the last so many of them. The bias is data, as that of a mask
+ * (models/ops/mask.c). Inputs: x, the bias if has_bias is set, and, in training with a percentage,
+ * the counter of models/ops/dropout.c, whose mask is used; the outputs are then y, p and the counter.
+ * Otherwise the only output is y, which equals p. A row that sees nothing, or only -infinity, gives 0
+ * everywhere with gradient 0. FLOP per visible element: scale, bias, the softmax (models/ops/score_rows.h),
+ * dropout; one addition for the counter. Backward: dropout, the softmax, scale. Bytes: only the visible
+ * elements of x, p and dy are read. */
 #include "models/attributes.h"
 #include "models/transform/backward.h"
 #include "models/ops/dropout_mask.h"
@@ -26,7 +26,8 @@ static int counter_of(const struct pdnn_node *node) {
 
 static struct pdnn_score_rows rows_of(const struct pdnn_graph *graph, const struct pdnn_node *node) {
     return pdnn_score_rows_of(pdnn_node_in(graph, node, 0), node->attr[PDNN_ATTENTION_SOFTMAX_SEQUENCES],
-                              node->attr[PDNN_ATTENTION_SOFTMAX_CAUSAL]);
+                              node->attr[PDNN_ATTENTION_SOFTMAX_CAUSAL],
+                              node->attr[PDNN_ATTENTION_SOFTMAX_WINDOW]);
 }
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
@@ -115,23 +116,29 @@ static void drop(struct pdnn_reference *r, const double *x, int64_t first, doubl
 
 static void forward(struct pdnn_reference *r) {
     struct pdnn_score_rows rows = rows_of(r->graph, r->node);
-    const double *bias =
-        r->node->attr[PDNN_ATTENTION_SOFTMAX_HAS_BIAS] ? pdnn_ref_in(r, PDNN_ATTENTION_SOFTMAX_BIAS) : NULL;
+    bool has_bias = r->node->attr[PDNN_ATTENTION_SOFTMAX_HAS_BIAS];
+    const struct pdnn_tensor *of_bias =
+        has_bias ? pdnn_node_in(r->graph, r->node, PDNN_ATTENTION_SOFTMAX_BIAS) : NULL;
     if (drops(r->node))
         pdnn_dropout_count(r, counter_of(r->node), PDNN_ATTENTION_SOFTMAX_NEW_COUNTER);
     for (int64_t row = 0; row < rows.matrices * rows.n; row++) {
-        int64_t first = row * rows.m, sequence = row / rows.n / rows.heads;
-        int64_t seen = pdnn_score_rows_seen(&rows, row % rows.n);
+        int64_t sequence = row / rows.n / rows.heads, before = pdnn_score_rows_first(&rows, row % rows.n);
+        int64_t first = row * rows.m + before, seen = pdnn_score_rows_seen(&rows, row % rows.n);
         double *y = pdnn_ref_out(r, PDNN_ATTENTION_SOFTMAX_Y) + first,
                *p = drops(r->node) ? pdnn_ref_out(r, PDNN_ATTENTION_SOFTMAX_P) + first : y;
         scale_and_mask(r, pdnn_ref_in(r, PDNN_ATTENTION_SOFTMAX_X) + first,
-                       bias ? bias + sequence * rows.m : NULL, p, seen);
+                       has_bias ? pdnn_ref_in(r, PDNN_ATTENTION_SOFTMAX_BIAS) +
+                                      pdnn_score_rows_bias(of_bias, sequence, row % rows.n) + before
+                                : NULL,
+                       p, seen);
         if (seen > 0)
             pdnn_softmax_row(r, p, p, seen);
         if (drops(r->node))
             drop(r, p, first, y, seen);
-        for (int64_t j = seen; j < rows.m; j++)
-            y[j] = p[j] = 0;
+        for (int64_t j = -before; j < rows.m - before; j++) {
+            if (j < 0 || j >= seen)
+                y[j] = p[j] = 0;
+        }
     }
 }
 
@@ -139,16 +146,18 @@ static void backward_data(struct pdnn_reference *r) {
     struct pdnn_score_rows rows = rows_of(r->graph, r->node);
     double factor = r->node->coef[PDNN_ATTENTION_SOFTMAX_FACTOR];
     for (int64_t row = 0; row < rows.matrices * rows.n; row++) {
-        int64_t first = row * rows.m, seen = pdnn_score_rows_seen(&rows, row % rows.n);
+        int64_t before = pdnn_score_rows_first(&rows, row % rows.n), first = row * rows.m + before;
+        int64_t seen = pdnn_score_rows_seen(&rows, row % rows.n);
         const double *dy = pdnn_ref_in(r, PDNN_ATTENTION_SOFTMAX_BACK_DY) + first;
         double *dx = pdnn_ref_out(r, 0) + first;
         if (drops(r->node))
             drop(r, dy, first, dx, seen);
         pdnn_softmax_row_backward(r, drops(r->node) ? dx : dy,
                                   pdnn_ref_in(r, PDNN_ATTENTION_SOFTMAX_BACK_P) + first, dx, seen);
-        for (int64_t j = 0; j < rows.m; j++) {
-            dx[j] = j < seen ? factor * dx[j] : 0;
-            r->flop += j < seen;
+        for (int64_t j = -before; j < rows.m - before; j++) {
+            bool is_seen = j >= 0 && j < seen;
+            dx[j] = is_seen ? factor * dx[j] : 0;
+            r->flop += is_seen;
         }
     }
 }
@@ -157,14 +166,15 @@ const struct pdnn_op_def pdnn_op_attention_softmax = {
     .name = "attention_softmax",
     .category = "softmax",
     .formula = "y = dropout(softmax(factor x + mask))",
-    .attr_names = {[PDNN_ATTENTION_SOFTMAX_SEQUENCES] = "sequences",
-                   [PDNN_ATTENTION_SOFTMAX_CAUSAL] = "causal",
-                   [PDNN_ATTENTION_SOFTMAX_HAS_BIAS] = "has_bias",
-                   [PDNN_ATTENTION_SOFTMAX_PERCENT] = "percent",
-                   [PDNN_ATTENTION_SOFTMAX_TRAIN] = "train"},
-    .coef_names = {[PDNN_ATTENTION_SOFTMAX_FACTOR] = "factor"},
+    .attributes = {{"sequences", PDNN_ATTENTION_SOFTMAX_SEQUENCES},
+                   {"causal", PDNN_ATTENTION_SOFTMAX_CAUSAL},
+                   {"has_bias", PDNN_ATTENTION_SOFTMAX_HAS_BIAS},
+                   {"percent", PDNN_ATTENTION_SOFTMAX_PERCENT},
+                   {"train", PDNN_ATTENTION_SOFTMAX_TRAIN},
+                   {"window", PDNN_ATTENTION_SOFTMAX_WINDOW},
+                   {"factor", PDNN_ATTENTION_SOFTMAX_FACTOR, .coefficient = true}},
     .coef = {[PDNN_ATTENTION_SOFTMAX_FACTOR] = 1},
-    .n_outputs = 3,
+    .outputs = {"y", "p", "new_counter"},
     .updates = {[PDNN_ATTENTION_SOFTMAX_NEW_COUNTER] = PDNN_UPDATES_LAST},
     .infer = infer,
     .gradient = gradient,

@@ -5,7 +5,9 @@
  *   running = (1 - momentum)*running + momentum*batch,
  * where the batch variance has denominator M - 1 (1 if M = 1). Backward:
  *   dgamma = sum dy*xhat, dbeta = sum dy, dx = gamma*inverse_std*(dy - dbeta/M - xhat*dgamma/M)
- * in one node, because all three come from one read of dy and x if they fit into a cache. */
+ * in one node, because all three come from one read of dy and x if they fit into a cache. Frozen, it always
+ * uses the running statistics, and gamma and beta are state: dx = gamma*inverse_std*dy. Without gamma and
+ * beta, these are 1 and 0. */
 #include "models/attributes.h"
 #include "models/transform/backward.h"
 #include "models/op.h"
@@ -17,6 +19,15 @@ struct geometry {
     int64_t N, C, L;
 };
 
+static bool is_affine(const struct pdnn_node *node) {
+    return node->n_inputs == PDNN_BATCHNORM_INPUTS;
+}
+
+/* Input `k`, which moves up by two without gamma and beta. */
+static int input_of(const struct pdnn_node *node, int k) {
+    return k - PDNN_BATCHNORM_INPUTS + node->n_inputs;
+}
+
 static struct geometry geometry_of(const struct pdnn_tensor *x) {
     int64_t pixels = pdnn_tensor_elements(x) / (x->dim[0] * x->dim[1]);
     return (struct geometry){x->dim[0], x->dim[1], pixels};
@@ -25,8 +36,9 @@ static struct geometry geometry_of(const struct pdnn_tensor *x) {
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
     const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_BATCHNORM_X); /* (N, C, H, W) or (N, C) */
-    bool fits = node->n_inputs == PDNN_BATCHNORM_INPUTS && (x->rank == 4 || x->rank == 2);
-    for (int k = PDNN_BATCHNORM_GAMMA; fits && k < PDNN_BATCHNORM_INPUTS; k++) {
+    bool fits =
+        (is_affine(node) || node->n_inputs == PDNN_BATCHNORM_INPUTS - 2) && (x->rank == 4 || x->rank == 2);
+    for (int k = PDNN_BATCHNORM_X + 1; fits && k < node->n_inputs; k++) {
         const struct pdnn_tensor *c = pdnn_node_in(graph, node, k); /* (C) */
         fits = c->rank == 1 && c->dim[0] == x->dim[1];
     }
@@ -44,31 +56,45 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
     return PDNN_OK;
 }
 
+/* Constants take no gradient. */
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
-    uint32_t dy = pdnn_backward_of(backward, node->output[PDNN_BATCHNORM_Y]);
-    if (!node->attr[PDNN_BATCHNORM_TRAIN]) {
+    const struct pdnn_graph *graph = pdnn_backward_graph(backward);
+    const bool affine = is_affine(node), train = node->attr[PDNN_BATCHNORM_TRAIN];
+    const uint32_t x = node->input[PDNN_BATCHNORM_X],
+                   gamma = affine ? node->input[PDNN_BATCHNORM_GAMMA] : PDNN_NONE;
+    uint32_t inputs[PDNN_BATCHNORM_BACK_INPUTS + 1], targets[] = {x, PDNN_NONE, PDNN_NONE, PDNN_NONE};
+    int n = 0;
+    if (!train && affine && graph->tensors[gamma].role == PDNN_ROLE_WEIGHT) {
         pdnn_backward_refuse(backward, "batchnorm: no gradient with running statistics");
         return;
     }
-    const uint32_t targets[] = {node->input[PDNN_BATCHNORM_X], node->input[PDNN_BATCHNORM_GAMMA],
-                                node->input[PDNN_BATCHNORM_BETA], PDNN_NONE};
-    pdnn_backward_emit_all(
-        backward, node, PDNN_BACKWARD_DATA, targets,
-        (uint32_t[]){[PDNN_BATCHNORM_BACK_DY] = dy,
-                     [PDNN_BATCHNORM_BACK_X] = node->input[PDNN_BATCHNORM_X],
-                     [PDNN_BATCHNORM_BACK_GAMMA] = node->input[PDNN_BATCHNORM_GAMMA],
-                     [PDNN_BATCHNORM_BACK_MEAN] = node->output[PDNN_BATCHNORM_BATCH_MEAN],
-                     [PDNN_BATCHNORM_BACK_INVERSE_STD] = node->output[PDNN_BATCHNORM_INVERSE_STD],
-                     PDNN_NONE});
+    inputs[n++] = pdnn_backward_of(backward, node->output[PDNN_BATCHNORM_Y]);
+    if (train)
+        inputs[n++] = x;
+    if (affine)
+        inputs[n++] = gamma;
+    if (train) {
+        inputs[n++] = node->output[PDNN_BATCHNORM_BATCH_MEAN];
+        inputs[n++] = node->output[PDNN_BATCHNORM_INVERSE_STD];
+    } else {
+        inputs[n++] = node->input[input_of(node, PDNN_BATCHNORM_VARIANCE)];
+    }
+    inputs[n] = PDNN_NONE;
+    if (train && affine)
+        memcpy(targets, node->input, 3 * sizeof *targets);
+    if (train || pdnn_backward_wants(backward, x))
+        pdnn_backward_emit_all(backward, node, PDNN_BACKWARD_DATA, targets, inputs);
 }
 
 /* Per value: 1 for the mean, 3 for the variance, 2 to scale and shift (inference: only these 2). Per channel:
- * 3 for inverse_std, 3 for scale and shift; in training 2 for mean and variance and, if the running
- * statistics are updated, 1 for the other denominator and 6 for the update. */
+ * 3 for inverse_std, 3 for scale and shift (without gamma and beta, 1); in training 2 for mean and variance
+ * and, if the running statistics are updated, 1 for the other denominator and 6 for the update. */
 enum {
     SCALE_FLOP = 2,
     STATISTICS_FLOP = 4,
-    CHANNEL_FLOP = 6,
+    INVERSE_STD_FLOP = 3,
+    SHIFT_FLOP = 3,
+    PLAIN_SHIFT_FLOP = 1,
     TRAIN_CHANNEL_FLOP = 2,
     UPDATE_CHANNEL_FLOP = 7
 };
@@ -82,7 +108,8 @@ static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node 
     struct geometry g = geometry_of(pdnn_node_in(graph, node, PDNN_BATCHNORM_X));
     bool train = node->attr[PDNN_BATCHNORM_TRAIN];
     pdnn_count_add(count, g.N * g.L, g.C, SCALE_FLOP + (train ? STATISTICS_FLOP : 0));
-    int64_t per_channel = CHANNEL_FLOP + (train ? TRAIN_CHANNEL_FLOP : 0);
+    int64_t per_channel = INVERSE_STD_FLOP + (is_affine(node) ? SHIFT_FLOP : PLAIN_SHIFT_FLOP) +
+                          (train ? TRAIN_CHANNEL_FLOP : 0);
     pdnn_count_add(count, g.C, per_channel + (updates(node) ? UPDATE_CHANNEL_FLOP : 0), 1);
 }
 
@@ -90,9 +117,13 @@ static void normalize(struct pdnn_reference *r, int64_t c, double mean, double i
     struct geometry g = geometry_of(pdnn_node_in(r->graph, r->node, PDNN_BATCHNORM_X));
     const double *x = pdnn_ref_in(r, PDNN_BATCHNORM_X);
     double *y = pdnn_ref_out(r, PDNN_BATCHNORM_Y);
-    double scale = pdnn_ref_in(r, PDNN_BATCHNORM_GAMMA)[c] * inverse_std,
-           shift = pdnn_ref_in(r, PDNN_BATCHNORM_BETA)[c] - mean * scale;
-    r->flop += 3;
+    double scale = inverse_std, shift = -(mean * inverse_std);
+    r->flop += PLAIN_SHIFT_FLOP;
+    if (is_affine(r->node)) {
+        scale = pdnn_ref_in(r, PDNN_BATCHNORM_GAMMA)[c] * inverse_std;
+        shift = pdnn_ref_in(r, PDNN_BATCHNORM_BETA)[c] - mean * scale;
+        r->flop += SHIFT_FLOP - PLAIN_SHIFT_FLOP;
+    }
     for (int64_t i = 0; i < g.N * g.L; i++) {
         int64_t at = (i / g.L * g.C + c) * g.L + i % g.L;
         y[at] = x[at] * scale + shift;
@@ -135,14 +166,14 @@ static void forward(struct pdnn_reference *r) {
     bool train = r->node->attr[PDNN_BATCHNORM_TRAIN];
     int64_t C = pdnn_node_in(r->graph, r->node, PDNN_BATCHNORM_X)->dim[1];
     for (int64_t c = 0; c < C; c++) {
-        double mean = pdnn_ref_in(r, PDNN_BATCHNORM_MEAN)[c],
-               variance = pdnn_ref_in(r, PDNN_BATCHNORM_VARIANCE)[c];
+        double mean = pdnn_ref_in(r, input_of(r->node, PDNN_BATCHNORM_MEAN))[c],
+               variance = pdnn_ref_in(r, input_of(r->node, PDNN_BATCHNORM_VARIANCE))[c];
         if (train)
             measure(r, c, &mean, &variance);
         if (updates(r->node))
             update_running(r, c, mean, variance);
         double inverse_std = 1 / sqrt(variance + r->node->coef[PDNN_BATCHNORM_EPSILON]);
-        r->flop += 3;
+        r->flop += INVERSE_STD_FLOP;
         if (train) {
             pdnn_ref_out(r, PDNN_BATCHNORM_BATCH_MEAN)[c] = mean;
             pdnn_ref_out(r, PDNN_BATCHNORM_INVERSE_STD)[c] = inverse_std;
@@ -151,22 +182,30 @@ static void forward(struct pdnn_reference *r) {
     }
 }
 
-/* Per value: 2 for xhat, 3 for the sums, 4 for dx. Per channel: 1 for the scale, 2 for the means. */
-enum { BACKWARD_FLOP = 9, BACKWARD_CHANNEL_FLOP = 3 };
+/* Per value: 2 for xhat, 3 for the sums, 4 for dx; frozen, 1 for dx. Per channel: 1 for the scale with gamma,
+ * 2 for the means; frozen, inverse_std instead of the means. */
+enum { BACKWARD_FLOP = 9, MEANS_FLOP = 2, FROZEN_FLOP = 1, GAMMA_FLOP = 1 };
+
+/* Backward. */
+static bool has_gamma(const struct pdnn_node *node) {
+    return node->n_inputs ==
+           (node->attr[PDNN_BATCHNORM_TRAIN] ? PDNN_BATCHNORM_BACK_INPUTS : PDNN_BATCHNORM_FROZEN_INPUTS);
+}
 
 static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                           struct pdnn_count *count) {
     struct geometry g = geometry_of(pdnn_node_in(graph, node, 0));
-    pdnn_count_add(count, g.N * g.L, g.C, BACKWARD_FLOP);
-    pdnn_count_add(count, g.C, BACKWARD_CHANNEL_FLOP, 1);
+    const bool train = node->attr[PDNN_BATCHNORM_TRAIN];
+    pdnn_count_add(count, g.N * g.L, g.C, train ? BACKWARD_FLOP : FROZEN_FLOP);
+    pdnn_count_add(count, g.C, (train ? MEANS_FLOP : INVERSE_STD_FLOP) + (has_gamma(node) ? GAMMA_FLOP : 0),
+                   1);
 }
 
 static void backward_channel(struct pdnn_reference *r, int64_t c) {
     struct geometry g = geometry_of(pdnn_node_in(r->graph, r->node, 0));
     const double *dy = pdnn_ref_in(r, PDNN_BATCHNORM_BACK_DY), *x = pdnn_ref_in(r, PDNN_BATCHNORM_BACK_X);
-    double gamma = pdnn_ref_in(r, PDNN_BATCHNORM_BACK_GAMMA)[c],
-           mean = pdnn_ref_in(r, PDNN_BATCHNORM_BACK_MEAN)[c];
-    double inverse_std = pdnn_ref_in(r, PDNN_BATCHNORM_BACK_INVERSE_STD)[c];
+    const int last = r->node->n_inputs - 1;
+    double mean = pdnn_ref_in(r, last - 1)[c], inverse_std = pdnn_ref_in(r, last)[c];
     double *dx = pdnn_ref_out(r, PDNN_BATCHNORM_BACK_DX), dgamma = 0, dbeta = 0, M = (double)(g.N * g.L);
     for (int64_t i = 0; i < g.N * g.L; i++) {
         int64_t at = (i / g.L * g.C + c) * g.L + i % g.L;
@@ -174,93 +213,136 @@ static void backward_channel(struct pdnn_reference *r, int64_t c) {
         dbeta += dy[at];
         r->flop += 5;
     }
-    double scale = gamma * inverse_std, dgamma_mean = dgamma / M, dbeta_mean = dbeta / M;
-    r->flop += 3;
+    double scale = inverse_std, dgamma_mean = dgamma / M, dbeta_mean = dbeta / M;
+    r->flop += MEANS_FLOP;
+    if (has_gamma(r->node)) {
+        scale *= pdnn_ref_in(r, PDNN_BATCHNORM_BACK_GAMMA)[c];
+        r->flop += GAMMA_FLOP;
+    }
     for (int64_t i = 0; i < g.N * g.L; i++) {
         int64_t at = (i / g.L * g.C + c) * g.L + i % g.L;
         double xhat = (x[at] - mean) * inverse_std; /* counted above */
         dx[at] = scale * (dy[at] - dbeta_mean - xhat * dgamma_mean);
         r->flop += 4;
     }
-    pdnn_ref_out(r, PDNN_BATCHNORM_BACK_DGAMMA)[c] = dgamma;
-    pdnn_ref_out(r, PDNN_BATCHNORM_BACK_DBETA)[c] = dbeta;
+    if (r->node->n_outputs > PDNN_BATCHNORM_BACK_DGAMMA) {
+        pdnn_ref_out(r, PDNN_BATCHNORM_BACK_DGAMMA)[c] = dgamma;
+        pdnn_ref_out(r, PDNN_BATCHNORM_BACK_DBETA)[c] = dbeta;
+    }
+}
+
+static void frozen_channel(struct pdnn_reference *r, int64_t c) {
+    struct geometry g = geometry_of(pdnn_node_in(r->graph, r->node, 0));
+    const double *dy = pdnn_ref_in(r, PDNN_BATCHNORM_FROZEN_DY),
+                 variance = pdnn_ref_in(r, r->node->n_inputs - 1)[c];
+    double *dx = pdnn_ref_out(r, PDNN_BATCHNORM_BACK_DX),
+           scale = 1 / sqrt(variance + r->node->coef[PDNN_BATCHNORM_EPSILON]);
+    r->flop += INVERSE_STD_FLOP;
+    if (has_gamma(r->node)) {
+        scale *= pdnn_ref_in(r, PDNN_BATCHNORM_FROZEN_GAMMA)[c];
+        r->flop += GAMMA_FLOP;
+    }
+    for (int64_t i = 0; i < g.N * g.L; i++) {
+        int64_t at = (i / g.L * g.C + c) * g.L + i % g.L;
+        dx[at] = scale * dy[at];
+        r->flop += FROZEN_FLOP;
+    }
 }
 
 static void backward_data(struct pdnn_reference *r) {
     int64_t C = pdnn_node_in(r->graph, r->node, 0)->dim[1];
     for (int64_t c = 0; c < C; c++)
-        backward_channel(r, c);
+        (r->node->attr[PDNN_BATCHNORM_TRAIN] ? backward_channel : frozen_channel)(r, c);
 }
 
-/* A weight that still has its initial values. */
-static bool is_plain_weight(const struct pdnn_graph *graph, uint32_t tensor) {
-    return graph->tensors[tensor].role == PDNN_ROLE_WEIGHT && !graph->tensors[tensor].fold;
+/* A weight, or state that nothing writes, with its initial values. */
+static bool is_constant(const struct pdnn_graph *graph, const struct pdnn_uses *uses, uint32_t tensor) {
+    const struct pdnn_tensor *t = &graph->tensors[tensor];
+    const bool is_unwritten = t->role == PDNN_ROLE_STATE && uses->writer[tensor] == PDNN_NONE;
+    return (t->role == PDNN_ROLE_WEIGHT || is_unwritten) && !t->fold;
 }
 
-/* A weight with a single reader, so its values may change. */
-static bool is_own_weight(const struct pdnn_graph *graph, const struct pdnn_uses *uses, uint32_t tensor) {
-    return is_plain_weight(graph, tensor) && uses->readers[tensor] == 1;
+/* One with a single reader, so its values may change. */
+static bool is_own(const struct pdnn_graph *graph, const struct pdnn_uses *uses, uint32_t tensor) {
+    return is_constant(graph, uses, tensor) && uses->readers[tensor] == 1;
 }
 
-/* Gamma and the running statistics keep their initial values. */
+/* In inference; frozen batch normalization is trained through, while the weights before it change. */
 static bool has_constants(const struct pdnn_graph *graph, const struct pdnn_uses *uses,
                           const struct pdnn_node *node) {
-    bool constant = graph->tensors[node->input[PDNN_BATCHNORM_GAMMA]].role == PDNN_ROLE_WEIGHT;
-    for (int k = PDNN_BATCHNORM_MEAN; k <= PDNN_BATCHNORM_VARIANCE; k++)
-        constant = constant && graph->tensors[node->input[k]].role == PDNN_ROLE_STATE &&
-                   uses->writer[node->input[k]] == PDNN_NONE;
-    return constant && !node->attr[PDNN_BATCHNORM_TRAIN];
+    bool constant = !node->attr[PDNN_BATCHNORM_TRAIN] && graph->loss == PDNN_NONE;
+    for (int k = PDNN_BATCHNORM_X + 1; k < node->n_inputs; k++)
+        constant = constant && is_constant(graph, uses, node->input[k]);
+    return constant;
 }
 
 /* True if the host has no posts or only a bias, which is then stored in *bias. */
-static bool find_bias(const struct pdnn_graph *graph, const struct pdnn_node *host, uint32_t *bias) {
+static bool find_bias(const struct pdnn_graph *graph, const struct pdnn_uses *uses,
+                      const struct pdnn_node *host, uint32_t *bias) {
     *bias = PDNN_NONE;
     if (!host->n_posts)
         return true;
     *bias = host->posts[0].input;
-    return host->n_posts == 1 && host->posts[0].op == &pdnn_op_bias && is_plain_weight(graph, *bias);
+    return host->n_posts == 1 && host->posts[0].op == &pdnn_op_bias && is_constant(graph, uses, *bias);
 }
 
 /* The scale goes into the host's weights. The shift becomes the host's bias and absorbs an existing one: it
- * is stored in beta's tensor, which gets new values. */
+ * is stored in beta's tensor, or else the mean's, which gets new values. */
 static bool fold(struct pdnn_graph *graph, const struct pdnn_uses *uses, const struct pdnn_node *host,
                  const struct pdnn_node *node, struct pdnn_post *post) {
-    uint32_t weights = host->input[1], beta = node->input[PDNN_BATCHNORM_BETA], bias;
+    const uint32_t weights = host->input[1], mean = node->input[input_of(node, PDNN_BATCHNORM_MEAN)],
+                   shift = is_affine(node) ? node->input[PDNN_BATCHNORM_BETA] : mean;
+    uint32_t bias;
     if (host->n_inputs != 2 || !pdnn_op_takes(host->op, PDNN_FORWARD, &pdnn_op_bias) ||
-        !find_bias(graph, host, &bias) || graph->tensors[weights].dim[0] != graph->tensors[beta].dim[0])
+        !find_bias(graph, uses, host, &bias) ||
+        graph->tensors[weights].dim[0] != graph->tensors[shift].dim[0])
         return false;
-    if (!has_constants(graph, uses, node) || !is_own_weight(graph, uses, weights) ||
-        !is_own_weight(graph, uses, beta))
+    if (!has_constants(graph, uses, node) || !is_own(graph, uses, weights) || !is_own(graph, uses, shift))
         return false;
     struct pdnn_fold *folds = pdnn_arena_alloc(graph->arena, 2, sizeof *folds);
     if (!folds)
         return false;
-    folds[0] = folds[1] = (struct pdnn_fold){.gamma = node->input[PDNN_BATCHNORM_GAMMA],
-                                             .mean = node->input[PDNN_BATCHNORM_MEAN],
-                                             .variance = node->input[PDNN_BATCHNORM_VARIANCE],
-                                             .bias = PDNN_NONE,
-                                             .epsilon = node->coef[PDNN_BATCHNORM_EPSILON]};
+    folds[0] = folds[1] =
+        (struct pdnn_fold){.gamma = is_affine(node) ? node->input[PDNN_BATCHNORM_GAMMA] : PDNN_NONE,
+                           .mean = mean,
+                           .variance = node->input[input_of(node, PDNN_BATCHNORM_VARIANCE)],
+                           .bias = PDNN_NONE,
+                           .epsilon = node->coef[PDNN_BATCHNORM_EPSILON]};
     folds[1].is_shift = true;
     folds[1].bias = bias;
     graph->tensors[weights].fold = &folds[0];
-    graph->tensors[beta].fold = &folds[1];
-    *post = (struct pdnn_post){&pdnn_op_bias, PDNN_FORWARD, beta, PDNN_NONE};
+    graph->tensors[shift].fold = &folds[1];
+    *post =
+        (struct pdnn_post){.op = &pdnn_op_bias, .pass = PDNN_FORWARD, .input = shift, .output = PDNN_NONE};
     return true;
 }
 
-static const struct pdnn_op_def *const forward_posts[] = {&pdnn_op_add, &pdnn_op_relu, NULL};
-static const struct pdnn_op_def *const backward_posts[] = {&pdnn_op_relu, NULL};
+static const struct pdnn_op_def *const forward_posts[] = {&pdnn_op_add, &pdnn_op_relu, &pdnn_op_hardtanh,
+                                                          NULL};
+static const struct pdnn_op_def *const backward_posts[] = {&pdnn_op_relu, &pdnn_op_hardtanh, NULL};
 
 const struct pdnn_op_def pdnn_op_batchnorm = {
     .name = "batchnorm",
     .category = "batchnorm",
     .formula = "y = gamma*(x - mean)/sqrt(variance + epsilon) + beta",
-    .attr_names = {[PDNN_BATCHNORM_TRAIN] = "train"},
-    .coef_names = {[PDNN_BATCHNORM_EPSILON] = "epsilon", [PDNN_BATCHNORM_MOMENTUM] = "momentum"},
+    .operands = {{"x", PDNN_OPERAND_DATA},
+                 {"gamma", PDNN_OPERAND_WEIGHT, .shape = "x[1]", .fill = PDNN_FILL_NEAR_ONE, .scale = 0.25,
+                  .when = "affine", .trained = "not frozen"},
+                 {"beta", PDNN_OPERAND_WEIGHT, .shape = "x[1]", .fill = PDNN_FILL_UNIFORM, .scale = 0.1,
+                  .when = "affine", .trained = "not frozen"},
+                 {"mean", PDNN_OPERAND_STATE, .shape = "x[1]", .fill = PDNN_FILL_UNIFORM, .scale = 0.1},
+                 {"variance", PDNN_OPERAND_STATE, .shape = "x[1]", .fill = PDNN_FILL_NEAR_ONE,
+                  .scale = 0.25}},
+    .attributes = {{"train", PDNN_BATCHNORM_TRAIN, .derived = true,
+                    .fallback = "mode == train and not frozen"},
+                   {"frozen", PDNN_SIZE},
+                   {"affine", PDNN_SIZE, .fallback = "1"},
+                   {"epsilon", PDNN_BATCHNORM_EPSILON, .coefficient = true},
+                   {"momentum", PDNN_BATCHNORM_MOMENTUM, .coefficient = true}},
     .coef = {[PDNN_BATCHNORM_EPSILON] = 1e-5, [PDNN_BATCHNORM_MOMENTUM] = 0.1},
-    .n_outputs = 5,
-    .updates = {[PDNN_BATCHNORM_NEW_MEAN] = 1 + PDNN_BATCHNORM_MEAN,
-                [PDNN_BATCHNORM_NEW_VARIANCE] = 1 + PDNN_BATCHNORM_VARIANCE},
+    .outputs = {"y", "mean", "inverse_std", "new_mean", "new_variance"},
+    .updates = {[PDNN_BATCHNORM_NEW_MEAN] = PDNN_UPDATES_LAST - 1,
+                [PDNN_BATCHNORM_NEW_VARIANCE] = PDNN_UPDATES_LAST},
     .infer = infer,
     .gradient = gradient,
     .pass =

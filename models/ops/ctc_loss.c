@@ -219,7 +219,9 @@ static void forward(struct pdnn_reference *r) {
 const struct pdnn_op_def pdnn_op_ctc_loss = {
     .name = "ctc_loss",
     .formula = "loss = mean(-log of the sum over all paths of prod_t softmax(x[t])[path[t]])",
+    .operands = {{"logits", PDNN_OPERAND_DATA}, {"labels", PDNN_OPERAND_LABEL}},
     PDNN_LOSS,
+    .outputs = {"loss", "dlogits"},
     .infer = infer,
     .gradient = gradient,
     .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = forward, .scratch = scratch}},

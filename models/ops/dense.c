@@ -104,19 +104,21 @@ static void backward_weights(struct pdnn_reference *r) {
     }
 }
 
-static const struct pdnn_op_def *const forward_posts[] = {
-    &pdnn_op_bias, &pdnn_op_relu, &pdnn_op_sigmoid, &pdnn_op_tanh, &pdnn_op_gelu, &pdnn_op_gelu_tanh, NULL};
-static const struct pdnn_op_def *const weights_posts[] = {&pdnn_op_bias, NULL};
+static const struct pdnn_op_def *const posts[] = {&pdnn_op_bias, NULL};
 
 const struct pdnn_op_def pdnn_op_dense = {
     .name = "dense",
     .category = "linear gemm",
     .formula = "y = x w^T",
-    .n_outputs = 1,
+    .operands = {{"x", PDNN_OPERAND_DATA},
+                 {"w", PDNN_OPERAND_WEIGHT, .shape = "out, x.features", .fill = PDNN_FILL_UNIFORM,
+                  .range = PDNN_RANGE_INIT}},
+    .attributes = {{"out", PDNN_SIZE, .required = true}},
+    .outputs = {"y"},
     .infer = infer,
     .gradient = gradient,
-    .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = forward, .posts = forward_posts},
+    .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = forward, .posts = posts, .takes_activations = true},
              [PDNN_BACKWARD_DATA] = {.flop = flop, .reference = backward_data},
-             [PDNN_BACKWARD_WEIGHTS] = {.flop = flop, .reference = backward_weights, .posts = weights_posts}},
+             [PDNN_BACKWARD_WEIGHTS] = {.flop = flop, .reference = backward_weights, .posts = posts}},
     .tolerance = 1e-6,
 };

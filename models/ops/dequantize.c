@@ -30,7 +30,7 @@ const struct pdnn_op_def pdnn_op_dequantize = {
     .name = "dequantize",
     .category = "quantization",
     .formula = "y = x x_scale w_scale[o]",
-    .n_outputs = 1,
+    .outputs = {"y"},
     .infer = infer,
     .pass = {[PDNN_FORWARD] = {.flop = pdnn_quantized_flop, .reference = forward, .in_place = 1}},
     .tolerance = 1e-6,

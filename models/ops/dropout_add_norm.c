@@ -2,8 +2,8 @@
  *   z = x * mask / (1 - percent/100) + residual;  y = layernorm(z) as in models/ops/layernorm.c
  * R rows (tokens), H width. Inputs: x, residual, gamma, beta and, in training with a percentage, the
  * counter of models/ops/dropout.c, whose mask is used. Outputs: y; z, unless y_only says that nobody
- * reads it (inference of post-norm nets); in training mean and inverse_std of the rows of z, and the
- * counter. Backward is one node:
+ * reads it (in inference only); in training mean and inverse_std of the rows of z, and the counter.
+ * Backward is one node:
  *   dresidual = layernorm's gradient + gradients of z from other readers,
  *   dx = dresidual * mask / (1 - percent/100), dgamma and dbeta.
  * FLOP: models/ops/norm_rows.h, plus per value 1 for dropout and 1 for each sum; 1 for the counter. */
@@ -173,12 +173,12 @@ static void backward_data(struct pdnn_reference *r) {
 const struct pdnn_op_def pdnn_op_dropout_add_norm = {
     .name = "dropout_add_norm",
     .formula = "z = dropout(x) + residual; y = layernorm(z)",
-    .attr_names = {[PDNN_DROPOUT_ADD_NORM_PERCENT] = "percent",
-                   [PDNN_DROPOUT_ADD_NORM_TRAIN] = "train",
-                   [PDNN_DROPOUT_ADD_NORM_Y_ONLY] = "y_only"},
-    .coef_names = {[PDNN_DROPOUT_ADD_NORM_EPSILON] = "epsilon"},
+    .attributes = {{"percent", PDNN_DROPOUT_ADD_NORM_PERCENT},
+                   {"train", PDNN_DROPOUT_ADD_NORM_TRAIN},
+                   {"y_only", PDNN_DROPOUT_ADD_NORM_Y_ONLY},
+                   {"epsilon", PDNN_DROPOUT_ADD_NORM_EPSILON, .coefficient = true}},
     .coef = {[PDNN_DROPOUT_ADD_NORM_EPSILON] = 1e-5},
-    .n_outputs = 5,
+    .outputs = {"y", "z", "mean", "inverse_std", "new_counter"},
     .updates = {[PDNN_DROPOUT_ADD_NORM_NEW_COUNTER] = 1 + PDNN_DROPOUT_ADD_NORM_COUNTER},
     .infer = infer,
     .gradient = gradient,

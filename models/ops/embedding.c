@@ -3,9 +3,10 @@
  * table of weights, or an activation of which some rows are wanted. Its gradient is dense, zeros included, as
  * the optimizers and other ops need it. If something else reads x too (a table that is also the output
  * weights) and x already has a gradient, that is a third input, which the output continues. */
+#include "models/ops/embedding.h"
+
 #include "models/attributes.h"
 #include "models/transform/backward.h"
-#include "models/op.h"
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
@@ -22,7 +23,7 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
 
 /* The gradient of x so far must not be dy itself (which happens if x and y are added up): dy is still read
  * while the output overwrites that memory. */
-static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
+void pdnn_lookup_gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
     uint32_t x = node->input[PDNN_EMBEDDING_X], dy = pdnn_backward_of(backward, node->output[0]);
     uint32_t rest = pdnn_backward_of(backward, x);
     bool is_weight = pdnn_role_is_weight(pdnn_backward_graph(backward)->tensors[x].role);
@@ -37,10 +38,26 @@ static void gradient(struct pdnn_backward *backward, const struct pdnn_node *nod
                                (uint32_t[]){node->input[PDNN_EMBEDDING_IDS], dy, rest, PDNN_NONE});
 }
 
-/* One addition per element of dy. */
-static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
-                          struct pdnn_count *count) {
-    pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, PDNN_EMBEDDING_BACK_DY)), 1, 1);
+/* The ids that a row of y or dy has. */
+static int64_t bag_of(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    const struct pdnn_tensor *rows = node->pass == PDNN_FORWARD
+                                         ? pdnn_node_out(graph, node, PDNN_EMBEDDING_Y)
+                                         : pdnn_node_in(graph, node, PDNN_EMBEDDING_BACK_DY);
+    return pdnn_tensor_elements(pdnn_node_in(graph, node, PDNN_EMBEDDING_IDS)) / rows->dim[0];
+}
+
+/* One addition for each id after the first of its bag, and column. */
+void pdnn_lookup_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                      struct pdnn_count *count) {
+    pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_out(graph, node, PDNN_EMBEDDING_Y)),
+                   bag_of(graph, node) - 1, 1);
+}
+
+/* One addition for each id and column. */
+void pdnn_lookup_backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                               struct pdnn_count *count) {
+    pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, PDNN_EMBEDDING_BACK_DY)),
+                   bag_of(graph, node), 1);
 }
 
 /* Ids that are drawn may all differ, as far as there are numbers; others are known. */
@@ -65,7 +82,7 @@ static const struct pdnn_tensor *table_of(const struct pdnn_graph *graph, const 
 
 /* Elements of the table that the ids name, and if they name each possible row. The ids are input 0 of every
  * pass. */
-static struct pdnn_saturation saturation(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+struct pdnn_saturation pdnn_lookup_saturation(const struct pdnn_graph *graph, const struct pdnn_node *node) {
     const struct pdnn_tensor *ids = pdnn_node_in(graph, node, PDNN_EMBEDDING_IDS),
                              *table = table_of(graph, node);
     return (struct pdnn_saturation){pdnn_tensor_elements(ids) * table->dim[1],
@@ -74,66 +91,56 @@ static struct pdnn_saturation saturation(const struct pdnn_graph *graph, const s
 
 /* The table may be f32 while the gathered rows are 16-bit. */
 static uint64_t looked_up_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node) {
-    struct pdnn_saturation is = saturation(graph, node);
+    struct pdnn_saturation is = pdnn_lookup_saturation(graph, node);
     return (uint64_t)(is.size < is.limit ? is.size : is.limit) *
            pdnn_dtype_bytes(table_of(graph, node)->dtype);
 }
 
 /* A continued gradient changes only in the rows looked up; otherwise it is written whole. */
-static void bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
+void pdnn_lookup_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
     if (node->pass == PDNN_FORWARD)
         bytes[PDNN_EMBEDDING_X] = looked_up_bytes(graph, node);
     else if (node->n_inputs == PDNN_EMBEDDING_BACK_INPUTS)
         bytes[PDNN_EMBEDDING_BACK_REST] = bytes[PDNN_EMBEDDING_BACK_INPUTS] = looked_up_bytes(graph, node);
 }
 
-static void forward(struct pdnn_reference *r) {
+void pdnn_lookup_forward(struct pdnn_reference *r) {
     const double *ids = pdnn_ref_in(r, PDNN_EMBEDDING_IDS), *x = pdnn_ref_in(r, PDNN_EMBEDDING_X);
     const struct pdnn_tensor *y = pdnn_node_out(r->graph, r->node, PDNN_EMBEDDING_Y);
     double *to = pdnn_ref_out(r, PDNN_EMBEDDING_Y);
-    int64_t R = y->dim[0], E = y->dim[1];
-    for (int64_t i = 0; i < R; i++) {
-        for (int64_t e = 0; e < E; e++)
-            to[i * E + e] = x[(int64_t)ids[i] * E + e];
+    int64_t R = y->dim[0], E = y->dim[1], bag = bag_of(r->graph, r->node);
+    for (int64_t i = 0; i < R * bag; i++) {
+        for (int64_t e = 0; e < E; e++) {
+            bool is_first = i % bag == 0;
+            double before = is_first ? 0 : to[i / bag * E + e];
+            to[i / bag * E + e] = before + x[(int64_t)ids[i] * E + e];
+            r->flop += !is_first;
+        }
     }
 }
 
-static void backward(struct pdnn_reference *r) {
+void pdnn_lookup_backward(struct pdnn_reference *r) {
     const double *ids = pdnn_ref_in(r, PDNN_EMBEDDING_BACK_IDS), *dy = pdnn_ref_in(r, PDNN_EMBEDDING_BACK_DY);
     const double *rest =
         r->node->n_inputs == PDNN_EMBEDDING_BACK_INPUTS ? pdnn_ref_in(r, PDNN_EMBEDDING_BACK_REST) : NULL;
     const struct pdnn_tensor *dx = pdnn_node_out(r->graph, r->node, PDNN_EMBEDDING_BACK_DX);
     double *sum = pdnn_ref_out(r, PDNN_EMBEDDING_BACK_DX);
     int64_t R = pdnn_node_in(r->graph, r->node, PDNN_EMBEDDING_BACK_DY)->dim[0], V = dx->dim[0],
-            E = dx->dim[1];
+            E = dx->dim[1], bag = bag_of(r->graph, r->node);
     for (int64_t i = 0; i < V * E; i++)
         sum[i] = rest ? rest[i] : 0;
-    for (int64_t i = 0; i < R; i++) {
+    for (int64_t i = 0; i < R * bag; i++) {
         for (int64_t e = 0; e < E; e++) {
-            sum[(int64_t)ids[i] * E + e] += dy[i * E + e];
+            sum[(int64_t)ids[i] * E + e] += dy[i / bag * E + e];
             r->flop += 1;
         }
     }
 }
 
-/* The same for a table (backward-weights) and an activation (backward-data). */
-#define BACKWARD                                                                                             \
-    {                                                                                                        \
-        .flop = backward_flop, .reference = backward, .bytes = bytes, .saturation = saturation,              \
-        .in_place = 1 + PDNN_EMBEDDING_BACK_REST                                                             \
-    }
-
 const struct pdnn_op_def pdnn_op_embedding = {
+    PDNN_EMBEDDING,
     .name = "embedding",
-    .category = "embedding",
     .formula = "y[r] = x[id[r]]",
-    .n_outputs = 1,
     .infer = infer,
-    .gradient = gradient,
-    .pass = {[PDNN_FORWARD] =
-                 {.flop = pdnn_no_flop, .reference = forward, .bytes = bytes, .saturation = saturation},
-             [PDNN_BACKWARD_DATA] = BACKWARD,
-             [PDNN_BACKWARD_WEIGHTS] = BACKWARD},
-    .tolerance = 1e-6,
-    .summed = PDNN_SUMMED_ALL,
+    .pass = {[PDNN_FORWARD] = {.flop = pdnn_no_flop, PDNN_EMBEDDING_FORWARD}, PDNN_EMBEDDING_BACKWARD},
 };

@@ -14,13 +14,14 @@ static double gradient(double dy, double y, const double *coef) {
 }
 
 static const struct pdnn_pointwise hardtanh = {
-    .value = value, .gradient = gradient, .forward_flop = 2, .backward_flop = 2};
+    .value = value, .gradient = gradient, .non_negative = true, .forward_flop = 2, .backward_flop = 2};
 
 const struct pdnn_op_def pdnn_op_hardtanh = {
     PDNN_ACTIVATION,
     .name = "hardtanh",
     .formula = "y = min(max(x, low), high)",
-    .coef_names = {[PDNN_HARDTANH_LOW] = "low", [PDNN_HARDTANH_HIGH] = "high"},
+    .attributes = {{"low", PDNN_HARDTANH_LOW, .coefficient = true},
+                   {"high", PDNN_HARDTANH_HIGH, .coefficient = true}},
     .coef = {0, 20},
     .pointwise = &hardtanh,
 };

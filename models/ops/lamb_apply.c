@@ -29,9 +29,8 @@ const struct pdnn_op_def pdnn_op_lamb_apply = {
     .name = "lamb_apply",
     .category = "optimizer stage 2",
     .formula = "w -= lr*|w|/|u|*u",
-    .coef_names = {[PDNN_LAMB_APPLY_LR] = "lr"},
+    .attributes = {{"lr", PDNN_LAMB_APPLY_LR, .coefficient = true}},
     .coef = {[PDNN_LAMB_APPLY_LR] = 0.001},
-    .n_outputs = 1,
     .pass = {[PDNN_UPDATE] = {.flop = flop, .reference = update}},
     .tolerance = 1e-6,
 };

@@ -4,7 +4,7 @@
  * row, with dxhat = dy*gamma,
  *   dx = inverse_std*(dxhat - mean of dxhat - xhat * mean of dxhat*xhat);
  * dgamma = sum dy*xhat and dbeta = sum dy over the rows. Backward is one node, because all three come from
- * one read of dy and x. FLOP: models/ops/norm_rows.h. */
+ * one read of dy and x. Without gamma and beta, y = xhat and dxhat = dy. FLOP: models/ops/norm_rows.h. */
 #include "models/attributes.h"
 #include "models/ops/norm_rows.h"
 
@@ -13,9 +13,11 @@
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
     const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_LAYERNORM_X);
-    if (node->n_inputs != PDNN_LAYERNORM_INPUTS ||
-        !pdnn_norm_rows_fit(x, pdnn_node_in(graph, node, PDNN_LAYERNORM_GAMMA),
-                            pdnn_node_in(graph, node, PDNN_LAYERNORM_BETA)))
+    const bool fits = node->n_inputs == PDNN_LAYERNORM_INPUTS
+                          ? pdnn_norm_rows_fit(x, pdnn_node_in(graph, node, PDNN_LAYERNORM_GAMMA),
+                                               pdnn_node_in(graph, node, PDNN_LAYERNORM_BETA))
+                          : node->n_inputs == PDNN_LAYERNORM_X + 1 && x->rank == 2;
+    if (!fits)
         return pdnn_fail(err, PDNN_INVALID, "layernorm: expected input (R, H), gamma (H) and beta (H)");
     outputs[PDNN_LAYERNORM_Y].rank = x->rank;
     memcpy(outputs[PDNN_LAYERNORM_Y].dim, x->dim, sizeof x->dim);
@@ -28,27 +30,33 @@ static void gradient(struct pdnn_backward *backward, const struct pdnn_node *nod
     pdnn_norm_rows_gradient(backward, node, "layernorm: no gradient without statistics kept for it");
 }
 
+static bool is_affine(const struct pdnn_node *node) {
+    return node->pass == PDNN_FORWARD ? node->n_inputs == PDNN_LAYERNORM_INPUTS
+                                      : node->n_inputs == PDNN_LAYERNORM_BACK_INPUTS;
+}
+
 static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                          struct pdnn_count *count) {
-    pdnn_norm_rows_flop(pdnn_node_in(graph, node, PDNN_LAYERNORM_X), PDNN_NORM_FLOP, PDNN_NORM_ROW_FLOP,
-                        count);
+    pdnn_norm_rows_flop(pdnn_node_in(graph, node, PDNN_LAYERNORM_X),
+                        is_affine(node) ? PDNN_NORM_FLOP : PDNN_NORM_PLAIN_FLOP, PDNN_NORM_ROW_FLOP, count);
 }
 
 static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                           struct pdnn_count *count) {
-    pdnn_norm_rows_flop(pdnn_node_in(graph, node, PDNN_LAYERNORM_BACK_X), PDNN_NORM_BACK_FLOP,
+    pdnn_norm_rows_flop(pdnn_node_in(graph, node, PDNN_LAYERNORM_BACK_X),
+                        is_affine(node) ? PDNN_NORM_BACK_FLOP : PDNN_NORM_PLAIN_BACK_FLOP,
                         PDNN_NORM_BACK_ROW_FLOP, count);
 }
 
 static void forward(struct pdnn_reference *r) {
     const struct pdnn_tensor *x = pdnn_node_in(r->graph, r->node, PDNN_LAYERNORM_X);
-    bool train = r->node->attr[PDNN_LAYERNORM_TRAIN];
+    bool train = r->node->attr[PDNN_LAYERNORM_TRAIN], affine = is_affine(r->node);
     int64_t H = x->dim[1];
     for (int64_t row = 0; row < x->dim[0]; row++)
         pdnn_norm_row_forward(
             r, &(struct pdnn_norm_row){.x = pdnn_ref_in(r, PDNN_LAYERNORM_X) + row * H,
-                                       .gamma = pdnn_ref_in(r, PDNN_LAYERNORM_GAMMA),
-                                       .beta = pdnn_ref_in(r, PDNN_LAYERNORM_BETA),
+                                       .gamma = affine ? pdnn_ref_in(r, PDNN_LAYERNORM_GAMMA) : NULL,
+                                       .beta = affine ? pdnn_ref_in(r, PDNN_LAYERNORM_BETA) : NULL,
                                        .y = pdnn_ref_out(r, PDNN_LAYERNORM_Y) + row * H,
                                        .mean = train ? pdnn_ref_out(r, PDNN_LAYERNORM_MEAN) + row : NULL,
                                        .inverse_std =
@@ -60,18 +68,24 @@ static void forward(struct pdnn_reference *r) {
 static void backward_data(struct pdnn_reference *r) {
     const struct pdnn_tensor *x = pdnn_node_in(r->graph, r->node, PDNN_LAYERNORM_BACK_X);
     int64_t H = x->dim[1];
-    memset(pdnn_ref_out(r, PDNN_LAYERNORM_BACK_DGAMMA), 0, (size_t)H * sizeof(double));
-    memset(pdnn_ref_out(r, PDNN_LAYERNORM_BACK_DBETA), 0, (size_t)H * sizeof(double));
+    const bool affine = is_affine(r->node);
+    double *dgamma = affine ? pdnn_ref_out(r, PDNN_LAYERNORM_BACK_DGAMMA) : NULL,
+           *dbeta = affine ? pdnn_ref_out(r, PDNN_LAYERNORM_BACK_DBETA) : NULL;
+    const int mean = r->node->n_inputs - 2; /* then comes inverse_std */
+    if (affine) {
+        memset(dgamma, 0, (size_t)H * sizeof *dgamma);
+        memset(dbeta, 0, (size_t)H * sizeof *dbeta);
+    }
     for (int64_t row = 0; row < x->dim[0]; row++)
         pdnn_norm_row_backward(r, &(struct pdnn_norm_row_backward){
                                       .dy = pdnn_ref_in(r, PDNN_LAYERNORM_BACK_DY) + row * H,
                                       .x = pdnn_ref_in(r, PDNN_LAYERNORM_BACK_X) + row * H,
-                                      .gamma = pdnn_ref_in(r, PDNN_LAYERNORM_BACK_GAMMA),
+                                      .gamma = affine ? pdnn_ref_in(r, PDNN_LAYERNORM_BACK_GAMMA) : NULL,
                                       .dx = pdnn_ref_out(r, PDNN_LAYERNORM_BACK_DX) + row * H,
-                                      .dgamma = pdnn_ref_out(r, PDNN_LAYERNORM_BACK_DGAMMA),
-                                      .dbeta = pdnn_ref_out(r, PDNN_LAYERNORM_BACK_DBETA),
-                                      .mean = pdnn_ref_in(r, PDNN_LAYERNORM_BACK_MEAN)[row],
-                                      .inverse_std = pdnn_ref_in(r, PDNN_LAYERNORM_BACK_INVERSE_STD)[row],
+                                      .dgamma = dgamma,
+                                      .dbeta = dbeta,
+                                      .mean = pdnn_ref_in(r, mean)[row],
+                                      .inverse_std = pdnn_ref_in(r, mean + 1)[row],
                                       .H = H,
                                   });
 }
@@ -79,10 +93,16 @@ static void backward_data(struct pdnn_reference *r) {
 const struct pdnn_op_def pdnn_op_layernorm = {
     .name = "layernorm",
     .formula = "y = gamma*(x - mean)/sqrt(variance + epsilon) + beta, of each row",
-    .attr_names = {[PDNN_LAYERNORM_TRAIN] = "train"},
-    .coef_names = {[PDNN_LAYERNORM_EPSILON] = "epsilon"},
+    .operands = {{"x", PDNN_OPERAND_DATA},
+                 {"gamma", PDNN_OPERAND_WEIGHT, .shape = "x.columns", .fill = PDNN_FILL_NEAR_ONE,
+                  .scale = 0.25, .when = "affine"},
+                 {"beta", PDNN_OPERAND_WEIGHT, .shape = "x.columns", .fill = PDNN_FILL_UNIFORM, .scale = 0.1,
+                  .when = "affine"}},
+    .attributes = {{"train", PDNN_LAYERNORM_TRAIN, .derived = true, .fallback = "mode == train"},
+                   {"affine", PDNN_SIZE, .fallback = "1"},
+                   {"epsilon", PDNN_LAYERNORM_EPSILON, .coefficient = true}},
     .coef = {[PDNN_LAYERNORM_EPSILON] = 1e-5},
-    .n_outputs = 3,
+    .outputs = {"y", "mean", "inverse_std"},
     .infer = infer,
     .gradient = gradient,
     PDNN_NORM_ROWS(forward_flop, forward, backward_flop, backward_data),

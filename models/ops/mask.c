@@ -1,6 +1,7 @@
-/* mask: y = x + bias, and -infinity in the columns j > i + m - n that causal row i does not see. The bias
- * (B, m) is data, added to all rows of all heads of its sequence. The gradient of x is dy, and 0 where y is
- * -infinity. Scores are (B*h, n, m): B sequences of h heads, n queries, m keys.
+/* mask: y = x + bias, and -infinity in the columns j > i + m - n that causal row i does not see, and with a
+ * window in those before the last so many of the others. The bias is data: (B, m), added to all rows of all
+ * heads of its sequence, or (W, n, m), a matrix for all heads of each of W sequences in turn. The gradient of
+ * x is dy, and 0 where y is -infinity. Scores are (B*h, n, m): B sequences of h heads, n queries, m keys.
  * FLOP: one addition per visible element. Bytes: only the visible elements of x and dy are read. */
 #include "models/attributes.h"
 #include "models/transform/backward.h"
@@ -12,6 +13,8 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
     const struct pdnn_tensor *bias =
         node->n_inputs > PDNN_MASK_BIAS ? pdnn_node_in(graph, node, PDNN_MASK_BIAS) : NULL;
+    if (node->attr[PDNN_MASK_WINDOW] < 0 || (node->attr[PDNN_MASK_WINDOW] && !node->attr[PDNN_MASK_CAUSAL]))
+        return pdnn_fail(err, PDNN_INVALID, "mask: a window is for what is causal");
     return pdnn_score_rows_infer(node, pdnn_node_in(graph, node, PDNN_MASK_X), bias,
                                  node->attr[PDNN_MASK_SEQUENCES], outputs, err);
 }
@@ -29,7 +32,7 @@ static void gradient(struct pdnn_backward *backward, const struct pdnn_node *nod
 
 static struct pdnn_score_rows rows_of(const struct pdnn_graph *graph, const struct pdnn_node *node) {
     return pdnn_score_rows_of(pdnn_node_in(graph, node, PDNN_MASK_X), node->attr[PDNN_MASK_SEQUENCES],
-                              node->attr[PDNN_MASK_CAUSAL]);
+                              node->attr[PDNN_MASK_CAUSAL], node->attr[PDNN_MASK_WINDOW]);
 }
 
 static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
@@ -48,11 +51,18 @@ static void forward(struct pdnn_reference *r) {
     for (int64_t row = 0; row < rows.matrices * rows.n; row++) {
         const double *x = pdnn_ref_in(r, PDNN_MASK_X) + row * rows.m;
         double *y = pdnn_ref_out(r, PDNN_MASK_Y) + row * rows.m;
-        int64_t sequence = row / rows.n / rows.heads, seen = pdnn_score_rows_seen(&rows, row % rows.n);
+        int64_t sequence = row / rows.n / rows.heads, first = pdnn_score_rows_first(&rows, row % rows.n);
+        bool has_bias = r->node->n_inputs > PDNN_MASK_BIAS;
+        const double *bias = has_bias
+                                 ? pdnn_ref_in(r, PDNN_MASK_BIAS) +
+                                       pdnn_score_rows_bias(pdnn_node_in(r->graph, r->node, PDNN_MASK_BIAS),
+                                                            sequence, row % rows.n)
+                                 : NULL;
+        int64_t end = first + pdnn_score_rows_seen(&rows, row % rows.n);
         for (int64_t j = 0; j < rows.m; j++)
-            y[j] = j < seen ? x[j] : -INFINITY;
-        for (int64_t j = 0; r->node->n_inputs > PDNN_MASK_BIAS && j < seen; j++) {
-            y[j] += pdnn_ref_in(r, PDNN_MASK_BIAS)[sequence * rows.m + j];
+            y[j] = j >= first && j < end ? x[j] : -INFINITY;
+        for (int64_t j = first; bias && j < end; j++) {
+            y[j] += bias[j];
             r->flop += 1;
         }
     }
@@ -61,10 +71,11 @@ static void forward(struct pdnn_reference *r) {
 static void backward_data(struct pdnn_reference *r) {
     struct pdnn_score_rows rows = rows_of(r->graph, r->node);
     for (int64_t row = 0; row < rows.matrices * rows.n; row++) {
-        int64_t seen = pdnn_score_rows_seen(&rows, row % rows.n);
+        int64_t first = pdnn_score_rows_first(&rows, row % rows.n);
+        int64_t end = first + pdnn_score_rows_seen(&rows, row % rows.n);
         for (int64_t j = 0; j < rows.m; j++)
             pdnn_ref_out(r, PDNN_MASK_Y)[row * rows.m + j] =
-                j < seen ? pdnn_ref_in(r, PDNN_MASK_X)[row * rows.m + j] : 0;
+                j >= first && j < end ? pdnn_ref_in(r, PDNN_MASK_X)[row * rows.m + j] : 0;
     }
 }
 
@@ -72,8 +83,11 @@ const struct pdnn_op_def pdnn_op_mask = {
     .name = "mask",
     .category = "softmax",
     .formula = "y = x + bias, -infinity beyond what a causal row sees",
-    .attr_names = {[PDNN_MASK_SEQUENCES] = "sequences", [PDNN_MASK_CAUSAL] = "causal"},
-    .n_outputs = 1,
+    .operands = {{"x", PDNN_OPERAND_DATA}, {"bias", PDNN_OPERAND_DATA, .optional = true}},
+    .attributes = {{"sequences", PDNN_MASK_SEQUENCES, .required = true},
+                   {"causal", PDNN_MASK_CAUSAL},
+                   {"window", PDNN_MASK_WINDOW}},
+    .outputs = {"y"},
     .infer = infer,
     .gradient = gradient,
     .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward, .in_place = 1, .bytes = bytes},

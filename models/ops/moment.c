@@ -27,9 +27,7 @@ const struct pdnn_op_def pdnn_op_moment = {
     .name = "moment",
     .category = "optimizer",
     .formula = "m = b*m + (1-b)*g, or g^2",
-    .attr_names = {[PDNN_MOMENT_SQUARE] = "square"},
-    .coef_names = {[PDNN_MOMENT_BETA] = "beta"},
-    .n_outputs = 1,
+    .attributes = {{"square", PDNN_MOMENT_SQUARE}, {"beta", PDNN_MOMENT_BETA, .coefficient = true}},
     .pass = {[PDNN_UPDATE] = {.flop = flop, .reference = update}},
     .tolerance = 1e-6,
 };

@@ -25,8 +25,8 @@ const struct pdnn_op_def pdnn_op_momentum = {
     .name = "momentum",
     .category = "optimizer",
     .formula = "v = mu*v + g; w -= lr*v",
-    .coef_names = {[PDNN_MOMENTUM_LR] = "lr", [PDNN_MOMENTUM_MU] = "mu"},
-    .n_outputs = 2,
+    .attributes = {{"lr", PDNN_MOMENTUM_LR, .coefficient = true},
+                   {"mu", PDNN_MOMENTUM_MU, .coefficient = true}},
     .pass = {[PDNN_UPDATE] = {.flop = flop, .reference = update}},
     .tolerance = 1e-6,
 };

@@ -31,7 +31,6 @@ const struct pdnn_op_def pdnn_op_norm = {
     .name = "norm",
     .category = "norm",
     .formula = "y = sqrt(sum x^2 + z^2), z the norm of what came before",
-    .n_outputs = 1,
     .pass = {[PDNN_UPDATE] = {.flop = flop, .reference = norm}},
     .tolerance = 1e-6,
 };

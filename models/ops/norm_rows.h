@@ -12,6 +12,10 @@ struct pdnn_backward;
  * dxhat, 3 for its sums, 4 for dx; per row: 2 to divide the sums. */
 enum { PDNN_NORM_FLOP = 8, PDNN_NORM_ROW_FLOP = 5, PDNN_NORM_BACK_FLOP = 13, PDNN_NORM_BACK_ROW_FLOP = 2 };
 
+/* Without gamma and beta, 2 to normalize; backward nothing for these, and dxhat is dy, whose sums are theirs.
+ */
+enum { PDNN_NORM_PLAIN_FLOP = 6, PDNN_NORM_PLAIN_BACK_FLOP = 9 };
+
 /* The fields that their definitions share, with the FLOP and the reference kernels of the two passes. */
 #define PDNN_NORM_ROWS(forward_flop, forward, backward_flop, backward_data)                                  \
     .category = "normalization", .tolerance = 2e-6, .summed = PDNN_SUMMED_ROW,                               \
@@ -29,27 +33,28 @@ void pdnn_norm_rows_statistics(const struct pdnn_tensor *x, struct pdnn_tensor *
 void pdnn_norm_rows_flop(const struct pdnn_tensor *x, int64_t per_value, int64_t per_row,
                          struct pdnn_count *count);
 
-/* For an op whose inputs are x, gamma and perhaps beta: one backward node from dy, x, gamma and all outputs
- * behind y to the gradients of all inputs. `refusal`: why there is none if training keeps no such outputs. */
+/* For an op whose inputs are x and perhaps gamma and beta: one backward node from dy, x, gamma if there is
+ * one, and all outputs behind y to the gradients of all inputs. `refusal`: why there is none if training
+ * keeps no such outputs. */
 void pdnn_norm_rows_gradient(struct pdnn_backward *backward, const struct pdnn_node *node,
                              const char *refusal);
 
 /* Forward: one row, from x to y; y may be x. */
 struct pdnn_norm_row {
-    const double *x, *gamma, *beta;
+    const double *x, *gamma, *beta; /* the last two may be NULL */
     double *y;
     double *mean, *inverse_std; /* outputs for this row; or both NULL */
     double epsilon;
-    int64_t H;
+    int64_t H, pixels; /* neighbours that share a gamma and a beta; 0: none do */
 };
 void pdnn_norm_row_forward(struct pdnn_reference *r, const struct pdnn_norm_row *row);
 
 /* Backward: one row, from dy to dx; dx may be dy. Adds to dgamma and dbeta. */
 struct pdnn_norm_row_backward {
-    const double *dy, *x, *gamma;
+    const double *dy, *x, *gamma; /* gamma may be NULL, then these two are too: */
     double *dx, *dgamma, *dbeta;
     double mean, inverse_std;
-    int64_t H;
+    int64_t H, pixels;
 };
 void pdnn_norm_row_backward(struct pdnn_reference *r, const struct pdnn_norm_row_backward *row);
 

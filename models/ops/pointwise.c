@@ -3,19 +3,26 @@
 #include "models/attributes.h"
 #include "models/transform/backward.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum pdnn_status pdnn_pointwise_infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                                       struct pdnn_tensor *outputs, struct pdnn_err *err) {
     const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0);
+    struct pdnn_broadcast broadcast;
     for (int k = 1; k < node->n_inputs; k++) {
-        const struct pdnn_tensor *other = pdnn_node_in(graph, node, k);
-        if (other->rank != x->rank || memcmp(other->dim, x->dim, (size_t)x->rank * sizeof *x->dim) != 0)
-            return pdnn_fail(err, PDNN_INVALID, "%s: the inputs have different shapes", node->op->name);
+        if (!pdnn_broadcast_of(x, pdnn_node_in(graph, node, k), &broadcast))
+            return pdnn_fail(err, PDNN_INVALID,
+                             "%s: b is not like a, nor does it repeat over a's rows or pixels",
+                             node->op->name);
     }
     outputs[0].rank = x->rank;
     memcpy(outputs[0].dim, x->dim, sizeof x->dim);
     return PDNN_OK;
+}
+
+bool pdnn_pointwise_is_equal(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    return pdnn_tensor_same_shape(pdnn_node_in(graph, node, 0), pdnn_node_in(graph, node, 1));
 }
 
 void pdnn_pointwise_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
@@ -23,15 +30,17 @@ void pdnn_pointwise_flop(const struct pdnn_graph *graph, const struct pdnn_node 
     pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, 0)), flop_per_element, 1);
 }
 
-void pdnn_pointwise_reference(struct pdnn_reference *r, double (*function)(double a, double b),
-                              uint64_t flop_per_element) {
-    const double *a = pdnn_ref_in(r, 0);
-    const double *b = r->node->n_inputs > 1 ? pdnn_ref_in(r, 1) : a;
+void pdnn_pointwise_reference(struct pdnn_reference *r, double (*function)(double a, double b)) {
+    const struct pdnn_tensor *a = pdnn_node_in(r->graph, r->node, 0);
+    const double *from = pdnn_ref_in(r, 0), *other = pdnn_ref_in(r, 1);
     double *y = pdnn_ref_out(r, 0);
-    int64_t elements = pdnn_tensor_elements(pdnn_node_in(r->graph, r->node, 0));
-    for (int64_t i = 0; i < elements; i++) {
-        y[i] = function(a[i], b[i]);
-        r->flop += flop_per_element;
+    struct pdnn_broadcast broadcast = {0};
+    bool fits = pdnn_broadcast_of(a, pdnn_node_in(r->graph, r->node, 1), &broadcast);
+    assert(fits);
+    (void)fits;
+    for (int64_t i = 0; i < pdnn_tensor_elements(a); i++) {
+        y[i] = function(from[i], other[pdnn_broadcast_at(&broadcast, i)]);
+        r->flop += 1;
     }
 }
 

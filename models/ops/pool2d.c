@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 struct geometry {
     int64_t planes, H, W, P, Q; /* planes: N*C */
@@ -17,31 +18,51 @@ struct geometry {
     bool average;
 };
 
+static struct pdnn_window window_h(const struct pdnn_node *node) {
+    const int64_t *attr = node->attr;
+    return (struct pdnn_window){attr[PDNN_POOL2D_KERNEL_H], attr[PDNN_POOL2D_STRIDE_H],
+                                attr[PDNN_POOL2D_PADDING_H], 1, attr[PDNN_POOL2D_EXTRA_H]};
+}
+
+static struct pdnn_window window_w(const struct pdnn_node *node) {
+    const int64_t *attr = node->attr;
+    return (struct pdnn_window){attr[PDNN_POOL2D_KERNEL_W], attr[PDNN_POOL2D_STRIDE_W],
+                                attr[PDNN_POOL2D_PADDING_W], 1, attr[PDNN_POOL2D_EXTRA_W]};
+}
+
 static struct geometry geometry_of(const struct pdnn_graph *graph, const struct pdnn_node *node) {
     const struct pdnn_tensor *in = pdnn_node_in(graph, node, 0), *out = pdnn_node_out(graph, node, 0);
     const struct pdnn_tensor *x = node->pass == PDNN_FORWARD ? in : out; /* (N, C, H, W), or dx */
     const struct pdnn_tensor *y = node->pass == PDNN_FORWARD ? out : in; /* (N, C, P, Q), or dy */
-    const int64_t *attr = node->attr;
     return (struct geometry){
         x->dim[0] * x->dim[1],
         x->dim[2],
         x->dim[3],
         y->dim[2],
         y->dim[3],
-        {attr[PDNN_POOL2D_KERNEL_H], attr[PDNN_POOL2D_STRIDE_H], attr[PDNN_POOL2D_PADDING_H]},
-        {attr[PDNN_POOL2D_KERNEL_W], attr[PDNN_POOL2D_STRIDE_W], attr[PDNN_POOL2D_PADDING_W]},
-        attr[PDNN_POOL2D_KIND] == PDNN_POOL2D_AVERAGE,
+        window_h(node),
+        window_w(node),
+        node->attr[PDNN_POOL2D_KIND] == PDNN_POOL2D_AVERAGE,
     };
+}
+
+static enum pdnn_status fail_window(struct pdnn_window h, struct pdnn_window w, const struct pdnn_tensor *x,
+                                    struct pdnn_err *err) {
+    char end[64] = "";
+    if (h.extra || w.extra)
+        snprintf(end, sizeof end, " and %" PRId64 "x%" PRId64 " at the end", pdnn_window_end(h),
+                 pdnn_window_end(w));
+    return pdnn_fail(err, PDNN_INVALID,
+                     "pool2d: a %" PRId64 "x%" PRId64 " window with padding %" PRId64 "x%" PRId64
+                     "%s does not fit an image of %" PRId64 "x%" PRId64,
+                     h.kernel, w.kernel, h.padding, w.padding, end, x->dim[2], x->dim[3]);
 }
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
     const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_POOL2D_X); /* (N, C, H, W) */
     const int64_t *attr = node->attr;
-    struct pdnn_window h = {attr[PDNN_POOL2D_KERNEL_H], attr[PDNN_POOL2D_STRIDE_H],
-                            attr[PDNN_POOL2D_PADDING_H]};
-    struct pdnn_window w = {attr[PDNN_POOL2D_KERNEL_W], attr[PDNN_POOL2D_STRIDE_W],
-                            attr[PDNN_POOL2D_PADDING_W]};
+    const struct pdnn_window h = window_h(node), w = window_w(node);
     if (node->n_inputs != 1 || x->rank != 4)
         return pdnn_fail(err, PDNN_INVALID, "pool2d: expected one input (N, C, H, W)");
     outputs[PDNN_POOL2D_Y].rank = 4; /* (N, C, P, Q) */
@@ -50,7 +71,7 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
     outputs[PDNN_POOL2D_Y].dim[2] = pdnn_window_positions(h, x->dim[2]);
     outputs[PDNN_POOL2D_Y].dim[3] = pdnn_window_positions(w, x->dim[3]);
     if (!outputs[PDNN_POOL2D_Y].dim[2] || !outputs[PDNN_POOL2D_Y].dim[3])
-        return pdnn_fail(err, PDNN_INVALID, "pool2d: the window does not fit the image");
+        return fail_window(h, w, x, err);
     if (attr[PDNN_POOL2D_KIND] != PDNN_POOL2D_MAX || !attr[PDNN_POOL2D_TRAIN])
         return PDNN_OK;
     if (h.kernel > PDNN_POOL2D_TAPS_MAX / w.kernel)
@@ -205,19 +226,36 @@ static void backward_data(struct pdnn_reference *r) {
     }
 }
 
+static const char *const kinds[] = {[PDNN_POOL2D_MAX] = "max", [PDNN_POOL2D_AVERAGE] = "average", NULL};
+
+/* Padding at the end: as before the image, or with `ceil` what one more window needs if the last one would
+ * leave a rest, and if it begins on the image or the padding before it. */
+#define END(length, axis)                                                                                    \
+    "ceil == 0 ? padding" axis " : max(padding" axis ", stride" axis " * min(ceil((x." length                \
+    " + 2 * padding" axis " - kernel" axis ") / stride" axis "), ceil((x." length " + padding" axis          \
+    ") / stride" axis ") - 1) + kernel" axis " - x." length " - padding" axis ")"
+
 const struct pdnn_op_def pdnn_op_pool2d = {
     .name = "pool2d",
     .category = "pooling",
     .formula = "y = max or mean of x over a window",
-    .attr_names = {[PDNN_POOL2D_KIND] = "average",
-                   [PDNN_POOL2D_KERNEL_H] = "kernel_h",
-                   [PDNN_POOL2D_KERNEL_W] = "kernel_w",
-                   [PDNN_POOL2D_STRIDE_H] = "stride_h",
-                   [PDNN_POOL2D_STRIDE_W] = "stride_w",
-                   [PDNN_POOL2D_PADDING_H] = "padding_h",
-                   [PDNN_POOL2D_PADDING_W] = "padding_w",
-                   [PDNN_POOL2D_TRAIN] = "train"},
-    .n_outputs = 2,
+    .operands = {{"x", PDNN_OPERAND_DATA}},
+    .attributes = {{"kind", PDNN_POOL2D_KIND, .words = kinds, .shown = "average"},
+                   {"kernel_h", PDNN_POOL2D_KERNEL_H, .fallback = "to == 0 ? 0 : x.height / to"},
+                   {"kernel_w", PDNN_POOL2D_KERNEL_W, .fallback = "to == 0 ? 0 : x.width / to"},
+                   {"stride_h", PDNN_POOL2D_STRIDE_H, .fallback = "to == 1 ? 1 : kernel_h"},
+                   {"stride_w", PDNN_POOL2D_STRIDE_W, .fallback = "to == 1 ? 1 : kernel_w"},
+                   {"padding_h", PDNN_POOL2D_PADDING_H},
+                   {"padding_w", PDNN_POOL2D_PADDING_W},
+                   {"train", PDNN_POOL2D_TRAIN, .derived = true,
+                    .fallback = "mode == train and kind != average"},
+                   {"ceil", PDNN_SIZE},
+                   {"end_h", PDNN_SIZE, .fallback = END("height", "_h")},
+                   {"end_w", PDNN_SIZE, .fallback = END("width", "_w")},
+                   {"extra_h", PDNN_POOL2D_EXTRA_H, .derived = true, .fallback = "end_h - padding_h"},
+                   {"extra_w", PDNN_POOL2D_EXTRA_W, .derived = true, .fallback = "end_w - padding_w"},
+                   {"to", PDNN_SIZE}},
+    .outputs = {"y", "index"},
     .infer = infer,
     .gradient = gradient,
     .pass = {[PDNN_FORWARD] = {.flop = forward_flop,

@@ -13,7 +13,7 @@ static double gradient(double dy, double y, const double *coef) {
 }
 
 static const struct pdnn_pointwise relu = {
-    .value = value, .gradient = gradient, .forward_flop = 1, .backward_flop = 1};
+    .value = value, .gradient = gradient, .non_negative = true, .forward_flop = 1, .backward_flop = 1};
 
 const struct pdnn_op_def pdnn_op_relu = {
     PDNN_ACTIVATION,

@@ -3,40 +3,68 @@
 #include <math.h>
 #include <string.h>
 
-struct pdnn_score_rows pdnn_score_rows_of(const struct pdnn_tensor *scores, int64_t sequences,
-                                          bool is_causal) {
-    return (struct pdnn_score_rows){scores->dim[0], scores->dim[0] / sequences, scores->dim[1],
-                                    scores->dim[2], is_causal};
+struct pdnn_score_rows pdnn_score_rows_of(const struct pdnn_tensor *scores, int64_t sequences, bool is_causal,
+                                          int64_t window) {
+    return (struct pdnn_score_rows){
+        scores->dim[0], scores->dim[0] / sequences, scores->dim[1], scores->dim[2], is_causal, window};
 }
 
 enum pdnn_status pdnn_score_rows_infer(const struct pdnn_node *node, const struct pdnn_tensor *scores,
                                        const struct pdnn_tensor *bias, int64_t sequences,
                                        struct pdnn_tensor *output, struct pdnn_err *err) {
     bool fits = scores->rank == 3 && sequences >= 1 && scores->dim[0] % sequences == 0;
-    if (fits && bias)
+    if (fits && bias && bias->rank == 3)
+        fits = bias->dtype == PDNN_F32 && sequences % bias->dim[0] == 0 && bias->dim[1] == scores->dim[1] &&
+               bias->dim[2] == scores->dim[2];
+    else if (fits && bias)
         fits = bias->rank == 2 && bias->dtype == PDNN_F32 && bias->dim[0] == sequences &&
                bias->dim[1] == scores->dim[2];
     if (!fits)
-        return pdnn_fail(err, PDNN_INVALID,
-                         "%s: expected scores (B*h, n, m) and at most a bias (B, m) in f32", node->op->name);
+        return pdnn_fail(
+            err, PDNN_INVALID,
+            "%s: expected scores (B*h, n, m) and at most a bias in f32, (B, m), or (W, n, m) for W "
+            "sequences in turn",
+            node->op->name);
     output->rank = scores->rank;
     memcpy(output->dim, scores->dim, sizeof output->dim);
     return PDNN_OK;
 }
 
+int64_t pdnn_score_rows_bias(const struct pdnn_tensor *bias, int64_t sequence, int64_t i) {
+    if (bias->rank == 2)
+        return sequence * bias->dim[1];
+    return (sequence % bias->dim[0] * bias->dim[1] + i) * bias->dim[2];
+}
+
+/* The end of what row i sees. */
+static int64_t end_of(const struct pdnn_score_rows *rows, int64_t i) {
+    int64_t end = rows->is_causal ? i + 1 + rows->m - rows->n : rows->m;
+    return end > 0 ? end : 0;
+}
+
+int64_t pdnn_score_rows_first(const struct pdnn_score_rows *rows, int64_t i) {
+    int64_t end = end_of(rows, i);
+    return rows->window && end > rows->window ? end - rows->window : 0;
+}
+
 int64_t pdnn_score_rows_seen(const struct pdnn_score_rows *rows, int64_t i) {
-    int64_t seen = rows->is_causal ? i + 1 + rows->m - rows->n : rows->m;
-    return seen > 0 ? seen : 0;
+    return end_of(rows, i) - pdnn_score_rows_first(rows, i);
 }
 
 int64_t pdnn_score_rows_count(const struct pdnn_score_rows *rows) {
     return rows->is_causal && rows->m < rows->n ? rows->m : rows->n;
 }
 
-/* Causal: the last row sees all columns, each row before it one fewer. */
+/* Causal: the last row sees `last` columns, each row before it one fewer. */
+static int64_t triangle(const struct pdnn_score_rows *rows, int64_t last) {
+    int64_t count = last < rows->n ? last : rows->n;
+    return count > 0 ? count * last - count * (count - 1) / 2 : 0;
+}
+
 int64_t pdnn_score_rows_elements(const struct pdnn_score_rows *rows) {
-    int64_t count = pdnn_score_rows_count(rows);
-    return rows->is_causal ? count * rows->m - count * (count - 1) / 2 : count * rows->m;
+    if (!rows->is_causal)
+        return rows->n * rows->m;
+    return triangle(rows, rows->m) - (rows->window ? triangle(rows, rows->m - rows->window) : 0);
 }
 
 uint64_t pdnn_score_rows_bytes(const struct pdnn_score_rows *rows, enum pdnn_dtype dtype) {

@@ -1,6 +1,7 @@
 /* Shared by the ops on attention scores: which columns a row sees, and reference kernels for the softmax of a
  * row and its gradient. Scores are (B*h, n, m): B sequences of h heads, n queries, m keys. The last n of the
- * m positions are those of the queries, so causal row i sees columns j <= i + m - n. */
+ * m positions are those of the queries, so causal row i sees columns j <= i + m - n, and with a window only
+ * the last so many of them. */
 #ifndef MODELS_OPS_SCORE_ROWS_H
 #define MODELS_OPS_SCORE_ROWS_H
 
@@ -10,19 +11,24 @@ struct pdnn_score_rows {
     int64_t matrices; /* B*h */
     int64_t heads, n, m;
     bool is_causal;
+    int64_t window; /* 0: none */
 };
 
 /* Describes a tensor of scores or of their gradients. */
-struct pdnn_score_rows pdnn_score_rows_of(const struct pdnn_tensor *scores, int64_t sequences,
-                                          bool is_causal);
+struct pdnn_score_rows pdnn_score_rows_of(const struct pdnn_tensor *scores, int64_t sequences, bool is_causal,
+                                          int64_t window);
 
-/* Checks for scores (B*h, n, m) of this number of sequences, and for an f32 bias (B, m) unless bias is NULL.
- * Describes an output of the same shape. */
+/* Checks for scores (B*h, n, m) of this number of sequences, and unless bias is NULL for an f32 bias (B, m),
+ * or (W, n, m) for W sequences in turn. Describes an output of the same shape. */
 enum pdnn_status pdnn_score_rows_infer(const struct pdnn_node *node, const struct pdnn_tensor *scores,
                                        const struct pdnn_tensor *bias, int64_t sequences,
                                        struct pdnn_tensor *output, struct pdnn_err *err);
 
-/* How many columns row i of a matrix sees; they are the first ones. */
+/* The element of such a bias that is added to column 0 of row i of a sequence's matrices. */
+int64_t pdnn_score_rows_bias(const struct pdnn_tensor *bias, int64_t sequence, int64_t i);
+
+/* The first column that row i of a matrix sees, and how many it sees. */
+int64_t pdnn_score_rows_first(const struct pdnn_score_rows *rows, int64_t i);
 int64_t pdnn_score_rows_seen(const struct pdnn_score_rows *rows, int64_t i);
 
 /* Per matrix: the number of visible elements, and of rows that see any. */

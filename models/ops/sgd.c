@@ -24,8 +24,7 @@ const struct pdnn_op_def pdnn_op_sgd = {
     .name = "sgd",
     .category = "optimizer",
     .formula = "w -= lr*g",
-    .coef_names = {[PDNN_SGD_LR] = "lr"},
-    .n_outputs = 1,
+    .attributes = {{"lr", PDNN_SGD_LR, .coefficient = true}},
     .pass = {[PDNN_UPDATE] = {.flop = flop, .reference = update}},
     .tolerance = 1e-6,
 };

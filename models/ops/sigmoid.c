@@ -15,7 +15,7 @@ static double gradient(double dy, double y, const double *coef) {
 }
 
 static const struct pdnn_pointwise sigmoid = {
-    .value = value, .gradient = gradient, .forward_flop = 4, .backward_flop = 3};
+    .value = value, .gradient = gradient, .non_negative = true, .forward_flop = 4, .backward_flop = 3};
 
 const struct pdnn_op_def pdnn_op_sigmoid = {
     PDNN_ACTIVATION,

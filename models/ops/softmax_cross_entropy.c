@@ -123,7 +123,9 @@ static void backward_data(struct pdnn_reference *r) {
 const struct pdnn_op_def pdnn_op_softmax_cross_entropy = {
     .name = "softmax_cross_entropy",
     .formula = "loss = mean(-log softmax(x)[label]) over the rows with a label",
+    .operands = {{"x", PDNN_OPERAND_DATA}, {"label", PDNN_OPERAND_LABEL}},
     PDNN_LOSS,
+    .outputs = {"loss", "p"},
     .infer = infer,
     .gradient = gradient,
     .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward},

@@ -86,13 +86,16 @@ static uint32_t gradient_tensor(const struct pdnn_backward *backward, uint32_t t
 
 static uint32_t append_sum(struct pdnn_backward *backward, uint32_t target, uint32_t first, uint32_t second,
                            struct pdnn_layer layer) {
-    struct pdnn_node sum = {.op = backward->add, .n_inputs = 2, .n_outputs = 1, .layer = layer};
+    uint32_t gradient = gradient_tensor(backward, target);
+    struct pdnn_node sum = {.op = backward->add,
+                            .n_inputs = 2,
+                            .n_outputs = 1,
+                            .input = (uint32_t[]){first, second},
+                            .output = &gradient,
+                            .layer = layer};
     sum.pass = is_weight(backward->graph, target) ? PDNN_BACKWARD_WEIGHTS : PDNN_BACKWARD_DATA;
-    sum.input[0] = first;
-    sum.input[1] = second;
-    sum.output[0] = gradient_tensor(backward, target);
     pdnn_graph_node(backward->graph, &sum);
-    return sum.output[0];
+    return gradient;
 }
 
 /* Adds the pending gradient to its sum. */
@@ -138,14 +141,15 @@ void pdnn_backward_emit_all(struct pdnn_backward *backward, const struct pdnn_no
     struct pdnn_graph *graph = backward->graph;
     if (graph->err.status != PDNN_OK)
         return;
-    struct pdnn_node node = {.op = forward->op, .pass = pass, .layer = forward->layer};
-    while (node.n_inputs < PDNN_NODE_INPUTS && inputs[node.n_inputs] != PDNN_NONE) {
+    uint32_t input[PDNN_NODE_INPUTS], output[PDNN_NODE_OUTPUTS];
+    struct pdnn_node node = {
+        .op = forward->op, .pass = pass, .input = input, .output = output, .layer = forward->layer};
+    for (; inputs[node.n_inputs] != PDNN_NONE; node.n_inputs++) {
         if (inputs[node.n_inputs] == ONE) {
             pdnn_fail(&graph->err, PDNN_UNSUPPORTED, "%s: no gradient of a loss", forward->op->name);
             return;
         }
-        node.input[node.n_inputs] = inputs[node.n_inputs];
-        node.n_inputs++;
+        input[node.n_inputs] = inputs[node.n_inputs];
     }
     memcpy(node.attr, forward->attr, sizeof node.attr);
     memcpy(node.coef, forward->coef, sizeof node.coef);
@@ -209,12 +213,15 @@ static bool is_input(const struct pdnn_node *node, uint32_t tensor) {
  * and is read as it is now. */
 static void append_copy(struct pdnn_backward *backward, const struct pdnn_node *forward) {
     struct pdnn_graph *graph = backward->graph;
+    uint32_t input[PDNN_NODE_INPUTS], output[PDNN_NODE_OUTPUTS];
     struct pdnn_node node = *forward;
     node.recompute = true;
     node.n_outputs = 0;
+    node.input = input;
+    node.output = output;
     for (int k = 0; k < node.n_inputs; k++) {
-        uint32_t copy = own_entry(backward, node.input[k])->copy;
-        node.input[k] = copy == PDNN_NONE ? node.input[k] : copy;
+        uint32_t copy = own_entry(backward, forward->input[k])->copy;
+        input[k] = copy == PDNN_NONE ? forward->input[k] : copy;
     }
     for (int k = 0; k < forward->n_outputs; k++) {
         if (is_input(forward, forward->output[k]))
@@ -282,12 +289,15 @@ static void end_micro_step(struct pdnn_backward *backward, struct pdnn_layer lay
         entry->gradient = PDNN_NONE;
     }
     if (backward->loss != PDNN_NONE) {
-        struct pdnn_node sum = {
-            .op = backward->add, .pass = PDNN_FORWARD, .n_inputs = 2, .n_outputs = 1, .layer = layer};
-        sum.input[0] = backward->loss;
-        sum.input[1] = graph->loss;
-        graph->loss = sum.output[0] = pdnn_graph_like(graph, graph->loss, PDNN_ROLE_ACTIVATION);
-        pdnn_graph_node(graph, &sum);
+        uint32_t input[] = {backward->loss, graph->loss};
+        graph->loss = pdnn_graph_like(graph, graph->loss, PDNN_ROLE_ACTIVATION);
+        pdnn_graph_node(graph, &(struct pdnn_node){.op = backward->add,
+                                                   .pass = PDNN_FORWARD,
+                                                   .n_inputs = 2,
+                                                   .n_outputs = 1,
+                                                   .input = input,
+                                                   .output = &graph->loss,
+                                                   .layer = layer});
     }
     backward->loss = graph->loss;
     backward->first_node = graph->n_nodes;

@@ -77,9 +77,13 @@ static void fill_buckets(struct distribution *of) {
         of->parts[of->n_parts - 1].last = used;
 }
 
-static struct pdnn_node new_node(const struct distribution *of, const struct part *part, int64_t phase) {
-    struct pdnn_node node = {.op = &pdnn_op_allreduce, .pass = PDNN_UPDATE, .n_inputs = 1, .n_outputs = 1};
-    node.input[PDNN_ALLREDUCE_G] = node.output[PDNN_ALLREDUCE_NEW_G] = part->tensor;
+static struct pdnn_node new_node(const struct distribution *of, struct part *part, int64_t phase) {
+    struct pdnn_node node = {.op = &pdnn_op_allreduce,
+                             .pass = PDNN_UPDATE,
+                             .n_inputs = 1,
+                             .n_outputs = 1,
+                             .input = &part->tensor,
+                             .output = &part->tensor};
     node.attr[PDNN_ALLREDUCE_RANKS] = of->ranks;
     node.attr[PDNN_ALLREDUCE_PHASE] = phase;
     node.coef[PDNN_ALLREDUCE_MODE] = (double)of->mode;

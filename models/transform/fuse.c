@@ -23,9 +23,19 @@ static void find_uses(const struct pdnn_graph *graph, struct pdnn_uses *uses) {
     }
 }
 
-static bool has_room(const struct pdnn_node *host, enum pdnn_pass pass, const struct pdnn_op_def *post) {
+static bool has_room(const struct pdnn_graph *graph, const struct pdnn_node *host, enum pdnn_pass pass,
+                     const struct pdnn_node *follower) {
+    const struct pdnn_pass_def *post = &follower->op->pass[pass];
     return host->op && host->pass == pass && host->n_posts < PDNN_NODE_POSTS &&
-           pdnn_op_takes(host->op, pass, post);
+           pdnn_op_takes(host->op, pass, follower->op) && (!post->is_post || post->is_post(graph, follower));
+}
+
+/* Without operands of its own. */
+static struct pdnn_post post_of(const struct pdnn_node *follower) {
+    struct pdnn_post post = {
+        .op = follower->op, .pass = follower->pass, .input = PDNN_NONE, .output = PDNN_NONE};
+    memcpy(post.coef, follower->coef, sizeof post.coef);
+    return post;
 }
 
 static void absorb(struct pdnn_graph *graph, struct pdnn_node *host, struct pdnn_node *follower,
@@ -51,14 +61,14 @@ static void fuse_forward(struct pdnn_graph *graph, struct pdnn_uses *uses, uint3
     if (at == PDNN_NONE || uses->readers[between] != 1 || between == graph->result)
         return;
     struct pdnn_node *host = &graph->nodes[at];
-    struct pdnn_post post = {follower->op, PDNN_FORWARD, PDNN_NONE, PDNN_NONE};
+    struct pdnn_post post = post_of(follower);
     if (!host->op || host->pass != PDNN_FORWARD || host->output[0] != between)
         return;
     if (follower->op->fold && follower->op->fold(graph, uses, host, follower, &post)) {
         host->n_posts = 0;
     } else {
         post.input = follower->n_inputs > 1 ? follower->input[1] : PDNN_NONE;
-        if (follower->n_inputs > 2 || !has_room(host, PDNN_FORWARD, follower->op) ||
+        if (follower->n_inputs > 2 || !has_room(graph, host, PDNN_FORWARD, follower) ||
             !is_early(graph, uses, post.input, at))
             return;
     }
@@ -75,11 +85,12 @@ static void fuse_backward_data(struct pdnn_graph *graph, const struct pdnn_uses 
     if (at == PDNN_NONE || uses->readers[between] != 1 || uses->readers[dy] != 1 || follower->n_inputs != 2)
         return;
     struct pdnn_node *host = &graph->nodes[at];
-    if (!has_room(host, PDNN_BACKWARD_DATA, follower->op) || host->input[0] != between)
+    if (!has_room(graph, host, PDNN_BACKWARD_DATA, follower) || host->input[0] != between)
         return;
+    struct pdnn_post post = post_of(follower);
+    post.input = follower->input[1];
     host->input[0] = dy;
-    absorb(graph, host, follower,
-           (struct pdnn_post){follower->op, PDNN_BACKWARD_DATA, follower->input[1], PDNN_NONE});
+    absorb(graph, host, follower, post);
 }
 
 /* The follower joins a later node that reads the same output gradient, unless its result
@@ -89,9 +100,12 @@ static void fuse_backward_weights(struct pdnn_graph *graph, const struct pdnn_us
     uint32_t dy = follower->input[0], result = follower->output[0];
     for (uint32_t at = index + 1; at < graph->n_nodes && at < uses->first_reader[result]; at++) {
         struct pdnn_node *host = &graph->nodes[at];
-        if (!has_room(host, PDNN_BACKWARD_WEIGHTS, follower->op) || !pdnn_node_readings(host, dy))
+        if (!has_room(graph, host, PDNN_BACKWARD_WEIGHTS, follower) || !pdnn_node_readings(host, dy))
             continue;
-        absorb(graph, host, follower, (struct pdnn_post){follower->op, PDNN_BACKWARD_WEIGHTS, dy, result});
+        struct pdnn_post post = post_of(follower);
+        post.input = dy;
+        post.output = result;
+        absorb(graph, host, follower, post);
         return;
     }
 }

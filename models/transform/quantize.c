@@ -2,6 +2,7 @@
 
 #include "models/attributes.h"
 #include "models/op.h"
+#include "models/ops/pointwise.h"
 #include "models/forward.h"
 
 #include <string.h>
@@ -15,19 +16,13 @@ struct pass {
     uint32_t *values, *x_scale; /* the quantized tensor and its scale, or PDNN_NONE */
 };
 
-/* Ops whose result is never negative, either always or for such an input. */
-static const struct {
-    const struct pdnn_op_def *op;
-    bool needs_input;
-} non_negative[] = {{&pdnn_op_relu, false}, {&pdnn_op_sigmoid, false}, {&pdnn_op_pool2d, true}};
-
+/* Whether the node's result is never negative. */
 static bool is_non_negative(const struct pass *pass, const struct pdnn_node *node) {
-    const struct pdnn_op_def *last = node->n_posts ? node->posts[node->n_posts - 1].op : node->op;
-    for (size_t i = 0; i < sizeof non_negative / sizeof *non_negative; i++) {
-        if (non_negative[i].op == last)
-            return !non_negative[i].needs_input || pass->is_non_negative[node->input[0]];
-    }
-    return false;
+    const struct pdnn_post *post = node->n_posts ? &node->posts[node->n_posts - 1] : NULL;
+    const struct pdnn_op_def *last = post ? post->op : node->op;
+    if (last == &pdnn_op_pool2d)
+        return pass->is_non_negative[node->input[0]];
+    return last->pointwise && last->pointwise->non_negative && (post ? post->coef : node->coef)[0] >= 0;
 }
 
 static void pass_init(struct pass *pass, struct pdnn_graph *graph) {
@@ -81,27 +76,30 @@ static uint32_t quantize_weights(struct pdnn_graph *graph, uint32_t w) {
 static void rewrite(struct pass *pass, struct pdnn_node node) {
     struct pdnn_graph *graph = pass->graph;
     uint32_t x = node.input[PDNN_QUANTIZED_X], y = node.output[0];
+    uint32_t input[] = {x, node.input[PDNN_QUANTIZED_W], PDNN_NONE, PDNN_NONE}, output = y;
     quantize_input(pass, x, node.layer);
     if (graph->err.status != PDNN_OK)
         return;
-    uint32_t w_scale = quantize_weights(graph, node.input[PDNN_QUANTIZED_W]);
-    node.input[PDNN_QUANTIZED_X] = pass->values[x];
+    uint32_t w_scale = quantize_weights(graph, input[PDNN_QUANTIZED_W]);
+    node.input = input;
+    node.output = &output;
+    input[PDNN_QUANTIZED_X] = pass->values[x];
     if (pass->is_fused) {
-        node.input[node.n_inputs++] = pass->x_scale[x];
-        node.input[node.n_inputs++] = w_scale;
+        input[node.n_inputs++] = pass->x_scale[x];
+        input[node.n_inputs++] = w_scale;
         pdnn_graph_node(graph, &node);
         return;
     }
     struct pdnn_tensor sums = graph->tensors[y];
     sums.dtype = PDNN_S32;
-    node.output[0] = pdnn_graph_tensor(graph, &sums);
+    output = pdnn_graph_tensor(graph, &sums);
     pdnn_graph_node(graph, &node);
     struct pdnn_node back = {.op = &pdnn_op_dequantize,
                              .pass = PDNN_FORWARD,
                              .n_inputs = 3,
                              .n_outputs = 1,
-                             .input = {node.output[0], pass->x_scale[x], w_scale},
-                             .output = {y},
+                             .input = (uint32_t[]){output, pass->x_scale[x], w_scale},
+                             .output = &y,
                              .layer = node.layer};
     pdnn_graph_node(graph, &back);
 }
