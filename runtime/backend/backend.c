@@ -56,7 +56,8 @@ bool pdnn_program_takes_over(const struct pdnn_program *program, uint32_t node, 
         return false;
     const struct pdnn_user_list users = pdnn_users_nodes(&program->users, tensor);
     for (const uint32_t *user = users.begin; user < users.end; user++) {
-        if (*user > node && pdnn_node_readings(&graph->nodes[*user], tensor))
+        if ((*user > node && pdnn_node_readings(&graph->nodes[*user], tensor)) ||
+            pdnn_memory_is_view(graph, &graph->nodes[*user]))
             return false;
     }
     return true;

@@ -14,7 +14,7 @@
 
 struct pdnn_tune;
 
-enum { PDNN_CALL_SLOTS = 16 };
+enum { PDNN_CALL_SLOTS = 32 };
 
 /* Storage of one value. Slot i < graph->n_tensors is the home of tensor i; reordered copies and scratch may
  * follow. N minibatch, C channels, H W height and width. */
@@ -51,6 +51,7 @@ struct pdnn_call {
     uint64_t reorder_bytes;         /* reorder: bytes read and written */
     bool is_reference;              /* a library runs its reference code: slow, and nobody asked for it */
     bool is_slow;                   /* runs only because the options allow slow calls */
+    bool is_view;                   /* does nothing: output 0 is input 0 */
     bool sums_in_place;             /* output 0 may overwrite the tensor that a post of the node adds to it */
     struct pdnn_extra_traffic extra;
     struct pdnn_work work;

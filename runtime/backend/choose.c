@@ -48,6 +48,13 @@ void pdnn_trial_finish(struct pdnn_trial *trial) {
     trial->block_bytes = 0;
 }
 
+/* Candidates take turns on the same sets. Each begins elsewhere, so that none finds in a cache what the one
+ * before it has just read. */
+static uint64_t first_set(const struct pdnn_trial *trial, int i, uint64_t n_sets) {
+    uint64_t n = (uint64_t)trial->n, at = (uint64_t)i;
+    return n_sets < n ? at % n_sets : at * n_sets / n;
+}
+
 /* Binds all candidates to one block, kind by kind of slot. */
 static enum pdnn_status bind_all(struct pdnn_trial *trial, struct pdnn_one_node *ones, struct pdnn_err *err) {
     uint64_t bytes[PDNN_ONE_NODE_KINDS] = {0}, all = 0;
@@ -70,8 +77,10 @@ static enum pdnn_status bind_all(struct pdnn_trial *trial, struct pdnn_one_node 
     for (int kind = 1; kind < PDNN_ONE_NODE_KINDS; kind++)
         begin[kind] = begin[kind - 1] + bytes[kind - 1];
     for (int i = 0; i < trial->n; i++) {
-        if (ones[i].program.graph)
-            pdnn_one_node_bind(&ones[i], begin);
+        if (!ones[i].program.graph)
+            continue;
+        pdnn_one_node_bind(&ones[i], begin);
+        ones[i].set = first_set(trial, i, ones[i].n_sets);
     }
     return PDNN_OK;
 }

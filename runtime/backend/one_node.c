@@ -37,7 +37,10 @@ static uint32_t inner_of(struct pdnn_one_node *one, uint32_t outer, bool is_writ
 }
 
 void pdnn_one_node_add(struct pdnn_one_node *one, const struct pdnn_node *node) {
+    uint32_t input[PDNN_NODE_INPUTS], output[PDNN_NODE_OUTPUTS];
     struct pdnn_node copy = *node;
+    copy.input = input;
+    copy.output = output;
     copy.posts = pdnn_arena_alloc(one->graph.arena, PDNN_NODE_POSTS, sizeof *copy.posts);
     for (int i = 0; i < node->n_inputs; i++)
         copy.input[i] = inner_of(one, node->input[i], false);
@@ -73,8 +76,11 @@ const struct pdnn_call *pdnn_one_node_call(const struct pdnn_one_node *one) {
     return call;
 }
 
+/* What a reorder has just written would not be cold. */
 static bool runs(const struct pdnn_one_node *one, const struct pdnn_call *call) {
-    return one->part != PDNN_ONE_NODE_REORDERS || call->node == PDNN_NONE;
+    bool reorders = call->node == PDNN_NONE;
+    return reorders ? one->part != PDNN_ONE_NODE_LAST || !one->cold_bytes
+                    : one->part != PDNN_ONE_NODE_REORDERS;
 }
 
 static bool counts(const struct pdnn_one_node *one, const struct pdnn_call *call) {

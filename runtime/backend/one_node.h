@@ -8,7 +8,8 @@
 
 enum { PDNN_ONE_NODE_TENSORS = 64 };
 
-/* Which calls of the program count; others run beside them, but not beside reorders. */
+/* Which calls of the program count; others run beside them, but not beside reorders, and reorders not where
+ * what they write must be cold. */
 enum pdnn_one_node_part { PDNN_ONE_NODE_ALL, PDNN_ONE_NODE_LAST, PDNN_ONE_NODE_REORDERS };
 
 /* What is only read lies apart, so that no candidate's result becomes the operand of another. */

@@ -157,7 +157,7 @@ static enum pdnn_status measure(struct pdnn_tune *tune, const struct pdnn_tune_q
         (*entry)->n_compilations++;
         (*entry)->is_disturbed = (*entry)->is_disturbed || is_disturbed(tune, &before);
         tune->n_measured++;
-        if (tune->keep && !(*entry)->is_disturbed)
+        if (tune->keep && (tune->is_final || !(*entry)->is_disturbed))
             tune->keep(tune->keeper, &(*entry)->key, (*entry)->ns, (*entry)->n, (*entry)->n_compilations);
     }
     free(ns);
@@ -174,8 +174,8 @@ enum pdnn_status pdnn_tune_ask(struct pdnn_tune *tune, const struct pdnn_tune_qu
     if (entry && entry->n != question->n)
         return pdnn_fail(err, PDNN_INTERNAL, "two choices have the key \"%s\"", question->key.text);
     /* Times are frozen within a compilation, so that choices already made stay consistent. */
-    bool is_settled =
-        entry && (entry->compilation == tune->compilation || entry->n_compilations >= question->compilations);
+    bool is_settled = entry && (tune->is_final || entry->compilation == tune->compilation ||
+                                entry->n_compilations >= question->compilations);
     enum pdnn_status status = is_settled ? PDNN_OK : measure(tune, question, &entry, err);
     if (status == PDNN_TOO_BIG && entry) /* times of an earlier compilation are better than none */
         status = PDNN_OK;

@@ -69,7 +69,10 @@ struct pdnn_tune {
     void *keeper;
     uint64_t n_measured, measuring_ns; /* measurements so far, and the time they took */
     uint64_t n_recalled;               /* keys that were asked for and needed no measurement here */
-    bool is_untried;                   /* set when a question was answered with a guess, for lack of memory */
+    /* A key is measured once, and kept although other programs had a part of the cores: all processes of one
+     * comparison choose alike. */
+    bool is_final;
+    bool is_untried; /* set when a question was answered with a guess, for lack of memory */
 };
 void pdnn_tune_finish(struct pdnn_tune *tune);
 

@@ -37,7 +37,7 @@ static enum pdnn_status give_order(const struct pdnn_world *world, float *values
 
 /* The row of one size, whose first sum, which opens connections, does not count. */
 static enum pdnn_status measure_size(const struct pdnn_world *world, float *values, uint64_t bytes,
-                                     double limit_ns, struct pdnn_ceiling *row, struct pdnn_err *err) {
+                                     double limit_ns, struct pdnn_roof_row *row, struct pdnn_err *err) {
     double ns, rate[MOST_REPETITIONS], spent_ns = 0;
     size_t taken = 0;
     enum pdnn_status status = give_order(world, values, (struct order){bytes, 1}, &ns, err);
@@ -51,21 +51,21 @@ static enum pdnn_status measure_size(const struct pdnn_world *world, float *valu
     if (status != PDNN_OK)
         return status;
     pdnn_sort(rate, taken);
-    *row = (struct pdnn_ceiling){.capacity_bytes = bytes,
-                                 .value = rate[taken - 2],
-                                 .low = rate[0],
-                                 .high = rate[taken - 1],
-                                 .repetitions = (int64_t)taken,
-                                 .median = pdnn_median(rate, taken),
-                                 .measured_unix_ms = pdnn_clock_unix_ms(),
-                                 .ranks = world->ranks};
+    *row = (struct pdnn_roof_row){.capacity_bytes = bytes,
+                                  .value = rate[taken - 2],
+                                  .low = rate[0],
+                                  .high = rate[taken - 1],
+                                  .repetitions = (int64_t)taken,
+                                  .median = pdnn_median(rate, taken),
+                                  .measured_unix_ms = pdnn_clock_unix_ms(),
+                                  .ranks = world->ranks};
     snprintf(row->kind, sizeof row->kind, "link");
     snprintf(row->pattern, sizeof row->pattern, "allreduce");
     return PDNN_OK;
 }
 
 enum pdnn_status pdnn_allreduce_bench_measure(const struct pdnn_world *world, double seconds,
-                                              struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+                                              struct pdnn_roof_rows *roof_rows, struct pdnn_err *err) {
     enum { SIZES = 11 };
     uint64_t begun_ns = pdnn_clock_ns();
     float *values = pdnn_alloc(1, MOST_BYTES);
@@ -74,11 +74,11 @@ enum pdnn_status pdnn_allreduce_bench_measure(const struct pdnn_world *world, do
     for (uint64_t bytes = LEAST_BYTES; status == PDNN_OK && bytes <= MOST_BYTES; bytes *= GROWTH) {
         /* Three of the next size, and the one before them, take four times as long as those of this one. */
         double left_ns = seconds * 1e9 - (double)(pdnn_clock_ns() - begun_ns);
-        struct pdnn_ceiling *row = &ceilings->row[ceilings->count];
-        if (ceilings->count && pdnn_ring_bytes(world->ranks, (double)bytes) / row[-1].value * 4 > left_ns)
+        struct pdnn_roof_row *row = &roof_rows->row[roof_rows->count];
+        if (roof_rows->count && pdnn_ring_bytes(world->ranks, (double)bytes) / row[-1].value * 4 > left_ns)
             break;
         status = measure_size(world, values, bytes, seconds * 1e9 / SIZES, row, err);
-        ceilings->count += status == PDNN_OK;
+        roof_rows->count += status == PDNN_OK;
     }
     give_order(world, values, (struct order){0, 0}, &ns, NULL);
     free(values);

@@ -5,8 +5,9 @@
 
 static struct pdnn_softmax job_of(const struct pdnn_bound_call *call) {
     const int64_t *attr = call->node->attr;
-    struct pdnn_softmax job = pdnn_score_rows_masked_job(call, attr[PDNN_ATTENTION_SOFTMAX_SEQUENCES],
-                                                         attr[PDNN_ATTENTION_SOFTMAX_CAUSAL]);
+    struct pdnn_softmax job =
+        pdnn_score_rows_masked_job(call, attr[PDNN_ATTENTION_SOFTMAX_SEQUENCES],
+                                   attr[PDNN_ATTENTION_SOFTMAX_CAUSAL], attr[PDNN_ATTENTION_SOFTMAX_WINDOW]);
     job.factor = (float)call->node->coef[PDNN_ATTENTION_SOFTMAX_FACTOR];
     return job;
 }
@@ -22,7 +23,8 @@ static void drop(const struct pdnn_bound_call *call, struct pdnn_softmax *job) {
 static void forward(const struct pdnn_bound_call *call) {
     const struct pdnn_node *node = call->node;
     struct pdnn_softmax job = job_of(call);
-    job.bias = node->attr[PDNN_ATTENTION_SOFTMAX_HAS_BIAS] ? call->in[PDNN_ATTENTION_SOFTMAX_BIAS] : NULL;
+    if (node->attr[PDNN_ATTENTION_SOFTMAX_HAS_BIAS])
+        pdnn_score_rows_add_bias(call, PDNN_ATTENTION_SOFTMAX_BIAS, &job);
     if (node->n_outputs > PDNN_ATTENTION_SOFTMAX_NEW_COUNTER)
         *(float *)call->out[PDNN_ATTENTION_SOFTMAX_NEW_COUNTER] += 1;
     if (node->n_outputs > PDNN_ATTENTION_SOFTMAX_P) {

@@ -1,7 +1,10 @@
-/* batchnorm of images and matrices. Forward takes the posts relu, add and relu, each optional, in this order;
- * backward takes the relu that follows it. */
+/* batchnorm of images and matrices. Forward takes as posts an activation that clips (relu, hardtanh), add,
+ * and another that clips, each optional, in this order; backward takes the one that follows it. */
+#include "models/attributes.h"
 #include "runtime/kernels/images/batchnorm.h"
 #include "runtime/lowering/bound_call.h"
+
+#include <math.h>
 
 #define RANKS (PDNN_RANK(2) | PDNN_RANK(4))
 
@@ -30,64 +33,102 @@ static bool take_post(const struct pdnn_node *node, int *next, const struct pdnn
     return is_it;
 }
 
+/* Consumes the next post if it clips, and says to what. */
+static bool take_clip(const struct pdnn_node *node, int *next, struct pdnn_bounds *bounds) {
+    *bounds = (struct pdnn_bounds){0, INFINITY};
+    if (take_post(node, next, &pdnn_op_relu))
+        return true;
+    if (!take_post(node, next, &pdnn_op_hardtanh))
+        return false;
+    const double *coef = node->posts[*next - 1].coef;
+    *bounds = (struct pdnn_bounds){(float)coef[PDNN_HARDTANH_LOW], (float)coef[PDNN_HARDTANH_HIGH]};
+    return true;
+}
+
 static bool forward_takes(const struct pdnn_node *node) {
+    struct pdnn_bounds bounds;
     int next = 0;
-    take_post(node, &next, &pdnn_op_relu);
+    take_clip(node, &next, &bounds);
     take_post(node, &next, &pdnn_op_add);
-    take_post(node, &next, &pdnn_op_relu);
+    take_clip(node, &next, &bounds);
     return next == node->n_posts;
 }
 
 static bool adds(const struct pdnn_node *node) {
+    struct pdnn_bounds bounds;
     int next = 0;
-    take_post(node, &next, &pdnn_op_relu);
+    take_clip(node, &next, &bounds);
     return take_post(node, &next, &pdnn_op_add);
 }
 
 static bool backward_takes(const struct pdnn_node *node) {
+    struct pdnn_bounds bounds;
     int next = 0;
-    take_post(node, &next, &pdnn_op_relu);
+    take_clip(node, &next, &bounds);
     return next == node->n_posts;
+}
+
+/* Channels that pad the last block are zero, and stay so between bounds that include 0. */
+static void clear_padding(const struct pdnn_bound_call *call, const struct pdnn_bounds *bounds) {
+    bool stays = !bounds || (bounds->low <= 0 && bounds->high >= 0);
+    if (!stays && pdnn_channels_padded(&call->shape) != call->shape.C)
+        pdnn_channels_clear_padding(call->out[PDNN_BATCHNORM_Y], sizeof(float), &call->shape, call->threads);
 }
 
 static void forward(const struct pdnn_bound_call *call) {
     const struct pdnn_node *node = call->node;
-    bool train = node->attr[PDNN_BATCHNORM_TRAIN];
+    const int n = node->n_inputs;
+    const bool affine = n == PDNN_BATCHNORM_INPUTS, train = node->attr[PDNN_BATCHNORM_TRAIN];
     bool stays = train && node->n_outputs <= PDNN_BATCHNORM_NEW_MEAN; /* running statistics are not updated */
     struct pdnn_batchnorm_forward job = {
         .shape = call->shape,
         .x = call->in[PDNN_BATCHNORM_X],
-        .gamma = call->in[PDNN_BATCHNORM_GAMMA],
-        .beta = call->in[PDNN_BATCHNORM_BETA],
+        .gamma = affine ? call->in[PDNN_BATCHNORM_GAMMA] : NULL,
+        .beta = affine ? call->in[PDNN_BATCHNORM_BETA] : NULL,
         .mean = train ? call->out[PDNN_BATCHNORM_BATCH_MEAN] : NULL,
         .inverse_std = train ? call->out[PDNN_BATCHNORM_INVERSE_STD] : NULL,
-        .running_mean = stays ? NULL : call->in[PDNN_BATCHNORM_MEAN],
-        .running_variance = stays ? NULL : call->in[PDNN_BATCHNORM_VARIANCE],
+        .running_mean = stays ? NULL : call->in[n - 2],
+        .running_variance = stays ? NULL : call->in[n - 1],
         .epsilon = node->coef[PDNN_BATCHNORM_EPSILON],
         .momentum = node->coef[PDNN_BATCHNORM_MOMENTUM],
         .y = call->out[PDNN_BATCHNORM_Y],
     };
+    struct pdnn_bounds first, last;
     int next = 0;
-    job.relu_first = take_post(node, &next, &pdnn_op_relu);
+    if (take_clip(node, &next, &first))
+        job.first = &first;
     if (take_post(node, &next, &pdnn_op_add))
         job.other = call->post_in[next - 1];
-    job.relu = take_post(node, &next, &pdnn_op_relu);
+    if (take_clip(node, &next, &last))
+        job.last = &last;
     struct pdnn_batchnorm_options options = options_of(call);
     pdnn_batchnorm_forward(&job, &options);
+    clear_padding(call, job.first);
+    clear_padding(call, job.last);
 }
 
 static void backward(const struct pdnn_bound_call *call) {
+    struct pdnn_bounds bounds;
+    int next = 0;
+    bool is_clipped = take_clip(call->node, &next, &bounds);
+    const int n = call->node->n_inputs;
+    const bool train = call->node->attr[PDNN_BATCHNORM_TRAIN], has_weights = call->node->n_outputs > 1;
+    const int gamma = train ? PDNN_BATCHNORM_BACK_GAMMA : PDNN_BATCHNORM_FROZEN_GAMMA,
+              all = train ? PDNN_BATCHNORM_BACK_INPUTS : PDNN_BATCHNORM_FROZEN_INPUTS;
     struct pdnn_batchnorm_backward job = {
         .shape = call->shape,
         .dy = call->in[PDNN_BATCHNORM_BACK_DY],
-        .x = call->in[PDNN_BATCHNORM_BACK_X],
-        .gamma = call->in[PDNN_BATCHNORM_BACK_GAMMA],
-        .mean = call->in[PDNN_BATCHNORM_BACK_MEAN],
-        .inverse_std = call->in[PDNN_BATCHNORM_BACK_INVERSE_STD],
-        .mask = call->node->n_posts ? call->post_in[0] : NULL,
+        .x = train ? call->in[PDNN_BATCHNORM_BACK_X] : NULL,
+        .gamma = n == all ? call->in[gamma] : NULL,
+        .mean = train ? call->in[n - 2] : NULL,
+        .inverse_std = train ? call->in[n - 1] : NULL,
+        .running_variance = train ? NULL : call->in[n - 1],
+        .epsilon = call->node->coef[PDNN_BATCHNORM_EPSILON],
+        .clipped = is_clipped ? call->post_in[0] : NULL,
+        .bounds = bounds,
         .dx = call->out[PDNN_BATCHNORM_BACK_DX],
-        .dgamma = call->out[PDNN_BATCHNORM_BACK_DGAMMA],
-        .dbeta = call->out[PDNN_BATCHNORM_BACK_DBETA],
+        .dgamma = has_weights ? call->out[PDNN_BATCHNORM_BACK_DGAMMA] : NULL,
+        .dbeta = has_weights ? call->out[PDNN_BATCHNORM_BACK_DBETA] : NULL,
     };
     struct pdnn_batchnorm_options options = options_of(call);
     pdnn_batchnorm_backward(&job, &options);
@@ -97,7 +138,7 @@ static void backward(const struct pdnn_bound_call *call) {
 static struct pdnn_extra_traffic extra(const struct pdnn_bound_call *call) {
     const struct pdnn_node *node = call->node;
     const bool is_forward = node->pass == PDNN_FORWARD, has_post = node->n_posts > 0;
-    if (is_forward && !node->attr[PDNN_BATCHNORM_TRAIN])
+    if (!node->attr[PDNN_BATCHNORM_TRAIN])
         return (struct pdnn_extra_traffic){0};
     const struct pdnn_chunks chunks = pdnn_chunks_of(&call->shape);
     int64_t again = is_forward ? 1 : has_post ? 3 : 2, others = is_forward && adds(node) ? 2 : 1;

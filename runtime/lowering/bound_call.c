@@ -1,6 +1,7 @@
 /* Binds calls to our own kernels: which nodes a row accepts, layouts, scratch, addresses and names. */
 #include "runtime/lowering/bound_call.h"
 
+#include "models/cost/lifetimes.h"
 #include "runtime/kernels/simd/level.h"
 #include "runtime/kernels/simd/team.h"
 #include "runtime/lowering/f32_copies.h"
@@ -78,11 +79,12 @@ static bool lies_like(const struct pdnn_program *program, uint32_t tensor, uint3
 
 /* Kernels walk through same-shape images in lockstep, so their layouts must match. */
 static enum pdnn_status check_layouts(const struct pdnn_program *program, const struct pdnn_node *node,
-                                      struct pdnn_err *err) {
+                                      const struct pdnn_lowering_pass *pass, struct pdnn_err *err) {
     const struct pdnn_tensor *tensors = program->graph->tensors;
     uint32_t first = node->input[0];
     const struct pdnn_call all = pdnn_call_of_node(program->graph, (uint32_t)(node - program->graph->nodes));
-    for (int i = 0; i < all.n_slots && tensors[first].rank == 4; i++) {
+    bool has_one = tensors[first].rank == 4 && pass->ranks != PDNN_RANKS_ALL;
+    for (int i = 0; i < all.n_slots && has_one; i++) {
         uint32_t tensor = all.slot[i];
         if (pdnn_tensor_same_shape(&tensors[tensor], &tensors[first]) && !lies_like(program, tensor, first))
             return pdnn_fail(err, PDNN_INTERNAL, "%s %s: images %u and %u have one shape and two layouts",
@@ -126,13 +128,13 @@ static void name_call(const struct pdnn_bound_call *bound, struct pdnn_call *cal
 /* Whether the node only moves 16-bit elements and can move them in pairs. */
 static bool moves_pairs(const struct pdnn_graph *graph, const struct pdnn_node *node,
                         const struct pdnn_lowering_pass *pass) {
-    bool is_even = !pass->is_even || pass->is_even(node);
+    bool is_even = pass->half == PDNN_HALF_PAIRS;
     const struct pdnn_call all = pdnn_call_of_node(graph, (uint32_t)(node - graph->nodes));
     for (int i = 0; i < all.n_slots; i++) {
         const struct pdnn_tensor *tensor = &graph->tensors[all.slot[i]];
         is_even = is_even && (!pdnn_dtype_is_half(tensor->dtype) || tensor->dim[tensor->rank - 1] % 2 == 0);
     }
-    return pass->half == PDNN_HALF_PAIRS && is_even && pdnn_half_is_used(graph, node);
+    return is_even && pdnn_half_is_used(graph, node);
 }
 
 /* Allocates a call's state, without scratch yet. */
@@ -153,6 +155,10 @@ static struct pdnn_bound_call *create(const struct pdnn_call_options *options, s
         .cache_bytes = options->cache_bytes,
         .zero_point = program->slots[node->output[0]].zero_point,
     };
+    for (int i = 0; i < node->n_inputs; i++)
+        bound->in_block[i] = program->slots[node->input[i]].channel_block;
+    for (int i = 0; i < node->n_outputs; i++)
+        bound->out_block[i] = program->slots[node->output[i]].channel_block;
     return bound;
 }
 
@@ -286,10 +292,9 @@ static bool cut(struct widened *widened) {
     const struct pdnn_bound_call *bound = widened->bound;
     const struct pdnn_tensor *x = pdnn_node_in(bound->graph, bound->node, 0);
     const struct pdnn_lowering_pass *pass = bound->pass;
-    bool by_element = pass->half == PDNN_HALF_ELEMENTS;
-    if (pdnn_tensor_elements(x) != bound->elements || (!by_element && x->rank == 4))
+    if (pdnn_tensor_elements(x) != bound->elements || x->rank == 4)
         return false;
-    widened->width = by_element ? 1 : x->dim[x->rank - 1];
+    widened->width = x->dim[x->rank - 1];
     widened->rows = bound->elements / widened->width;
     widened->piece_rows = widened->width < PIECE ? PIECE / widened->width : 1;
     for (int i = 0; i < bound->node->n_inputs; i++)
@@ -301,9 +306,10 @@ static bool cut(struct widened *widened) {
 
 /* Makes an otherwise complete call work on f32 copies of its 16-bit operands, if it has any. */
 static void widen(struct pdnn_program *program, struct pdnn_bound_call *bound, struct pdnn_call *call) {
-    enum pdnn_lowering_half half = bound->pass->half;
-    bool in_pieces = (half == PDNN_HALF_ELEMENTS || half == PDNN_HALF_ROWS) && !bound->node->n_posts;
-    if (half == PDNN_HALF_NATIVE || bound->per_float > 1 || !pdnn_half_is_used(bound->graph, bound->node))
+    const struct pdnn_lowering_pass *pass = bound->pass;
+    bool in_pieces = pass->half == PDNN_HALF_ROWS && !bound->node->n_posts;
+    if (pass->half == PDNN_HALF_NATIVE || bound->per_float > 1 ||
+        !pdnn_half_is_used(bound->graph, bound->node))
         return;
     struct widened *widened = pdnn_arena_alloc(&program->arena, 1, sizeof *widened);
     *widened = (struct widened){.bound = bound, .inner = call->work};
@@ -317,11 +323,44 @@ static void widen(struct pdnn_program *program, struct pdnn_bound_call *bound, s
     }
 }
 
+static void bind_nothing(void *state, void *const *memory) {
+    (void)state, (void)memory;
+}
+
+static int run_nothing(void *state) {
+    (void)state;
+    return 0;
+}
+
+/* Whether the elements of a tensor lie in their order, without padding. */
+static bool is_plain(const struct pdnn_program *program, uint32_t tensor) {
+    const struct pdnn_tensor *t = &program->graph->tensors[tensor];
+    const bool is_pixel = t->rank == 4 && t->dim[2] * t->dim[3] == 1;
+    return (is_pixel || program->slots[tensor].channel_block <= 1) &&
+           program->slots[tensor].bytes == pdnn_tensor_bytes(t);
+}
+
+/* A node whose result is its input by another shape. Where the two are stored differently it is a copy, which
+ * the op does not need. */
+static void see_through(const struct pdnn_program *program, const struct pdnn_node *node,
+                        struct pdnn_call *call) {
+    const uint64_t bytes = pdnn_tensor_bytes(pdnn_node_out(program->graph, node, 0));
+    if (!pdnn_memory_is_view(program->graph, node))
+        return;
+    call->is_view = is_plain(program, node->input[0]) && is_plain(program, node->output[0]);
+    if (call->is_view) {
+        call->work = (struct pdnn_work){NULL, bind_nothing, run_nothing, NULL};
+        snprintf(call->implementation, sizeof call->implementation, "paradnn:view");
+    } else {
+        call->extra = (struct pdnn_extra_traffic){bytes, bytes, 2 * bytes};
+    }
+}
+
 enum pdnn_status pdnn_bound_call_compile(const struct pdnn_call_options *options,
                                          struct pdnn_program *program, uint32_t node,
                                          const struct pdnn_lowering_pass *pass, struct pdnn_err *err) {
     const struct pdnn_node *n = &program->graph->nodes[node];
-    enum pdnn_status status = check_layouts(program, n, err);
+    enum pdnn_status status = check_layouts(program, n, pass, err);
     if (status != PDNN_OK)
         return status;
     struct pdnn_bound_call *bound = create(options, program, n, pass);
@@ -334,6 +373,7 @@ enum pdnn_status pdnn_bound_call_compile(const struct pdnn_call_options *options
     call.work = (struct pdnn_work){bound, bind, run, NULL};
     name_call(bound, &call);
     widen(program, bound, &call);
+    see_through(program, n, &call);
     pdnn_program_call(program, &call);
     return PDNN_OK;
 }

@@ -26,7 +26,9 @@ struct pdnn_bound_call {
     int64_t per_float;          /* elements per float: 2 if 16-bit data moves in pairs, else 1 */
     int32_t zero_point;         /* of output 0, if int8 */
     uint64_t cache_bytes;       /* of the last-level cache */
-    uint32_t scratch_slot;      /* or PDNN_NONE */
+    /* As in the operands' slots (runtime/backend/backend.h). */
+    int64_t in_block[PDNN_NODE_INPUTS], out_block[PDNN_NODE_OUTPUTS];
+    uint32_t scratch_slot; /* or PDNN_NONE */
     /* Indexed by operand (models/attributes.h), post_in by post; NULL for operands that the node
      * lacks. Valid once bound. */
     void *in[PDNN_NODE_INPUTS], *out[PDNN_NODE_OUTPUTS], *post_in[PDNN_NODE_POSTS], *scratch;

@@ -1,4 +1,5 @@
-/* conv2d has no kernel of our own: only a library runs it, through its backend's rows. */
+/* conv2d runs in a library, through its backend's rows: what kernel of our own there is competes with the
+ * library's in that backend. */
 #include "models/op.h"
 #include "runtime/lowering/calls.h"
 

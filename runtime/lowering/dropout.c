@@ -14,6 +14,8 @@ static void run(const struct pdnn_bound_call *call) {
         .seed = pdnn_rng_at(call->node->input[PDNN_DROPOUT_COUNTER], (uint64_t)*counter),
         .percent = call->node->attr[PDNN_DROPOUT_PERCENT],
     };
+    if (pdnn_node_in(call->graph, call->node, PDNN_DROPOUT_X)->rank == 4 && call->in_block[0] > 1)
+        job.images = call->shape;
     job.bypass = job.y != job.x && pdnn_call_bypasses_output(call, PDNN_DROPOUT_Y);
     pdnn_dropout_run(&job, call->threads);
 }

@@ -1,5 +1,6 @@
 #include "runtime/lowering/norm_rows.h"
 
+/* Gamma and beta are NULL where there are none, and so are their gradients. */
 static void forward(const struct pdnn_bound_call *call) {
     struct pdnn_layernorm job = {
         .R = call->rows,
@@ -16,14 +17,15 @@ static void forward(const struct pdnn_bound_call *call) {
 }
 
 static void backward(const struct pdnn_bound_call *call) {
+    const int mean = call->node->n_inputs - 2; /* then comes inverse_std */
     struct pdnn_layernorm_gradients job = {
         .R = call->rows,
         .H = call->columns,
         .dy = call->in[PDNN_LAYERNORM_BACK_DY],
         .x = call->in[PDNN_LAYERNORM_BACK_X],
-        .gamma = call->in[PDNN_LAYERNORM_BACK_GAMMA],
-        .mean = call->in[PDNN_LAYERNORM_BACK_MEAN],
-        .inverse_std = call->in[PDNN_LAYERNORM_BACK_INVERSE_STD],
+        .gamma = mean == PDNN_LAYERNORM_BACK_MEAN ? call->in[PDNN_LAYERNORM_BACK_GAMMA] : NULL,
+        .mean = call->in[mean],
+        .inverse_std = call->in[mean + 1],
         .dx = pdnn_norm_rows_result(call, PDNN_LAYERNORM_BACK_DX),
         .dgamma = call->out[PDNN_LAYERNORM_BACK_DGAMMA],
         .dbeta = call->out[PDNN_LAYERNORM_BACK_DBETA],

@@ -13,14 +13,14 @@ struct pdnn_calls;
 
 /* How a bound call handles 16-bit operands, since kernels are f32. */
 enum pdnn_lowering_half {
-    PDNN_HALF_COPIES,   /* f32 copies of whole tensors */
-    PDNN_HALF_ELEMENTS, /* copies piece by piece, small enough for L1/L2; elements are independent */
-    PDNN_HALF_ROWS,     /* the same, by rows */
-    PDNN_HALF_PAIRS,    /* only moves data: two elements as one float if rows are even, else copies */
-    PDNN_HALF_NATIVE,   /* the kernel reads and writes 16 bit */
+    PDNN_HALF_COPIES, /* f32 copies of whole tensors */
+    PDNN_HALF_ROWS,   /* copies piece by piece, small enough for L1/L2; rows are independent */
+    PDNN_HALF_PAIRS,  /* only moves data: two elements as one float if rows are even, else copies */
+    PDNN_HALF_NATIVE, /* the kernel reads and writes 16 bit */
 };
 
 #define PDNN_RANK(rank) (1U << (rank))
+#define PDNN_RANKS_ALL  (~0U) /* in any layout, which may differ among the node's images */
 
 /* How one pass of an op runs: as a bound call (`run`) or through `compile`. A pass with
  * neither is unsupported. */
@@ -42,7 +42,6 @@ struct pdnn_lowering_pass {
     bool sums_in_place; /* output 0 may overwrite the operand that a post adds to it */
     enum pdnn_lowering_half half;
     unsigned whole; /* PDNN_HALF_ROWS: bit 1 << input for f32 inputs read whole, not by rows */
-    bool (*is_even)(const struct pdnn_node *node); /* PDNN_HALF_PAIRS: further condition; NULL: none */
 };
 
 struct pdnn_lowering {

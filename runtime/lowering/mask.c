@@ -4,12 +4,13 @@
 
 static struct pdnn_softmax job_of(const struct pdnn_bound_call *call) {
     const int64_t *attr = call->node->attr;
-    return pdnn_score_rows_masked_job(call, attr[PDNN_MASK_SEQUENCES], attr[PDNN_MASK_CAUSAL]);
+    return pdnn_score_rows_masked_job(call, attr[PDNN_MASK_SEQUENCES], attr[PDNN_MASK_CAUSAL],
+                                      attr[PDNN_MASK_WINDOW]);
 }
 
 static void forward(const struct pdnn_bound_call *call) {
     struct pdnn_softmax job = job_of(call);
-    job.bias = call->in[PDNN_MASK_BIAS];
+    pdnn_score_rows_add_bias(call, PDNN_MASK_BIAS, &job);
     pdnn_softmax_mask(&job, -INFINITY, call->threads);
 }
 

@@ -30,9 +30,10 @@ struct pdnn_matmul_work {
 void pdnn_matmul_append(struct pdnn_program *program, uint32_t node, const struct pdnn_matmul_work *work,
                         int64_t threads);
 
-/* An f32 product of heads. */
+/* A product of heads: in f32 by either, in 16 bit by our own kernel. */
 struct pdnn_matmul_job {
     struct pdnn_heads_product product;
+    enum pdnn_dtype dtype;
     int64_t threads;
     int (*sgemm)(const struct pdnn_sgemm *gemm); /* NULL: our own kernel */
     struct pdnn_matmul_memory memory;            /* set before it runs */
@@ -40,5 +41,8 @@ struct pdnn_matmul_job {
 
 /* Does the job, which is copied to the arena; the name is not set. */
 struct pdnn_matmul_work pdnn_matmul_work_of(struct pdnn_arena *arena, const struct pdnn_matmul_job *job);
+
+/* What our own kernel is called. */
+void pdnn_matmul_name_own(char name[PDNN_IMPLEMENTATION_TEXT]);
 
 #endif

@@ -1,35 +1,43 @@
 #include "runtime/kernels/rows/rmsnorm.h"
 #include "runtime/lowering/norm_rows.h"
 
-static void forward(const struct pdnn_bound_call *call) {
-    const struct pdnn_rmsnorm job = {
-        .x = call->in[PDNN_RMSNORM_X],
-        .gamma = call->in[PDNN_RMSNORM_GAMMA],
-        .y = pdnn_norm_rows_result(call, PDNN_RMSNORM_Y),
-        .inverse_rms = call->out[PDNN_RMSNORM_INVERSE_RMS],
-        .epsilon = (float)call->node->coef[PDNN_RMSNORM_EPSILON],
+/* Where the rows or their heads lie. */
+static struct pdnn_rmsnorm job_of(const struct pdnn_bound_call *call) {
+    const int64_t *attr = call->node->attr, ld = call->columns;
+    bool is_whole = !attr[PDNN_RMSNORM_HEADS];
+    return (struct pdnn_rmsnorm){
         .R = call->rows,
-        .H = call->columns,
+        .H = is_whole ? ld : attr[PDNN_RMSNORM_WIDTH],
+        .heads = is_whole ? 1 : attr[PDNN_RMSNORM_HEADS],
+        .column = attr[PDNN_RMSNORM_COLUMN],
+        .ld = ld,
     };
+}
+
+static void forward(const struct pdnn_bound_call *call) {
+    struct pdnn_rmsnorm job = job_of(call);
+    job.x = call->in[PDNN_RMSNORM_X];
+    job.gamma = call->in[PDNN_RMSNORM_GAMMA];
+    job.y = pdnn_norm_rows_result(call, PDNN_RMSNORM_Y);
+    job.inverse_rms = call->out[PDNN_RMSNORM_INVERSE_RMS];
+    job.epsilon = (float)call->node->coef[PDNN_RMSNORM_EPSILON];
     pdnn_rmsnorm_forward(&job, call->threads);
 }
 
 static uint64_t backward_scratch(const struct pdnn_bound_call *call) {
-    return (uint64_t)pdnn_rmsnorm_backward_scratch(call->rows, call->columns) * sizeof(float);
+    const struct pdnn_rmsnorm job = job_of(call);
+    return (uint64_t)pdnn_rmsnorm_backward_scratch(job.R, job.H) * sizeof(float);
 }
 
 static void backward(const struct pdnn_bound_call *call) {
-    const struct pdnn_rmsnorm job = {
-        .x = call->in[PDNN_RMSNORM_BACK_X],
-        .gamma = call->in[PDNN_RMSNORM_BACK_GAMMA],
-        .dy = call->in[PDNN_RMSNORM_BACK_DY],
-        .dx = call->out[PDNN_RMSNORM_BACK_DX],
-        .dgamma = call->out[PDNN_RMSNORM_BACK_DGAMMA],
-        .scratch = call->scratch,
-        .inverse_rms = call->in[PDNN_RMSNORM_BACK_INVERSE_RMS],
-        .R = call->rows,
-        .H = call->columns,
-    };
+    struct pdnn_rmsnorm job = job_of(call);
+    job.x = call->in[PDNN_RMSNORM_BACK_X];
+    job.gamma = call->in[PDNN_RMSNORM_BACK_GAMMA];
+    job.dy = call->in[PDNN_RMSNORM_BACK_DY];
+    job.dx = call->out[PDNN_RMSNORM_BACK_DX];
+    job.dgamma = call->out[PDNN_RMSNORM_BACK_DGAMMA];
+    job.scratch = call->scratch;
+    job.inverse_rms = call->in[PDNN_RMSNORM_BACK_INVERSE_RMS];
     pdnn_rmsnorm_backward(&job, call->threads);
 }
 

@@ -14,6 +14,9 @@ struct pdnn_softmax pdnn_score_rows_job(const struct pdnn_bound_call *call);
 
 /* The same with the rows taken as scores of this many sequences. */
 struct pdnn_softmax pdnn_score_rows_masked_job(const struct pdnn_bound_call *call, int64_t sequences,
-                                               bool is_causal);
+                                               bool is_causal, int64_t window);
+
+/* Sets the job's bias to an input, which the node may lack. */
+void pdnn_score_rows_add_bias(const struct pdnn_bound_call *call, int input, struct pdnn_softmax *job);
 
 #endif

@@ -104,10 +104,10 @@ static float uniform_at(uint64_t stream, int64_t i, float scale) {
     return scale * ((float)(bits - (1 << 24)) + 0.5F) * 0x1p-24F;
 }
 
-/* N sequences of T steps each, sequence-major. */
+/* Sequences of T steps each, sequence-major. */
 static void fill_sequence_mask(const struct pdnn_tensor *tensor, const struct sequences *of, float *values) {
-    int64_t N = tensor->dim[0], T = of->T;
-    for (int64_t i = 0; i < N * T; i++)
+    int64_t elements = pdnn_tensor_elements(tensor), T = of->T;
+    for (int64_t i = 0; i < elements; i++)
         values[i] = i % T < length_at(of, i / T) ? 0 : (float)tensor->fill.scale;
 }
 
@@ -133,7 +133,8 @@ static float raw_at(const struct pdnn_graph *graph, uint32_t tensor, uint64_t se
 static double fold_factor(const struct pdnn_graph *graph, const struct pdnn_fold *fold, uint64_t seed,
                           int64_t c) {
     double variance = raw_at(graph, fold->variance, seed, c);
-    return raw_at(graph, fold->gamma, seed, c) / sqrt(variance + fold->epsilon);
+    double gamma = fold->gamma == PDNN_NONE ? 1 : raw_at(graph, fold->gamma, seed, c);
+    return gamma / sqrt(variance + fold->epsilon);
 }
 
 static void put(enum pdnn_dtype dtype, void *plain, int64_t i, float value) {
@@ -147,14 +148,15 @@ static void fill_folded(const struct pdnn_graph *graph, uint32_t tensor, uint64_
     const struct pdnn_tensor *t = &graph->tensors[tensor];
     const struct pdnn_fold *fold = t->fold;
     int64_t elements = pdnn_tensor_elements(t);
-    int64_t C = graph->tensors[fold->gamma].dim[0], per_channel = elements / C;
+    int64_t C = graph->tensors[fold->variance].dim[0], per_channel = elements / C;
 #pragma omp parallel for if (elements > 65536)
     for (int64_t c = 0; c < C; c++) {
         double factor = fold_factor(graph, fold, seed, c);
         double mean = raw_at(graph, fold->mean, seed, c);
         double bias = fold->bias == PDNN_NONE ? 0 : raw_at(graph, fold->bias, seed, c);
+        double shift = tensor == fold->mean ? 0 : raw_at(graph, tensor, seed, c);
         if (fold->is_shift)
-            put(t->dtype, plain, c, (float)(raw_at(graph, tensor, seed, c) + (bias - mean) * factor));
+            put(t->dtype, plain, c, (float)(shift + (bias - mean) * factor));
         for (int64_t i = c * per_channel; !fold->is_shift && i < (c + 1) * per_channel; i++)
             put(t->dtype, plain, i, (float)(raw_at(graph, tensor, seed, i) * factor));
     }
@@ -213,7 +215,7 @@ static bool find_sequences(const struct pdnn_tensor *t, const struct pdnn_exampl
     bool is_label = t->fill.kind == PDNN_FILL_SEQUENCE_CLASS;
     if (!is_label && t->fill.kind != PDNN_FILL_SEQUENCE_MASK)
         return false;
-    *of = (struct sequences){.stream = stream, .T = t->dim[is_label ? 0 : 1]};
+    *of = (struct sequences){.stream = stream, .T = t->dim[is_label ? 0 : t->rank - 1]};
     if (lengths && lengths->count) {
         of->given = is_label ? lengths->target : lengths->source;
         of->n_given = lengths->count;

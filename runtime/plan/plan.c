@@ -31,6 +31,9 @@ static uint32_t inherit_call(const void *user, uint32_t index, struct pdnn_herit
         return PDNN_NONE;
     const struct pdnn_node *node = &plan->graph->nodes[call->node];
     *heritage = pdnn_memory_heritage(plan->graph, node);
+    heritage->is_view = call->is_view;
+    if (!call->is_view && pdnn_memory_is_view(plan->graph, node))
+        heritage->input = PDNN_NONE;
     if (!call->sums_in_place)
         heritage->summand = PDNN_NONE;
     return node->output[0];
@@ -48,9 +51,13 @@ static struct pdnn_lifetime *find_lifetimes(struct pdnn_plan *plan) {
         all[i].last = is_kept ? UINT32_MAX : 0;
         all[i].leads = is_kept && pdnn_plan_is_shared(plan, i);
     }
+    bool has_views = false;
+    for (size_t i = 0; i < program->n_calls; i++)
+        has_views |= program->calls[i].is_view;
     const struct pdnn_use_list list = {.n_buffers = program->n_slots,
                                        .n_calls = program->n_calls,
                                        .kept = {plan->graph->loss, plan->graph->result},
+                                       .has_views = has_views,
                                        .use = use_call,
                                        .inherit = inherit_call,
                                        .user = plan};

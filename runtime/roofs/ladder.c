@@ -201,16 +201,16 @@ size_t pdnn_ladder_split(const struct pdnn_host *host, int64_t threads,
  * "copy-streaming". */
 struct sets {
     size_t count, first[PDNN_LADDER_POINTS + 1];
-    const struct pdnn_ceiling *best[PDNN_LADDER_POINTS][PDNN_STREAM_PATTERN_COUNT];
+    const struct pdnn_roof_row *best[PDNN_LADDER_POINTS][PDNN_STREAM_PATTERN_COUNT];
 };
 
-static struct sets sets_of(const struct pdnn_ceiling *rungs, size_t n_rungs) {
+static struct sets sets_of(const struct pdnn_roof_row *rungs, size_t n_rungs) {
     struct sets sets = {.count = 0};
     for (size_t i = 0; i < n_rungs; i++) {
         if (!i || rungs[i].capacity_bytes != rungs[i - 1].capacity_bytes)
             sets.first[sets.count++] = i;
         for (size_t pattern = 0; pattern < PDNN_STREAM_PATTERN_COUNT; pattern++) {
-            const struct pdnn_ceiling **best = &sets.best[sets.count - 1][pattern];
+            const struct pdnn_roof_row **best = &sets.best[sets.count - 1][pattern];
             const char *name = pdnn_stream_pattern_name((enum pdnn_stream_pattern)pattern);
             if (strncmp(rungs[i].pattern, name, strlen(name)) == 0 &&
                 (!*best || rungs[i].value > (*best)->value))
@@ -221,16 +221,16 @@ static struct sets sets_of(const struct pdnn_ceiling *rungs, size_t n_rungs) {
     return sets;
 }
 
-static struct pdnn_ceiling roof_of(const struct sets *sets, const struct pdnn_ladder_level *level,
-                                   uint64_t inner_bytes, size_t pattern) {
+static struct pdnn_roof_row roof_of(const struct sets *sets, const struct pdnn_ladder_level *level,
+                                    uint64_t inner_bytes, size_t pattern) {
     uint64_t least_bytes = inner_bytes * (level->capacity_bytes ? 2 : 4);
-    const struct pdnn_ceiling *best = sets->best[level->end - 1][pattern];
+    const struct pdnn_roof_row *best = sets->best[level->end - 1][pattern];
     for (size_t set = level->first; set < level->end; set++) {
-        const struct pdnn_ceiling *other = sets->best[set][pattern];
+        const struct pdnn_roof_row *other = sets->best[set][pattern];
         if (other->capacity_bytes >= least_bytes && other->value > best->value)
             best = other;
     }
-    struct pdnn_ceiling roof = *best;
+    struct pdnn_roof_row roof = *best;
     snprintf(roof.kind, sizeof roof.kind, "bandwidth");
     snprintf(roof.pattern, sizeof roof.pattern, "%s",
              pdnn_stream_pattern_name((enum pdnn_stream_pattern)pattern));
@@ -240,8 +240,8 @@ static struct pdnn_ceiling roof_of(const struct sets *sets, const struct pdnn_la
     return roof;
 }
 
-size_t pdnn_ladder_roofs(const struct pdnn_host *host, int64_t threads, struct pdnn_ceiling *rungs,
-                         size_t n_rungs, struct pdnn_ceiling roofs[PDNN_LADDER_ROOFS]) {
+size_t pdnn_ladder_roofs(const struct pdnn_host *host, int64_t threads, struct pdnn_roof_row *rungs,
+                         size_t n_rungs, struct pdnn_roof_row roofs[PDNN_LADDER_ROOFS]) {
     struct pdnn_ladder_point points[PDNN_LADDER_POINTS];
     struct pdnn_ladder_level levels[PDNN_LADDER_LEVELS];
     struct sets sets = sets_of(rungs, n_rungs);

@@ -5,7 +5,7 @@
 #define RUNTIME_ROOFS_LADDER_H
 
 #include "runtime/kernels/roofs/stream.h"
-#include "runtime/protocol/ceilings.h"
+#include "runtime/protocol/roof_rows.h"
 #include "runtime/host/host.h"
 
 #include <stddef.h>
@@ -20,10 +20,10 @@ struct pdnn_ladder_point {
 
 /* Consecutive points of one level. */
 struct pdnn_ladder_level {
-    char name[PDNN_CEILING_TEXT]; /* L1, L2, L3; the last one is DRAM */
-    uint64_t capacity_bytes;      /* where bandwidth drops, or reported_bytes if near or less; 0: DRAM */
-    uint64_t reported_bytes;      /* what the host reports for these threads together; 0: nothing */
-    size_t first, end;            /* its points */
+    char name[PDNN_ROOF_ROW_TEXT]; /* L1, L2, L3; the last one is DRAM */
+    uint64_t capacity_bytes;       /* where bandwidth drops, or reported_bytes if near or less; 0: DRAM */
+    uint64_t reported_bytes;       /* what the host reports for these threads together; 0: nothing */
+    size_t first, end;             /* its points */
 };
 
 /* Working sets from a quarter of L1 to four times all reported caches together (at least 256 MiB), spaced by
@@ -51,7 +51,7 @@ enum { PDNN_LADDER_ROOFS = PDNN_LADDER_LEVELS * PDNN_STREAM_PATTERN_COUNT };
  * and returns how many. The better kind of store counts. A level's roof for a pattern is its fastest working
  * set of which the next inner level holds little: less than half, or less than a quarter for DRAM. If all are
  * smaller than that, the largest one. */
-size_t pdnn_ladder_roofs(const struct pdnn_host *host, int64_t threads, struct pdnn_ceiling *rungs,
-                         size_t n_rungs, struct pdnn_ceiling roofs[PDNN_LADDER_ROOFS]);
+size_t pdnn_ladder_roofs(const struct pdnn_host *host, int64_t threads, struct pdnn_roof_row *rungs,
+                         size_t n_rungs, struct pdnn_roof_row roofs[PDNN_LADDER_ROOFS]);
 
 #endif

@@ -57,7 +57,6 @@ static enum pdnn_status prepare(struct pdnn_one_op_plan *single, uint64_t limit_
  * like x, and dw is like w. */
 static void add_dense(struct pdnn_one_op_plan *single, const struct pdnn_one_op_plan_dense *dense) {
     struct pdnn_graph *graph = &single->graph;
-    struct pdnn_node node = {.op = &pdnn_op_dense, .pass = dense->pass, .n_inputs = 2, .n_outputs = 1};
     uint32_t x = add_square(single, PDNN_ROLE_INPUT, dense->dtype, dense->size);
     uint32_t w = add_square(single, PDNN_ROLE_WEIGHT, dense->dtype, dense->size);
     if (dense->pass == PDNN_FORWARD) {
@@ -65,12 +64,15 @@ static void add_dense(struct pdnn_one_op_plan *single, const struct pdnn_one_op_
         return;
     }
     bool of_weights = dense->pass == PDNN_BACKWARD_WEIGHTS;
-    node.input[0] = x;
-    node.input[1] = of_weights ? add_square(single, PDNN_ROLE_INPUT, dense->dtype, dense->size) : w;
-    node.output[0] = of_weights ? pdnn_graph_like(graph, w, PDNN_ROLE_WEIGHT_GRADIENT)
-                                : pdnn_graph_like(graph, x, PDNN_ROLE_GRADIENT);
-    graph->result = node.output[0];
-    pdnn_graph_node(graph, &node);
+    uint32_t dy = of_weights ? add_square(single, PDNN_ROLE_INPUT, dense->dtype, dense->size) : w;
+    graph->result = of_weights ? pdnn_graph_like(graph, w, PDNN_ROLE_WEIGHT_GRADIENT)
+                               : pdnn_graph_like(graph, x, PDNN_ROLE_GRADIENT);
+    pdnn_graph_node(graph, &(struct pdnn_node){.op = &pdnn_op_dense,
+                                               .pass = dense->pass,
+                                               .n_inputs = 2,
+                                               .n_outputs = 1,
+                                               .input = (uint32_t[]){x, dy},
+                                               .output = &graph->result});
 }
 
 enum pdnn_status pdnn_one_op_plan_create_dense(const struct pdnn_backend_def *backend,

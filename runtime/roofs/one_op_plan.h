@@ -1,4 +1,4 @@
-/* One op alone on a backend, prepared like any instance. The ceilings use it for the best GEMM and for the
+/* One op alone on a backend, prepared like any instance. The roofs use it for the best GEMM and for the
  * overhead of a call. */
 #ifndef RUNTIME_ROOFS_ONE_OP_PLAN_H
 #define RUNTIME_ROOFS_ONE_OP_PLAN_H

@@ -4,7 +4,7 @@
 #define RUNTIME_ROOFS_ROOF_JOB_H
 
 #include "runtime/roofs/one_op_plan.h"
-#include "runtime/protocol/ceilings.h"
+#include "runtime/protocol/roof_rows.h"
 #include "runtime/kernels/roofs/peaks.h"
 #include "runtime/measure/probe.h"
 #include "runtime/kernels/roofs/stream.h"
@@ -15,7 +15,7 @@ enum { PDNN_ROOF_REPETITIONS_MIN = 5, PDNN_ROOF_REPETITIONS = 101 };
 enum pdnn_roof_rate { PDNN_RATE_WORK_PER_NS, PDNN_RATE_NS_PER_WORK, PDNN_RATE_IS_WORK, PDNN_RATE_IS_NS };
 
 struct pdnn_roof_job {
-    struct pdnn_ceiling row;
+    struct pdnn_roof_row row;
     enum pdnn_roof_rate rate;
     /* Runs `units` units and sets *work to the work done (FLOP, bytes, ops). Non-zero: the
      * library's error code. */

@@ -245,11 +245,12 @@ static enum pdnn_status run_rounds(struct bench *bench, void (*progress)(void *,
 }
 
 /* The roofs of the ladder's levels come after its rows. */
-static enum pdnn_status add_rows(struct bench *bench, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
-    struct pdnn_ceiling *row = ceilings->row + ceilings->count;
+static enum pdnn_status add_rows(struct bench *bench, struct pdnn_roof_rows *roof_rows,
+                                 struct pdnn_err *err) {
+    struct pdnn_roof_row *row = roof_rows->row + roof_rows->count;
     size_t first = 0, count = bench->n_jobs;
-    if (count + PDNN_LADDER_ROOFS > PDNN_CEILINGS_MAX - ceilings->count)
-        return pdnn_fail(err, PDNN_OVERFLOW, "more than %d ceilings", PDNN_CEILINGS_MAX);
+    if (count + PDNN_LADDER_ROOFS > PDNN_ROOF_ROWS_MAX - roof_rows->count)
+        return pdnn_fail(err, PDNN_OVERFLOW, "more than %d rows of roofs", PDNN_ROOF_ROWS_MAX);
     for (size_t i = 0; i < bench->n_jobs; i++) {
         pdnn_roof_summarize(&bench->job[i]);
         row[i] = bench->job[i].row;
@@ -257,7 +258,7 @@ static enum pdnn_status add_rows(struct bench *bench, struct pdnn_ceilings *ceil
     }
     if (first < count)
         count += pdnn_ladder_roofs(bench->host, bench->threads, row + first, count - first, row + count);
-    ceilings->count += count;
+    roof_rows->count += count;
     return PDNN_OK;
 }
 
@@ -295,11 +296,11 @@ static enum pdnn_status calibrate(struct bench *bench, struct pdnn_err *err) {
     return status;
 }
 
-enum pdnn_status pdnn_ceilings_measure(const struct pdnn_host *host,
-                                       const struct pdnn_backend_def *const *backends,
-                                       const struct pdnn_roofs_request *request,
-                                       void (*progress)(void *user, double fraction), void *user,
-                                       struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+enum pdnn_status pdnn_roof_rows_measure(const struct pdnn_host *host,
+                                        const struct pdnn_backend_def *const *backends,
+                                        const struct pdnn_roofs_request *request,
+                                        void (*progress)(void *user, double fraction), void *user,
+                                        struct pdnn_roof_rows *roof_rows, struct pdnn_err *err) {
     struct bench *bench = pdnn_alloc(1, sizeof *bench);
     bench->host = host;
     bench->threads = request->threads;
@@ -324,7 +325,7 @@ enum pdnn_status pdnn_ceilings_measure(const struct pdnn_host *host,
     if (status == PDNN_OK)
         status = run_rounds(bench, bench->has_all ? progress : NULL, user, err);
     if (status == PDNN_OK)
-        status = add_rows(bench, ceilings, err);
+        status = add_rows(bench, roof_rows, err);
     destroy(bench);
     return status;
 }

@@ -3,7 +3,7 @@
 #define RUNTIME_ROOFS_ROOFS_H
 
 #include "base/err.h"
-#include "runtime/protocol/ceilings.h"
+#include "runtime/protocol/roof_rows.h"
 
 struct pdnn_host;
 struct pdnn_backend_def;
@@ -14,10 +14,10 @@ struct pdnn_roofs_request;
  * limit is over, it goes on without bandwidths, which take most of the time; they do not begin after a
  * quarter of it. backends: NULL-terminated; each one's GEMM is tried (a graph of one dense op). The caller
  * has bound the threads. progress (may be NULL) is called between jobs with the fraction done. */
-enum pdnn_status pdnn_ceilings_measure(const struct pdnn_host *host,
-                                       const struct pdnn_backend_def *const *backends,
-                                       const struct pdnn_roofs_request *request,
-                                       void (*progress)(void *user, double fraction), void *user,
-                                       struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+enum pdnn_status pdnn_roof_rows_measure(const struct pdnn_host *host,
+                                        const struct pdnn_backend_def *const *backends,
+                                        const struct pdnn_roofs_request *request,
+                                        void (*progress)(void *user, double fraction), void *user,
+                                        struct pdnn_roof_rows *roof_rows, struct pdnn_err *err);
 
 #endif

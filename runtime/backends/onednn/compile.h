@@ -22,6 +22,7 @@ struct pdnn_onednn_compile {
     /* by tensor (rnn/layouts.h): set for the y of forward rnn nodes */
     struct pdnn_onednn_rnn_layer *layer;
     struct pdnn_onednn_conv2d **convolution; /* by node (conv2d/implementations.h); NULL: not met yet */
+    enum pdnn_onednn_order order;            /* of images */
     /* some 16-bit op runs on f32 copies (runtime/lowering/upcast.h); these are plain, so all images must be
      */
     bool has_upcast;

@@ -4,6 +4,7 @@
 #include "runtime/backends/onednn/conv2d/implementations.h"
 #include "runtime/backends/onednn/conv2d/layouts.h"
 #include "runtime/backends/onednn/dense/layouts.h"
+#include "runtime/backends/onednn/experts/layouts.h"
 #include "runtime/backends/onednn/library/primitive.h"
 #include "runtime/backends/onednn/rnn/layouts.h"
 #include "runtime/backends/onednn/rows.h"
@@ -14,9 +15,14 @@
 #include <string.h>
 
 /* The ops that oneDNN runs well; the rest run on our own kernels. */
-static const struct pdnn_lowering *const rows[] = {&pdnn_onednn_dense_row,  &pdnn_onednn_conv2d_row,
-                                                   &pdnn_onednn_matmul_row, &pdnn_onednn_rnn_row,
-                                                   &pdnn_onednn_cast_row,   NULL};
+static const struct pdnn_lowering *const rows[] = {&pdnn_onednn_dense_row,
+                                                   &pdnn_onednn_conv2d_row,
+                                                   &pdnn_onednn_conv_transpose2d_row,
+                                                   &pdnn_onednn_matmul_row,
+                                                   &pdnn_onednn_rnn_row,
+                                                   &pdnn_onednn_cast_row,
+                                                   &pdnn_onednn_experts_row,
+                                                   NULL};
 
 static enum pdnn_status open_onednn(const struct pdnn_call_options *options, void **state,
                                     struct pdnn_err *err) {
@@ -91,6 +97,8 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
         status = pdnn_onednn_dense_place(&compile, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_conv2d_place(&compile, err);
+    if (status == PDNN_OK)
+        status = pdnn_onednn_experts_place(&compile, err);
     if (status == PDNN_OK)
         status = pdnn_calls_compile(&compile.calls, err);
     if (status == PDNN_OK)

@@ -7,6 +7,6 @@
 #include "runtime/lowering/calls.h"
 
 extern const struct pdnn_lowering pdnn_onednn_dense_row, pdnn_onednn_conv2d_row, pdnn_onednn_matmul_row,
-    pdnn_onednn_rnn_row, pdnn_onednn_cast_row;
+    pdnn_onednn_conv_transpose2d_row, pdnn_onednn_rnn_row, pdnn_onednn_cast_row, pdnn_onednn_experts_row;
 
 #endif

@@ -8,9 +8,16 @@
 #include "runtime/backend/tune.h"
 #include "runtime/backends/onednn/dense/costs.h"
 #include "runtime/backends/onednn/matmul/implementations.h"
+#include "runtime/backends/onednn/library/layout.h"
 #include "runtime/backends/onednn/library/library.h"
 
 extern const struct pdnn_backend_def pdnn_backend_onednn;
+
+/* How depthwise weight gradients run, and where all images lie. */
+struct pdnn_onednn_conv2d_choice {
+    bool is_own; /* our kernel, where it can */
+    enum pdnn_onednn_order order;
+};
 
 struct pdnn_onednn {
     struct pdnn_onednn_library *library;
@@ -21,6 +28,7 @@ struct pdnn_onednn {
     /* Used for every shape instead of measuring: by tests, and for a candidate. NULL: measure. */
     const struct pdnn_onednn_dense_choice *forced_dense;
     const enum pdnn_onednn_matmul_way *forced_matmul;
+    const struct pdnn_onednn_conv2d_choice *forced_conv2d;
 };
 
 #endif

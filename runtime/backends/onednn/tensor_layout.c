@@ -1,5 +1,6 @@
 #include "runtime/backends/onednn/tensor_layout.h"
 
+#include "models/conv2d.h"
 #include "models/op.h"
 #include "models/sharing.h"
 
@@ -84,8 +85,9 @@ bool pdnn_onednn_tensor_layout_is_pinned(const struct pdnn_program *program, uin
     for (const uint32_t *user = users.begin; user < users.end; user++) {
         const struct pdnn_node *node = &program->graph->nodes[*user];
         /* These read them in any layout, but not as the operand of a post. */
-        bool is_free = node->op == &pdnn_op_dense || node->op == &pdnn_op_conv2d ||
-                       node->op == &pdnn_op_add || node->pass == PDNN_UPDATE;
+        bool is_free = node->op == &pdnn_op_dense || pdnn_conv2d_is(node->op) ||
+                       (node->op == &pdnn_op_add && node->pass == PDNN_BACKWARD_WEIGHTS) ||
+                       node->pass == PDNN_UPDATE;
         if (pdnn_node_readings(node, weights) > is_free)
             return true;
     }

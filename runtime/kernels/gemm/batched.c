@@ -10,135 +10,6 @@
 
 enum { THREAD_FLOATS = 1 << 16 }; /* of scratch */
 
-static int64_t at(const struct pdnn_batched_place *place, int64_t sequence, int64_t head) {
-    return sequence * place->sequence_stride + head * place->head_stride;
-}
-
-/* With few rows in an a that is not transposed: some heads of one sequence for some lines of b. With b (N, K)
- * transposed, a line is a column of the result. With b (K, N), a line is one term of every column: pass all
- * lines, or a separate y to be added up later. */
-struct few {
-    const struct pdnn_batched_job *job;
-    int64_t sequence;
-    struct pdnn_span heads, lines;
-    float *y; /* for this sequence */
-    struct pdnn_batched_place y_place;
-};
-
-/* A core gets more bandwidth when it reads from several places at once: STREAMS lines of b, far apart. With
- * heads side by side in a row, the heads' parts of a line are contiguous, so memory is read in order. */
-enum { STREAMS = 4 };
-
-/* The current lines of b, one per stream: `line`, `line` + apart, ... */
-struct lines {
-    const struct few *few;
-    int64_t line, apart;
-};
-
-/* One row of one head. */
-struct row {
-    const float *a, *b; /* b: of the first current line; a: the whole row */
-    float *y;
-    int64_t apart; /* between current lines, in floats */
-    int64_t length;
-};
-
-PDNN_INLINE struct row row_of(const struct lines *lines, int64_t m, int64_t head) {
-    const struct few *few = lines->few;
-    const struct pdnn_batched_job *job = few->job;
-    const struct pdnn_batched_place *place = &job->b_place;
-    return (struct row){
-        .a = job->a + at(&job->a_place, few->sequence, head) + m * job->a_place.row_stride,
-        .b = job->b + at(place, few->sequence, head) + lines->line * place->row_stride,
-        .y = few->y + head * few->y_place.head_stride + m * few->y_place.row_stride,
-        .apart = lines->apart * place->row_stride,
-        .length = place->transposed ? job->K : job->N,
-    };
-}
-
-/* y[line] = a . line, for each line. */
-PDNN_INLINE void dot(const struct lines *lines, int64_t m, int64_t head, const int streams) {
-    const struct row row = row_of(lines, m, head);
-    pdnn_floats sum[STREAMS] = {{0}}, a, b;
-    int64_t i = 0;
-    for (; i + PDNN_LANES <= row.length; i += PDNN_LANES) {
-        pdnn_load(&a, row.a + i);
-#pragma GCC unroll 4
-        for (int s = 0; s < streams; s++) {
-            pdnn_load(&b, row.b + s * row.apart + i);
-            sum[s] += a * b;
-        }
-    }
-#pragma GCC unroll 4
-    for (int s = 0; s < streams; s++) {
-        float y = pdnn_sum(&sum[s]);
-        for (int64_t k = i; k < row.length; k++)
-            y += row.a[k] * row.b[s * row.apart + k];
-        row.y[lines->line + s * lines->apart] = y;
-    }
-}
-
-/* y += a[line] * line, summed over the current lines. */
-PDNN_INLINE void combine(const struct lines *lines, int64_t m, int64_t head, const int streams) {
-    const struct row row = row_of(lines, m, head);
-    float a[STREAMS];
-    int64_t i = 0;
-    for (int s = 0; s < streams; s++)
-        a[s] = row.a[lines->line + s * lines->apart];
-    for (; i + PDNN_LANES <= row.length; i += PDNN_LANES) {
-        pdnn_floats sum, b;
-        pdnn_load(&sum, row.y + i);
-#pragma GCC unroll 4
-        for (int s = 0; s < streams; s++) {
-            pdnn_load(&b, row.b + s * row.apart + i);
-            sum += a[s] * b;
-        }
-        pdnn_store(row.y + i, &sum);
-    }
-    for (; i < row.length; i++) {
-        for (int s = 0; s < streams; s++)
-            row.y[i] += a[s] * row.b[s * row.apart + i];
-    }
-}
-
-PDNN_INLINE void run_heads(const struct lines *lines, const bool transposed, const int streams) {
-    const struct few *few = lines->few;
-    for (int64_t m = 0; m < few->job->M; m++) {
-        for (int64_t head = few->heads.begin; head < few->heads.end; head++)
-            (transposed ? dot : combine)(lines, m, head, streams);
-    }
-}
-
-PDNN_INLINE void run_lines(const struct few *few, const bool transposed) {
-    int64_t apart = (few->lines.end - few->lines.begin) / STREAMS;
-    for (int64_t t = 0; t < apart; t++)
-        run_heads(&(struct lines){few, few->lines.begin + t, apart}, transposed, STREAMS);
-    for (int64_t t = few->lines.begin + STREAMS * apart; t < few->lines.end; t++)
-        run_heads(&(struct lines){few, t, 0}, transposed, 1);
-}
-
-static void dot_lines(const struct few *few) {
-    run_lines(few, true);
-}
-
-static void combine_lines(const struct few *few) {
-    run_lines(few, false);
-}
-
-static void run_few(const struct few *few) {
-    const struct pdnn_batched_job *job = few->job;
-    if (job->b_place.transposed) {
-        dot_lines(few);
-        return;
-    }
-    for (int64_t m = 0; m < job->M; m++) {
-        for (int64_t head = few->heads.begin; head < few->heads.end; head++)
-            memset(few->y + head * few->y_place.head_stride + m * few->y_place.row_stride, 0,
-                   (size_t)job->N * sizeof *few->y);
-    }
-    combine_lines(few);
-}
-
 /* Blocks of DEPTH in k: as many packed columns of b as fit L2 meet one tile of rows of a after another; a
  * is read into L1 unpacked. (Packing the rows of a transposed a cost more than it saved, although they
  * are often a power of two apart and share cache sets.) While ROWS rows are computed, the next are
@@ -265,32 +136,106 @@ static inline void fetch_result(const struct block *block, int64_t r, int64_t c)
         __builtin_prefetch(y + i * place->row_stride, 1);
 }
 
-/* Multiplies all panels of the block with the tile of rows that starts at row r of the result. */
-static void run_tile(const struct block *block, struct pdnn_tile *tile, int64_t r, struct ahead ahead[2]) {
-    int64_t row_stride = block->job->y_place.row_stride;
-    int64_t end = block->columns.end, rows = pdnn_least(PDNN_TILE_ROWS, block->rows.end - r);
-    tile->c_stride = row_stride;
-    tile->K = block->k.end - block->k.begin;
-    tile->accumulate = block->k.begin > 0;
-    tile->b = block->panels;
-    for (int64_t c = block->columns.begin; c < end; c += WIDTH, tile->b += WIDTH * tile->K) {
+/* What row r of the result sees: columns of y, or terms of its sums. */
+static struct pdnn_span seen_by(const struct pdnn_batched_job *job, int64_t r) {
+    const struct pdnn_batched_window *window = &job->window;
+    int64_t most = window->is_y ? job->N : job->K;
+    int64_t begin = job->a_place.transposed ? r - window->shift : r + 1 + window->shift - window->size;
+    int64_t end = begin + window->size;
+    if (!window->size)
+        return (struct pdnn_span){0, most};
+    begin = begin > 0 ? pdnn_least(begin, most) : 0;
+    end = end > begin ? pdnn_least(end, most) : begin;
+    return (struct pdnn_span){begin, end};
+}
+
+/* The part that any of some rows sees; what each sees moves on from row to row. */
+static struct pdnn_span seen_by_any(const struct pdnn_batched_job *job, int64_t r, int64_t rows) {
+    return (struct pdnn_span){seen_by(job, r).begin, seen_by(job, r + rows - 1).end};
+}
+
+/* Some rows of the result with the terms of the block that they see. */
+struct strip {
+    int64_t r, rows;
+    struct pdnn_span columns; /* seen */
+    struct pdnn_tile tile;    /* of the terms seen */
+    int64_t first;            /* of these terms within the block */
+};
+
+/* Zeroes what the rows do not see of columns [c, end). */
+static void clear_unseen(const struct block *block, const struct strip *strip, int64_t c, int64_t end) {
+    for (int64_t r = strip->r; r < strip->r + strip->rows; r++) {
+        struct pdnn_span seen = seen_by(block->job, r);
+        float *y = block->y + r * block->job->y_place.row_stride;
+        for (int64_t i = c; i < end; i++)
+            y[i] = i >= seen.begin && i < seen.end ? y[i] : 0;
+    }
+}
+
+/* Multiplies all panels of the block with a strip. */
+static void run_strip(const struct block *block, struct strip *strip, struct ahead ahead[2]) {
+    const struct pdnn_batched_job *job = block->job;
+    struct pdnn_tile *tile = &strip->tile;
+    int64_t r = strip->r, rows = strip->rows, end = block->columns.end, depth = block->k.end - block->k.begin;
+    tile->c_stride = job->y_place.row_stride;
+    tile->accumulate = block->k.begin > 0 || job->adds;
+    tile->b = block->panels + strip->first * WIDTH;
+    for (int64_t c = block->columns.begin; c < end; c += WIDTH, tile->b += WIDTH * depth) {
         bool is_last = c + WIDTH >= end;
         fetch_result(block, is_last ? r + rows : r, is_last ? block->columns.begin : c + WIDTH);
         fetch(&ahead[0]);
         fetch(&ahead[1]);
-        tile->c = block->y + r * row_stride + c;
-        PDNN_HERE(pdnn_tile_run)(tile, rows, end - c);
+        tile->c = block->y + r * tile->c_stride + c;
+        if (c < strip->columns.end && c + WIDTH > strip->columns.begin)
+            PDNN_HERE(pdnn_tile_run)(tile, rows, end - c);
+        if (job->window.is_y && block->k.end == job->K)
+            clear_unseen(block, strip, c, pdnn_least(c + WIDTH, end));
     }
 }
 
+/* The rows of a, with 0 for what each of them does not see. */
+static void mask_rows(const struct block *block, struct strip *strip, float *masked) {
+    struct pdnn_tile *tile = &strip->tile;
+    int64_t begin = block->k.begin + strip->first;
+    for (int64_t i = 0; i < strip->rows; i++) {
+        struct pdnn_span seen = seen_by(block->job, strip->r + i);
+        for (int64_t k = 0; k < tile->K; k++)
+            masked[i * DEPTH + k] = begin + k >= seen.begin && begin + k < seen.end
+                                        ? tile->a[i * tile->a_stride + k * tile->a_step]
+                                        : 0;
+    }
+    tile->a = masked;
+    tile->a_stride = DEPTH;
+    tile->a_step = 1;
+}
+
 static void run_rows(const struct block *block, struct ahead ahead[2]) {
-    const struct pdnn_batched_place *place = &block->job->a_place;
+    const struct pdnn_batched_job *job = block->job;
+    const struct pdnn_batched_place *place = &job->a_place;
     int64_t stride = place->transposed ? 1 : place->row_stride;
     int64_t step = place->transposed ? place->row_stride : 1;
+    bool is_masked = job->window.size && !job->window.is_y;
+    float masked[PDNN_TILE_ROWS * DEPTH];
     for (int64_t r = block->rows.begin; r < block->rows.end; r += PDNN_TILE_ROWS) {
-        struct pdnn_tile tile = {
-            .a = block->a + r * stride + block->k.begin * step, .a_stride = stride, .a_step = step};
-        run_tile(block, &tile, r, ahead);
+        int64_t rows = pdnn_least(PDNN_TILE_ROWS, block->rows.end - r);
+        struct pdnn_span terms = block->k;
+        struct strip strip = {.r = r, .rows = rows, .columns = {0, job->N}};
+        if (job->window.is_y)
+            strip.columns = seen_by_any(job, r, rows);
+        if (is_masked) {
+            terms = seen_by_any(job, r, rows);
+            terms.begin =
+                terms.begin > block->k.begin ? pdnn_least(terms.begin, block->k.end) : block->k.begin;
+            terms.end = terms.end > terms.begin ? pdnn_least(terms.end, block->k.end) : terms.begin;
+        }
+        strip.first = terms.begin - block->k.begin;
+        strip.tile = (struct pdnn_tile){.a = block->a + r * stride + terms.begin * step,
+                                        .K = terms.end - terms.begin,
+                                        .a_stride = stride,
+                                        .a_step = step};
+        if (is_masked)
+            mask_rows(block, &strip, masked);
+        run_strip(block, &strip, ahead);
     }
 }
 
@@ -303,9 +248,9 @@ static int64_t most_columns(const struct block *block) {
 static void begin_head(struct block *block, struct pdnn_span rows) {
     const struct pdnn_batched_job *job = block->job;
     int64_t head = rows.begin / job->M, first = rows.begin % job->M;
-    block->a = job->a + at(&job->a_place, head / job->h, head % job->h);
-    block->b = job->b + at(&job->b_place, head / job->h, head % job->h);
-    block->y = job->y + at(&job->y_place, head / job->h, head % job->h);
+    block->a = job->a + pdnn_batched_at(&job->a_place, head / job->h, head % job->h);
+    block->b = job->b + pdnn_batched_at(&job->b_place, head / job->h, head % job->h);
+    block->y = job->y + pdnn_batched_at(&job->y_place, head / job->h, head % job->h);
     block->rows = (struct pdnn_span){first, pdnn_least(job->M, first + rows.end - rows.begin)};
     block->k = (struct pdnn_span){0, pdnn_least(DEPTH, job->K)};
     block->columns = (struct pdnn_span){0, pdnn_least(most_columns(block), job->N)};
@@ -370,23 +315,13 @@ static void run_tiles(const struct pdnn_batched_job *job, struct pdnn_span rows,
     }
 }
 
-/* Up to FEW rows, packing b costs more than it saves. Threads then share heads or, with heads side by side,
- * lines of b, which are whole rows of memory, GRAIN at a time. In the tiled kernel threads share whole
- * matrices if those divide evenly or there are at least SHARES per thread, else rows, LEAST_ROWS at a time.
- * WEIGHT multiply-adds count as one element when deciding whether the work is enough for all threads. */
-enum { FEW = 3, GRAIN = 16, SHARES = 8, LEAST_ROWS = 24, WEIGHT = 16 };
+/* Threads share whole matrices if those divide evenly or there are at least SHARES per thread, else rows,
+ * LEAST_ROWS at a time. WEIGHT multiply-adds count as one element when deciding whether the work is enough
+ * for all threads. */
+enum { SHARES = 8, LEAST_ROWS = 24, WEIGHT = 16 };
 
 PDNN_KERNEL_VALUE(int64_t, pdnn_batched_scratch_floats, (int64_t threads), (threads)) {
     return threads * THREAD_FLOATS;
-}
-
-static bool is_few(int64_t M, bool a_transposed) {
-    return M <= FEW && !a_transposed;
-}
-
-/* A line of b gives one column of the result (b transposed) or one term of every column. */
-static int64_t count_lines(const struct pdnn_batched_job *job) {
-    return job->b_place.transposed ? job->N : job->K;
 }
 
 static void tiles_part(void *state, int64_t index, int64_t parts) {
@@ -398,94 +333,29 @@ static void tiles_part(void *state, int64_t index, int64_t parts) {
         run_tiles(job, rows, job->scratch + index * THREAD_FLOATS);
 }
 
-/* Splits by heads: some heads of some sequences, all lines of each. */
-static void few_heads_part(void *state, int64_t index, int64_t parts) {
-    const struct pdnn_batched_job *job = state;
-    struct pdnn_span units = pdnn_span_of(job->B * job->h, 1, index, parts);
-    for (int64_t unit = units.begin; unit < units.end;) {
-        int64_t sequence = unit / job->h, first = unit % job->h;
-        const struct few few = {
-            .job = job,
-            .sequence = sequence,
-            .heads = {first, pdnn_least(job->h, first + units.end - unit)},
-            .lines = {0, count_lines(job)},
-            .y = job->y + at(&job->y_place, sequence, 0),
-            .y_place = job->y_place,
-        };
-        run_few(&few);
-        unit += few.heads.end - few.heads.begin;
-    }
+/* The matrices of heads `first`, `first` + apart, ... */
+static void take_turn(struct pdnn_batched_place *place, const float **matrices, int64_t first,
+                      int64_t apart) {
+    *matrices += first * place->head_stride;
+    place->head_stride *= apart;
 }
 
-/* Splits by lines of all sequences. If a part starts inside a sequence and lines are terms of a sum, its
- * share of that sequence goes to the thread's scratch as (M, h, N) and is added afterwards. */
-struct few_lines {
-    const struct pdnn_batched_job *job;
-    int64_t parts; /* parts actually run */
-};
-
-static struct pdnn_span lines_of(const struct pdnn_batched_job *job, int64_t index, int64_t parts) {
-    return pdnn_span_of(job->B * count_lines(job), GRAIN, index, parts);
-}
-
-static bool has_rest(const struct pdnn_batched_job *job, struct pdnn_span lines) {
-    return !job->b_place.transposed && lines.begin < lines.end && lines.begin % count_lines(job) != 0;
-}
-
-static void few_lines_part(void *state, int64_t index, int64_t parts) {
-    struct few_lines *work = state;
-    const struct pdnn_batched_job *job = work->job;
-    struct pdnn_span mine = lines_of(job, index, parts);
-    int64_t all = count_lines(job);
-    bool rest = has_rest(job, mine);
-    if (index == 0)
-        work->parts = parts;
-    for (int64_t line = mine.begin; line < mine.end; rest = false) {
-        int64_t sequence = line / all, first = line % all;
-        struct few few = {
-            .job = job,
-            .sequence = sequence,
-            .heads = {0, job->h},
-            .lines = {first, pdnn_least(all, first + mine.end - line)},
-            .y = job->y + at(&job->y_place, sequence, 0),
-            .y_place = job->y_place,
-        };
-        if (rest) {
-            few.y = job->scratch + index * THREAD_FLOATS;
-            few.y_place = (struct pdnn_batched_place){.head_stride = job->N, .row_stride = job->h * job->N};
+/* Heads that share a matrix of y take turns. */
+static void run_all_tiles(const struct pdnn_batched_job *job, int64_t elements, int64_t threads) {
+    int64_t turns = job->y_place.shared ? job->y_place.shared : 1;
+    for (int64_t turn = 0; turn < turns; turn++) {
+        struct pdnn_batched_job one = *job;
+        one.h /= turns;
+        one.y_place.shared = 0;
+        one.adds = job->adds || turn > 0;
+        if (turns > 1) {
+            take_turn(&one.a_place, &one.a, turn, turns);
+            take_turn(&one.b_place, &one.b, turn, turns);
         }
-        run_few(&few);
-        line += few.lines.end - few.lines.begin;
-    }
-}
-
-static void add_rest(const struct pdnn_batched_job *job, int64_t sequence, const float *rest) {
-    for (int64_t i = 0; i < job->M * job->h; i++, rest += job->N) {
-        int64_t m = i / job->h, head = i % job->h;
-        float *y = job->y + at(&job->y_place, sequence, head) + m * job->y_place.row_stride;
-        for (int64_t n = 0; n < job->N; n++)
-            y[n] += rest[n];
-    }
-}
-
-static void run_few_lines(const struct pdnn_batched_job *job, int64_t elements, int64_t threads) {
-    struct few_lines work = {job, 0};
-    pdnn_team_run(threads, elements, few_lines_part, &work);
-    for (int64_t index = 1; index < work.parts; index++) {
-        struct pdnn_span lines = lines_of(job, index, work.parts);
-        if (has_rest(job, lines))
-            add_rest(job, lines.begin / count_lines(job), job->scratch + index * THREAD_FLOATS);
+        pdnn_team_run(threads, elements / turns, tiles_part, &one);
     }
 }
 
 PDNN_KERNEL(pdnn_batched_run, (const struct pdnn_batched_job *job, int64_t threads), (job, threads)) {
-    struct pdnn_batched_job work = *job;
-    int64_t elements = job->B * job->h * job->M * job->N * job->K / WEIGHT;
-    bool few = is_few(job->M, job->a_place.transposed);
-    bool by_lines =
-        job->b_place.head_stride < job->b_place.row_stride && job->M * job->h * job->N <= THREAD_FLOATS;
-    if (few && by_lines)
-        run_few_lines(job, elements, threads);
-    else
-        pdnn_team_run(threads, elements, few ? few_heads_part : tiles_part, &work);
+    run_all_tiles(job, job->B * job->h * job->M * job->N * job->K / WEIGHT, threads);
 }

@@ -1,6 +1,6 @@
 #include "runtime/kernels/images/batchnorm.h"
 
-#include "runtime/kernels/images/channel_loops.h"
+#include "runtime/kernels/images/channel_moments.h"
 #include "runtime/kernels/simd/kernel.h"
 
 #include <math.h>
@@ -48,62 +48,22 @@ static void lay_out(struct batchnorm *b, const struct pdnn_channels *shape,
     b->tile = floats;
 }
 
-/* Merges sums of `count` values, relative to center, into the mean and sum of squared distances of
- * `before` values. Chan, Golub, LeVeque, Updating formulae and a pairwise algorithm for computing
- * sample variances, 1979. */
-static void add_moments(double *mean, double *square, const float *center, const float *sums, int64_t width,
-                        double count, double before) {
-    double share = count / (before + count), inverse = 1 / count;
-#pragma omp simd
-    for (int64_t i = 0; i < width; i++) {
-        double sum = (double)sums[i], offset = sum * inverse;
-        double delta = (double)center[i] + offset - mean[i];
-        mean[i] += delta * share;
-        square[i] += (double)sums[width + i] - sum * offset + delta * delta * before * share;
-    }
+static struct pdnn_moments moments_at(const struct batchnorm *b, int64_t part, int64_t first) {
+    const int64_t at = part * b->padded + first;
+    return (struct pdnn_moments){b->total[0] + at, b->total[1] + at};
 }
 
-/* Centers each tile on the mean so far (the first tile on its own mean), so that the squares are never much
- * larger than the variance, wherever the mean is. */
 static void gather_moments(void *job, int64_t chunk, struct pdnn_span span, int64_t part) {
     struct batchnorm *b = job;
-    int64_t width = b->chunks.rows.width, at = part * b->padded + chunk * width, done = 0;
-    double *mean = b->total[0] + at, *square = b->total[1] + at;
-    float *sums = b->tile + part * TILE_ARRAYS * b->padded, *center = sums + 2 * width;
-    memset(mean, 0, (size_t)width * sizeof *mean);
-    memset(square, 0, (size_t)width * sizeof *square);
-    memset(center, 0, (size_t)width * sizeof *center);
     b->count[part] = (double)(span.end - span.begin);
-    while (span.begin < span.end) {
-        struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(&b->chunks, chunk, span);
-        const float *x = b->forward->x + tile.offset;
-        if (done == 0)
-            b->sums->moments(x, &tile.rows, center, sums);
-        for (int64_t i = 0; i < width; i++)
-            center[i] = done ? (float)mean[i] : sums[i] / (float)tile.pixels;
-        b->sums->moments(x, &tile.rows, center, sums);
-        add_moments(mean, square, center, sums, width, (double)tile.pixels, (double)done);
-        done += tile.pixels;
-        span.begin += tile.pixels;
-    }
-}
-
-/* Merges two parts of a chunk in the same way; the first keeps the result. */
-static void join_moments(double *mean, double *square, const double *more_mean, const double *more_square,
-                         int64_t width, double count, double before) {
-    double share = count / (before + count);
-#pragma omp simd
-    for (int64_t i = 0; i < width; i++) {
-        double delta = more_mean[i] - mean[i];
-        mean[i] += delta * share;
-        square[i] += more_square[i] + delta * delta * before * share;
-    }
+    pdnn_moments_gather(moments_at(b, part, chunk * b->chunks.rows.width), b->forward->x, &b->chunks, chunk,
+                        span, b->tile + part * TILE_ARRAYS * b->padded);
 }
 
 /* Arrays offset to the first channel of a chunk, and constants. */
 struct channels {
-    const double *mean, *square; /* training */
-    const float *gamma, *beta;
+    const double *mean, *square;            /* training */
+    const float *gamma, *beta;              /* or NULL */
     float *batch_mean, *inverse_std;        /* training */
     float *running_mean, *running_variance; /* training; or NULL */
     float *center, *scale, *shift;
@@ -115,8 +75,8 @@ static struct channels channels_of(const struct batchnorm *b, int64_t first, int
     return (struct channels){
         .mean = b->total[0] + part * b->padded + first,
         .square = b->total[1] + part * b->padded + first,
-        .gamma = f->gamma + first,
-        .beta = f->beta + first,
+        .gamma = f->gamma ? f->gamma + first : NULL,
+        .beta = f->beta ? f->beta + first : NULL,
         .batch_mean = f->mean ? f->mean + first : NULL,
         .inverse_std = f->inverse_std ? f->inverse_std + first : NULL,
         .running_mean = f->running_mean ? f->running_mean + first : NULL,
@@ -137,10 +97,10 @@ static int64_t count_channels(const struct batchnorm *b, int64_t first, int64_t 
 
 /* y = (x - mean) * scale + beta. shift also makes up for the rounding of the mean to float. */
 PDNN_INLINE void set_scale(const struct channels *c, int64_t i, double mean, double inverse_std) {
-    double scale = (double)c->gamma[i] * inverse_std, center = (double)(float)mean;
+    double scale = (c->gamma ? (double)c->gamma[i] : 1) * inverse_std, center = (double)(float)mean;
     c->center[i] = (float)center;
     c->scale[i] = (float)scale;
-    c->shift[i] = (float)((double)c->beta[i] + (center - mean) * scale);
+    c->shift[i] = (float)((c->beta ? (double)c->beta[i] : 0) + (center - mean) * scale);
 }
 
 static void finish_batch(const struct channels *c, int64_t n) {
@@ -171,13 +131,12 @@ static void finish_running(const struct channels *c, int64_t n) {
 
 static void finish_training(void *job, int64_t chunk, struct pdnn_span parts) {
     struct batchnorm *b = job;
-    int64_t width = b->chunks.rows.width, first = chunk * width, at = parts.begin * b->padded + first;
+    int64_t width = b->chunks.rows.width, first = chunk * width;
     double before = b->count[parts.begin];
     for (int64_t part = parts.begin + 1; part < parts.end; part++) {
-        int64_t more = part * b->padded + first;
         if (b->count[part] > 0)
-            join_moments(b->total[0] + at, b->total[1] + at, b->total[0] + more, b->total[1] + more, width,
-                         b->count[part], before);
+            pdnn_moments_join(moments_at(b, parts.begin, first), moments_at(b, part, first), width,
+                              b->count[part], before);
         before += b->count[part];
     }
     const struct channels channels = channels_of(b, first, parts.begin);
@@ -193,14 +152,26 @@ static void finish_inference(void *job, int64_t chunk, struct pdnn_span parts) {
     finish_running(&channels, count_channels(b, first, b->forward->shape.C));
 }
 
-static void apply_affine(void *job, int64_t chunk, struct pdnn_span span) {
+static float clip(float x, struct pdnn_bounds to) {
+    float raised = x < to.low ? to.low : x;
+    return raised > to.high ? to.high : raised;
+}
+
+/* Clipping twice is clipping once, to the first bounds as the second ones clip them. */
+static struct pdnn_bounds both(struct pdnn_bounds first, struct pdnn_bounds second) {
+    return (struct pdnn_bounds){clip(first.low, second), clip(first.high, second)};
+}
+
+static void apply_affine(void *job, int64_t chunk, struct pdnn_span span, int64_t part) {
+    (void)part;
     const struct batchnorm *b = job;
     const struct pdnn_batchnorm_forward *f = b->forward;
     int64_t first = chunk * b->chunks.rows.width;
-    bool relu_now = f->relu_first || (f->relu && !f->other), relu_last = f->relu && f->other;
-    const struct pdnn_affine affine = {b->coef[0] + first,        b->coef[1] + first,
-                                       b->coef[2] + first,        relu_now ? 0 : -INFINITY,
-                                       relu_last ? 0 : -INFINITY, b->bypass};
+    struct pdnn_bounds now = f->first ? *f->first : pdnn_unbounded,
+                       last = f->last ? *f->last : pdnn_unbounded;
+    const struct pdnn_affine affine = {
+        b->coef[0] + first, b->coef[1] + first, b->coef[2] + first, f->other ? now : both(now, last), last,
+        b->bypass};
     while (span.begin < span.end) {
         struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(&b->chunks, chunk, span);
         const float *other = f->other ? f->other + tile.offset : NULL;
@@ -233,8 +204,8 @@ static void add_products(double *sum, double *product, const float *sums, int64_
     }
 }
 
-static const float *advanced(const float *array, int64_t offset) {
-    return array ? array + offset : NULL;
+static struct pdnn_gate gate_of(const struct pdnn_batchnorm_backward *k, int64_t offset) {
+    return (struct pdnn_gate){k->clipped ? k->clipped + offset : NULL, k->bounds};
 }
 
 static void gather_products(void *job, int64_t chunk, struct pdnn_span span, int64_t part) {
@@ -247,8 +218,9 @@ static void gather_products(void *job, int64_t chunk, struct pdnn_span span, int
     memset(product, 0, (size_t)width * sizeof *product);
     while (span.begin < span.end) {
         struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(&b->chunks, chunk, span);
-        b->sums->products(k->dy + tile.offset, advanced(k->mask, tile.offset), k->x + tile.offset, &tile.rows,
-                          b->coef[0] + first, sums);
+        const struct pdnn_gate gate = gate_of(k, tile.offset);
+        b->sums->products(k->dy + tile.offset, &gate, k->x + tile.offset, &tile.rows, b->coef[0] + first,
+                          sums);
         add_products(sum, product, sums, width);
         span.begin += tile.pixels;
     }
@@ -266,23 +238,40 @@ static void finish_backward(void *job, int64_t chunk, struct pdnn_span parts) {
             sum += b->total[0][part * b->padded + c];
             product += b->total[1][part * b->padded + c];
         }
-        k->dbeta[c] = (float)sum;
-        k->dgamma[c] = (float)(product * inverse_std);
-        b->coef[1][c] = (float)((double)k->gamma[c] * inverse_std);
+        if (k->dgamma) {
+            k->dbeta[c] = (float)sum;
+            k->dgamma[c] = (float)(product * inverse_std);
+        }
+        b->coef[1][c] = (float)((k->gamma ? (double)k->gamma[c] : 1) * inverse_std);
         b->coef[2][c] = (float)(-inverse_std * inverse_std * product / (double)b->pixels);
         b->coef[3][c] = (float)(sum / (double)b->pixels);
     }
 }
 
-static void apply_gradient(void *job, int64_t chunk, struct pdnn_span span) {
+/* dx = scale * dy. */
+static void finish_frozen(void *job, int64_t chunk, struct pdnn_span parts) {
+    struct batchnorm *b = job;
+    const struct pdnn_batchnorm_backward *k = b->backward;
+    const int64_t first = chunk * b->chunks.rows.width, end = first + count_channels(b, first, k->shape.C);
+    (void)parts;
+    for (int64_t c = first; c < end; c++) {
+        const double gamma = k->gamma ? (double)k->gamma[c] : 1;
+        b->coef[0][c] = b->coef[2][c] = b->coef[3][c] = 0;
+        b->coef[1][c] = (float)(gamma / sqrt((double)k->running_variance[c] + k->epsilon));
+    }
+}
+
+static void apply_gradient(void *job, int64_t chunk, struct pdnn_span span, int64_t part) {
+    (void)part;
     const struct batchnorm *b = job;
     const struct pdnn_batchnorm_backward *k = b->backward;
     int64_t first = chunk * b->chunks.rows.width;
     const struct pdnn_gradient gradient = {b->coef[0] + first, b->coef[1] + first, b->coef[2] + first,
-                                           b->coef[3] + first, b->bypass};
+                                           b->coef[3] + first, b->bypass,          NULL};
     while (span.begin < span.end) {
         struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(&b->chunks, chunk, span);
-        b->maps->gradient(k->dy + tile.offset, advanced(k->mask, tile.offset), k->x + tile.offset,
+        const struct pdnn_gate gate = gate_of(k, tile.offset);
+        b->maps->gradient(k->dy + tile.offset, &gate, (k->x ? k->x : k->dy) + tile.offset,
                           k->dx + tile.offset, &tile.rows, &gradient);
         span.begin += tile.pixels;
     }
@@ -292,8 +281,10 @@ PDNN_KERNEL(pdnn_batchnorm_backward,
             (const struct pdnn_batchnorm_backward *job, const struct pdnn_batchnorm_options *options),
             (job, options)) {
     static const struct pdnn_chunk_kernel backward = {gather_products, finish_backward, apply_gradient};
+    static const struct pdnn_chunk_kernel frozen = {NULL, finish_frozen, apply_gradient};
     struct batchnorm b = {.backward = job};
     lay_out(&b, &job->shape, options);
-    memcpy(b.coef[0], job->mean, (size_t)job->shape.C * sizeof(float));
-    run(&b, &backward, job->mask ? 4 : 3, options);
+    if (job->x)
+        memcpy(b.coef[0], job->mean, (size_t)job->shape.C * sizeof(float));
+    run(&b, job->x ? &backward : &frozen, (job->x ? 3 : 2) + (job->clipped != NULL), options);
 }

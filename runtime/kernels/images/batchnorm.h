@@ -16,15 +16,15 @@ int64_t pdnn_batchnorm_scratch(const struct pdnn_channels *shape, int64_t thread
 
 struct pdnn_batchnorm_forward {
     struct pdnn_channels shape;
-    const float *x, *gamma, *beta;
+    const float *x;
+    const float *gamma, *beta; /* NULL: 1 and 0 */
     float *mean, *inverse_std; /* training: out, the batch's; else NULL */
     /* Training: moved towards the batch's, or NULL. Inference: used to normalize. */
     float *running_mean, *running_variance;
     double epsilon, momentum;
-    /* y = max(max(normalized, 0) + other, 0). The maxima apply if relu_first and relu say so, other
-     * if not NULL. */
+    /* y = normalized within the bounds `first`, + other, within the bounds `last`; NULL: left out. */
     const float *other;
-    bool relu_first, relu;
+    const struct pdnn_bounds *first, *last;
     float *y; /* may be x (in training too) or other */
 };
 
@@ -33,9 +33,15 @@ void pdnn_batchnorm_forward(const struct pdnn_batchnorm_forward *job,
 
 struct pdnn_batchnorm_backward {
     struct pdnn_channels shape;
-    const float *dy, *x, *gamma, *mean, *inverse_std;
-    const float *mask;          /* dy counts as 0 where mask <= 0; or NULL */
-    float *dx, *dgamma, *dbeta; /* dx may be dy */
+    const float *dy;
+    const float *gamma;                  /* NULL: 1 */
+    const float *x, *mean, *inverse_std; /* NULL: dx alone, with the running variance */
+    const float *running_variance;
+    double epsilon;       /* with that */
+    const float *clipped; /* the result of an activation that clips, which dy is the gradient of; or NULL */
+    struct pdnn_bounds bounds; /* its bounds */
+    float *dx;                 /* may be dy */
+    float *dgamma, *dbeta;     /* NULL: left out */
 };
 
 void pdnn_batchnorm_backward(const struct pdnn_batchnorm_backward *job,

@@ -39,13 +39,14 @@ static struct bias lay_out(const struct pdnn_channel_bias *job, int64_t threads)
     return bias;
 }
 
-static void add(void *work, int64_t chunk, struct pdnn_span span) {
+static void add(void *work, int64_t chunk, struct pdnn_span span, int64_t part) {
+    (void)part;
     const struct bias *bias = work;
     const struct pdnn_channel_bias *job = bias->job;
     int64_t first = chunk * bias->chunks.rows.width;
     bool bypass = job->bypass && pdnn_channels_can_bypass(&job->shape);
     const struct pdnn_affine affine = {bias->zero + first, bias->one + first, bias->values + first,
-                                       -INFINITY,          -INFINITY,         bypass};
+                                       pdnn_unbounded,     pdnn_unbounded,    bypass};
     while (span.begin < span.end) {
         struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(&bias->chunks, chunk, span);
         bias->maps->affine(job->x + tile.offset, NULL, job->y + tile.offset, &tile.rows, &affine);

@@ -6,28 +6,43 @@
 #include "runtime/kernels/images/channels.h"
 #include "runtime/kernels/simd/kernel.h"
 
+#include <math.h>
+
+static const struct pdnn_bounds pdnn_unbounded = {-INFINITY, INFINITY};
+
+/* The gradient of an activation that clips: dy counts as 0 where its result is not between the bounds. */
+struct pdnn_gate {
+    const float *y; /* NULL: no activation */
+    struct pdnn_bounds bounds;
+};
+
+PDNN_INLINE bool pdnn_gate_opens(const struct pdnn_gate *gate, int64_t at) {
+    return !gate->y || (gate->y[at] > gate->bounds.low) & (gate->y[at] < gate->bounds.high);
+}
+
 struct pdnn_channel_sums {
     int64_t width; /* 0: any */
     /* sums[0 .. width) = sum of x - center; sums[width .. 2 width) = sum of its squares. */
     void (*moments)(const float *x, const struct pdnn_rows *rows, const float *center, float *sums);
-    /* sums[0 .. width) = sum of dy; sums[width .. 2 width) = sum of dy * (x - center). dy counts as 0 where
-     * mask <= 0; mask may be NULL. */
-    void (*products)(const float *dy, const float *mask, const float *x, const struct pdnn_rows *rows,
-                     const float *center, float *sums);
+    /* sums[0 .. width) = sum of dy; sums[width .. 2 width) = sum of dy * (x - center). */
+    void (*products)(const float *dy, const struct pdnn_gate *gate, const float *x,
+                     const struct pdnn_rows *rows, const float *center, float *sums);
 };
 
-/* y = max(max(scale * (x - center) + shift, floor) + other, last_floor). A floor of -infinity does
- * nothing. NaN propagates. */
+/* y = scale * (x - center) + shift within bounds, + other within last_bounds. Infinite bounds do nothing. NaN
+ * propagates. */
 struct pdnn_affine {
     const float *center, *scale, *shift;
-    float floor, last_floor;
+    struct pdnn_bounds bounds, last_bounds;
     bool bypass; /* streaming stores if the loop has them; rows must then be 16-byte aligned */
 };
 
-/* dx = scale * (dy - mean_dy + of_x * (x - center)): exactly 0 where dy is its own mean. */
+/* dx = scale * (dy - mean_dy + of_x * (x - center)): exactly 0 where dy is its own mean. With gamma, which
+ * goes with no gate, dy counts gamma times. */
 struct pdnn_gradient {
     const float *center, *scale, *of_x, *mean_dy;
     bool bypass;
+    const float *gamma; /* or NULL */
 };
 
 struct pdnn_channel_maps {
@@ -35,8 +50,8 @@ struct pdnn_channel_maps {
     /* other may be NULL; y may be x or other. */
     void (*affine)(const float *x, const float *other, float *y, const struct pdnn_rows *rows,
                    const struct pdnn_affine *affine);
-    /* dy counts as 0 where mask <= 0; mask may be NULL; dx may be dy. */
-    void (*gradient)(const float *dy, const float *mask, const float *x, float *dx,
+    /* dx may be dy. */
+    void (*gradient)(const float *dy, const struct pdnn_gate *gate, const float *x, float *dx,
                      const struct pdnn_rows *rows, const struct pdnn_gradient *gradient);
 };
 

@@ -19,15 +19,18 @@ struct map {
     const struct pdnn_affine *affine; /* or the gradient */
     const float *other;
     const struct pdnn_gradient *gradient;
-    const float *dy, *mask;
+    const float *dy;
+    struct pdnn_gate gate;
+    bool weighs; /* the gradient has gamma */
     float *to;
     bool bypass;
 };
 
 /* Coefficients for one vector of channels. */
 struct vectors {
-    pdnn_floats center, scale, shift, floor, last_floor; /* affine */
-    pdnn_floats of_x, mean_dy;                           /* gradient */
+    pdnn_floats center, scale, shift, last_low, last_high; /* affine */
+    pdnn_floats of_x, mean_dy, gamma;                      /* gradient */
+    pdnn_floats low, high;                                 /* both */
 };
 
 PDNN_INLINE void load(struct vectors *to, const struct map *map, int64_t channel) {
@@ -36,27 +39,43 @@ PDNN_INLINE void load(struct vectors *to, const struct map *map, int64_t channel
         pdnn_load(&to->center, map->affine->center + channel);
         pdnn_load(&to->scale, map->affine->scale + channel);
         pdnn_load(&to->shift, map->affine->shift + channel);
-        to->floor = zero + map->affine->floor;
-        to->last_floor = zero + map->affine->last_floor;
+        to->low = zero + map->affine->bounds.low;
+        to->high = zero + map->affine->bounds.high;
+        to->last_low = zero + map->affine->last_bounds.low;
+        to->last_high = zero + map->affine->last_bounds.high;
     } else {
         pdnn_load(&to->center, map->gradient->center + channel);
         pdnn_load(&to->scale, map->gradient->scale + channel);
         pdnn_load(&to->of_x, map->gradient->of_x + channel);
         pdnn_load(&to->mean_dy, map->gradient->mean_dy + channel);
+        if (map->weighs)
+            pdnn_load(&to->gamma, map->gradient->gamma + channel);
+        to->low = zero + map->gate.bounds.low;
+        to->high = zero + map->gate.bounds.high;
     }
 }
 
+/* With v second, NaN propagates. */
+PDNN_INLINE void clip_vector(pdnn_floats *v, pdnn_floats low, pdnn_floats high) {
+    pdnn_most(&low, v);
+    pdnn_lowest(&high, &low);
+    *v = high;
+}
+
+PDNN_INLINE float clip_value(float v, struct pdnn_bounds to) {
+    float raised = v < to.low ? to.low : v;
+    return raised > to.high ? to.high : raised;
+}
+
 PDNN_INLINE void affine_vector(const struct map *map, int64_t at, const struct vectors *by) {
-    pdnn_floats v, other, floor = by->floor, last_floor = by->last_floor;
+    pdnn_floats v, other;
     pdnn_load(&v, map->x + at);
     v = (v - by->center) * by->scale + by->shift;
-    pdnn_most(&floor, &v); /* propagates NaN */
-    v = floor;
+    clip_vector(&v, by->low, by->high);
     if (map->other) {
         pdnn_load(&other, map->other + at);
         v += other;
-        pdnn_most(&last_floor, &v);
-        v = last_floor;
+        clip_vector(&v, by->last_low, by->last_high);
     }
     store(map->to + at, &v, map->bypass);
 }
@@ -64,29 +83,29 @@ PDNN_INLINE void affine_vector(const struct map *map, int64_t at, const struct v
 PDNN_INLINE float affine_value(const struct map *map, int64_t at, int64_t channel) {
     const struct pdnn_affine *by = map->affine;
     float v = (map->x[at] - by->center[channel]) * by->scale[channel] + by->shift[channel];
-    v = v < by->floor ? by->floor : v;
-    if (!map->other)
-        return v;
-    v += map->other[at];
-    return v < by->last_floor ? by->last_floor : v;
+    v = clip_value(v, by->bounds);
+    return map->other ? clip_value(v + map->other[at], by->last_bounds) : v;
 }
 
 PDNN_INLINE void gradient_vector(const struct map *map, int64_t at, const struct vectors *by) {
     const pdnn_floats zero = {0};
-    pdnn_floats dy, mask, x;
+    pdnn_floats dy, y, x;
     pdnn_load(&dy, map->dy + at);
     pdnn_load(&x, map->x + at);
-    if (map->mask) {
-        pdnn_load(&mask, map->mask + at);
-        pdnn_select(&dy, pdnn_above(&mask, &zero), &zero);
+    if (map->gate.y) {
+        pdnn_load(&y, map->gate.y + at);
+        pdnn_select(&dy, (pdnn_mask_lanes)(pdnn_above(&y, &by->low) & pdnn_above(&by->high, &y)), &zero);
     }
+    if (map->weighs)
+        dy *= by->gamma;
     dy = by->scale * (dy - by->mean_dy + by->of_x * (x - by->center));
     store(map->to + at, &dy, map->bypass);
 }
 
 PDNN_INLINE float gradient_value(const struct map *map, int64_t at, int64_t channel) {
     const struct pdnn_gradient *by = map->gradient;
-    float dy = !map->mask || map->mask[at] > 0 ? map->dy[at] : 0;
+    float dy = pdnn_gate_opens(&map->gate, at) ? map->dy[at] : 0;
+    dy = map->weighs ? dy * by->gamma[channel] : dy;
     float from_x = by->of_x[channel] * (map->x[at] - by->center[channel]);
     return by->scale[channel] * (dy - by->mean_dy[channel] + from_x);
 }
@@ -158,12 +177,16 @@ PDNN_INLINE void map_wide(const struct map *map, struct pdnn_rows rows, int unus
         else                                                                                                 \
             MAP(form, vectors, .affine = affine, .to = y);                                                   \
     }                                                                                                        \
-    static void gradient_##name(const float *dy, const float *mask, const float *x, float *dx,               \
+    static void gradient_##name(const float *dy, const struct pdnn_gate *gate, const float *x, float *dx,    \
                                 const struct pdnn_rows *rows, const struct pdnn_gradient *gradient) {        \
-        if (mask && gradient->bypass)                                                                        \
-            MAP(form, vectors, .gradient = gradient, .dy = dy, .mask = mask, .to = dx, .bypass = true);      \
-        else if (mask)                                                                                       \
-            MAP(form, vectors, .gradient = gradient, .dy = dy, .mask = mask, .to = dx);                      \
+        if (gradient->gamma && gradient->bypass)                                                             \
+            MAP(form, vectors, .gradient = gradient, .dy = dy, .weighs = true, .to = dx, .bypass = true);    \
+        else if (gradient->gamma)                                                                            \
+            MAP(form, vectors, .gradient = gradient, .dy = dy, .weighs = true, .to = dx);                    \
+        else if (gate->y && gradient->bypass)                                                                \
+            MAP(form, vectors, .gradient = gradient, .dy = dy, .gate = *gate, .to = dx, .bypass = true);     \
+        else if (gate->y)                                                                                    \
+            MAP(form, vectors, .gradient = gradient, .dy = dy, .gate = *gate, .to = dx);                     \
         else if (gradient->bypass)                                                                           \
             MAP(form, vectors, .gradient = gradient, .dy = dy, .to = dx, .bypass = true);                    \
         else                                                                                                 \

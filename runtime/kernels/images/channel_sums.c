@@ -23,28 +23,29 @@ PDNN_INLINE void store_sums(pdnn_floats (*chain)[CHAINS], float *sums, int vecto
     }
 }
 
-/* What is summed: y and y * (x - center), where y is dy or, in moments, x - center. An absent mask is a
+/* What is summed: y and y * (x - center), where y is dy or, in moments, x - center. An absent gate is a
  * constant NULL. */
 struct inputs {
     bool are_moments;
-    const float *dy, *mask, *x;
+    const float *dy, *x;
+    struct pdnn_gate gate;
 };
 
 PDNN_INLINE void add_vectors(const struct inputs *in, int64_t at, int64_t stride, const pdnn_floats *center,
                              pdnn_floats (*chain)[CHAINS], int chains, int vectors) {
-    const pdnn_floats zero = {0};
+    const pdnn_floats zero = {0}, low = zero + in->gate.bounds.low, high = zero + in->gate.bounds.high;
 #pragma GCC unroll 4
     for (int k = 0; k < chains; k++) {
         int64_t from = at + k / vectors * stride + k % vectors * PDNN_LANES;
-        pdnn_floats x, y, mask;
+        pdnn_floats x, y, result;
         pdnn_load(&x, in->x + from);
         x -= center[k % vectors];
         y = x;
         if (!in->are_moments)
             pdnn_load(&y, in->dy + from);
-        if (in->mask) {
-            pdnn_load(&mask, in->mask + from);
-            pdnn_select(&y, pdnn_above(&mask, &zero), &zero);
+        if (in->gate.y) {
+            pdnn_load(&result, in->gate.y + from);
+            pdnn_select(&y, (pdnn_mask_lanes)(pdnn_above(&result, &low) & pdnn_above(&high, &result)), &zero);
         }
         chain[0][k] += y;
         chain[1][k] += y * x;
@@ -56,7 +57,7 @@ PDNN_INLINE float value(const struct inputs *in, int64_t at, float center, float
     *x = in->x[at] - center;
     if (in->are_moments)
         return *x;
-    return !in->mask || in->mask[at] > 0 ? in->dy[at] : 0;
+    return pdnn_gate_opens(&in->gate, at) ? in->dy[at] : 0;
 }
 
 PDNN_INLINE void sum_lanes(const struct inputs *in, struct pdnn_rows rows, const float *center, float *sums,
@@ -115,14 +116,15 @@ PDNN_INLINE void sum_wide(const struct inputs *in, struct pdnn_rows rows, const 
 #define VARIANT(name, form, vectors)                                                                         \
     static void moments_##name(const float *x, const struct pdnn_rows *rows, const float *center,            \
                                float *sums) {                                                                \
-        sum_##form(&(const struct inputs){true, NULL, NULL, x}, *rows, center, sums, vectors);               \
+        sum_##form(&(const struct inputs){.are_moments = true, .x = x}, *rows, center, sums, vectors);       \
     }                                                                                                        \
-    static void products_##name(const float *dy, const float *mask, const float *x,                          \
+    static void products_##name(const float *dy, const struct pdnn_gate *gate, const float *x,               \
                                 const struct pdnn_rows *rows, const float *center, float *sums) {            \
-        if (mask)                                                                                            \
-            sum_##form(&(const struct inputs){false, dy, mask, x}, *rows, center, sums, vectors);            \
+        if (gate->y)                                                                                         \
+            sum_##form(&(const struct inputs){.dy = dy, .x = x, .gate = *gate}, *rows, center, sums,         \
+                       vectors);                                                                             \
         else                                                                                                 \
-            sum_##form(&(const struct inputs){false, dy, NULL, x}, *rows, center, sums, vectors);            \
+            sum_##form(&(const struct inputs){.dy = dy, .x = x}, *rows, center, sums, vectors);              \
     }
 
 PDNN_CHANNEL_VARIANTS(pdnn_channel_sums, moments, products)

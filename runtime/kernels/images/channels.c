@@ -49,7 +49,7 @@ static void whole_chunks(void *work, int64_t index, int64_t parts) {
         if (kernel->finish)
             kernel->finish(team->job, chunk, (struct pdnn_span){index, index + 1});
         if (kernel->apply)
-            kernel->apply(team->job, chunk, all);
+            kernel->apply(team->job, chunk, all, index);
     }
     pdnn_bypass_fence();
 }
@@ -63,7 +63,7 @@ static void gather_pixels(void *work, int64_t index, int64_t parts) {
 static void apply_pixels(void *work, int64_t index, int64_t parts) {
     const struct team *team = work;
     for (int64_t chunk = team->chunks.begin; chunk < team->chunks.end; chunk++)
-        team->kernel->apply(team->job, chunk, pdnn_span_of(team->pixels, 1, index, parts));
+        team->kernel->apply(team->job, chunk, pdnn_span_of(team->pixels, 1, index, parts), index);
     pdnn_bypass_fence();
 }
 
@@ -95,8 +95,12 @@ static int64_t group_of(const struct pdnn_chunk_run *run, bool is_held, int64_t 
     return 1 + cache_bytes / 4 / chunk_bytes;
 }
 
+int64_t pdnn_chunks_shared(const struct pdnn_chunk_run *run, int64_t threads) {
+    return pdnn_least(group_of(run, true, threads), run->chunks->count);
+}
+
 int64_t pdnn_chunks_at_once(const struct pdnn_chunk_run *run, int64_t threads) {
-    int64_t group = group_of(run, true, threads);
+    int64_t group = pdnn_chunks_shared(run, threads);
     return pdnn_least(group ? group : threads, run->chunks->count);
 }
 
@@ -114,7 +118,8 @@ void pdnn_chunks_run(const struct pdnn_chunk_kernel *kernel, void *job, const st
 
 struct clear_job {
     const struct pdnn_channels *shape;
-    float *y;
+    size_t element;
+    char *y;
 };
 
 static void clear_part(void *work, int64_t index, int64_t parts) {
@@ -123,14 +128,16 @@ static void clear_part(void *work, int64_t index, int64_t parts) {
     int64_t padded = pdnn_channels_padded(shape), unused = padded - shape->C;
     struct pdnn_span images = pdnn_span_of(shape->N, 1, index, parts);
     for (int64_t n = images.begin; n < images.end; n++) {
-        float *last = job->y + ((n + 1) * padded - shape->block) * shape->pixels;
+        const int64_t last = ((n + 1) * padded - shape->block) * shape->pixels;
         for (int64_t i = 1; i <= shape->pixels; i++)
-            memset(last + i * shape->block - unused, 0, (size_t)unused * sizeof *last);
+            memset(job->y + (size_t)(last + i * shape->block - unused) * job->element, 0,
+                   (size_t)unused * job->element);
     }
 }
 
-void pdnn_channels_clear_padding(float *y, const struct pdnn_channels *shape, int64_t threads) {
-    struct clear_job job = {shape, y};
+void pdnn_channels_clear_padding(void *y, size_t element, const struct pdnn_channels *shape,
+                                 int64_t threads) {
+    struct clear_job job = {shape, element, y};
     if (pdnn_channels_padded(shape) != shape->C)
         pdnn_team_run(threads, shape->N * shape->pixels * shape->block, clear_part, &job);
 }

@@ -6,6 +6,7 @@
 #include "runtime/kernels/simd/team.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Stored as [N][ceil(C / block)][pixels][block]. block = 1 is the plain layout, block = C channels-last.
@@ -60,7 +61,7 @@ struct pdnn_chunk_tile pdnn_chunk_tile_first(const struct pdnn_chunks *chunks, i
 struct pdnn_chunk_kernel {
     void (*gather)(void *job, int64_t chunk, struct pdnn_span pixels, int64_t part);
     void (*finish)(void *job, int64_t chunk, struct pdnn_span parts);
-    void (*apply)(void *job, int64_t chunk, struct pdnn_span pixels);
+    void (*apply)(void *job, int64_t chunk, struct pdnn_span pixels, int64_t part);
 };
 
 struct pdnn_chunk_run {
@@ -74,10 +75,20 @@ struct pdnn_chunk_run {
 void pdnn_chunks_run(const struct pdnn_chunk_kernel *kernel, void *job, const struct pdnn_chunk_run *run,
                      int64_t threads);
 
+/* 0: each thread does whole chunks, all three steps with its own number as part; else how many chunks all
+ * threads share at a time, of kernels that gather and apply. */
+int64_t pdnn_chunks_shared(const struct pdnn_chunk_run *run, int64_t threads);
+
 /* How many chunks are between gathering from a pixel and applying to it, those of all threads together. */
 int64_t pdnn_chunks_at_once(const struct pdnn_chunk_run *run, int64_t threads);
 
-/* Zeroes the padding channels of an activation. */
-void pdnn_channels_clear_padding(float *y, const struct pdnn_channels *shape, int64_t threads);
+/* An activation that clips: y = min(max(x, low), high); relu is from 0 to infinity. Its gradient is 1 where
+ * low < y < high, else 0. */
+struct pdnn_bounds {
+    float low, high;
+};
+
+/* Zeroes the padding channels of an activation, whose elements have `element` bytes. */
+void pdnn_channels_clear_padding(void *y, size_t element, const struct pdnn_channels *shape, int64_t threads);
 
 #endif

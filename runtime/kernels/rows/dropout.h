@@ -2,6 +2,8 @@
 #ifndef RUNTIME_KERNELS_ROWS_DROPOUT_H
 #define RUNTIME_KERNELS_ROWS_DROPOUT_H
 
+#include "runtime/kernels/images/channels.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -9,6 +11,9 @@ struct pdnn_dropout {
     const float *x;
     float *y; /* may be x; 64-byte aligned for bypass */
     int64_t elements;
+    /* Images in blocks of channels, whose mask goes by their place in (N, C, H, W); block 0: anything else.
+     */
+    struct pdnn_channels images;
     uint64_t seed; /* of this step's mask */
     int64_t percent;
     bool bypass; /* streaming stores: for results larger than the caches; y must not be x */

@@ -23,7 +23,15 @@
     X(SILU_BACKWARD, (a * pdnn_silu_slope(b)))                                                               \
     X(HARDTANH_FORWARD, pdnn_hardtanh(a, c0, c1))                                                            \
     X(HARDTANH_BACKWARD, (b > c0) & (b < c1) ? a : 0)                                                        \
+    X(HARDSIGMOID_FORWARD, pdnn_hardsigmoid(a))                                                              \
+    X(HARDSIGMOID_BACKWARD, (b > 0) & (b < 1) ? a / 6.0F : 0)                                                \
+    X(HARDSWISH_FORWARD, (a * pdnn_hardsigmoid(a)))                                                          \
+    X(HARDSWISH_BACKWARD, (a * pdnn_hardswish_slope(b)))                                                     \
+    X(SOFTPLUS_FORWARD, pdnn_softplus(a))                                                                    \
+    X(SOFTPLUS_BACKWARD, a / (1.0F + pdnn_exp(-b)))                                                          \
+    X(TOP_K_BACKWARD, b == -INFINITY ? 0 : a)                                                                \
     X(ADD, a + b)                                                                                            \
+    X(MULTIPLY, (a * b))                                                                                     \
     X(SCALE, (c0 * a))
 
 /* Propagates NaN. */
@@ -38,6 +46,22 @@ static inline float pdnn_at_least(float x, float far) {
 static inline float pdnn_hardtanh(float x, float low, float high) {
     float raised = x > low ? x : low;
     return raised < high ? raised : high;
+}
+
+static inline float pdnn_hardsigmoid(float x) {
+    return pdnn_at_most(pdnn_at_least(x / 6.0F + 0.5F, 0), 1);
+}
+
+static inline float pdnn_hardswish_slope(float x) {
+    float gate = x / 6.0F + 0.5F, slope = gate <= 0 ? 0 : gate + x / 6.0F;
+    return gate >= 1 ? 1 : slope;
+}
+
+/* max(x, 0) + log(1 + t) with t = exp(-|x|). Where 1 + t is rounded to u, log(1 + t) is t log(u) / (u - 1)
+ * (Goldberg, 1991, theorem 4). */
+static inline float pdnn_softplus(float x) {
+    float t = pdnn_exp(-fabsf(x)), u = 1.0F + t;
+    return pdnn_at_least(x, 0) + (u > 1.0F ? pdnn_log(u) * (t / (u - 1.0F)) : t);
 }
 
 /* Beyond these, gelu is x or practically 0. Clamping x or |x| here keeps exp in range and

@@ -95,12 +95,19 @@ PDNN_INLINE float squares_of(const float *z, float mean, int64_t n) {
 
 PDNN_INLINE void normalize_columns(const struct pdnn_layernorm *job, const struct row *row, int64_t begin,
                                    int64_t n) {
-    const float *z = row->z + begin, *gamma = job->gamma + begin, *beta = job->beta + begin;
+    const float *z = row->z + begin;
     float block[PDNN_ROWS_BLOCK], *y = job->y.to + row->first + begin, *to = job->y.bypass ? block : y;
     float mean = row->mean, inverse_std = row->inverse_std;
+    if (job->gamma) {
+        const float *gamma = job->gamma + begin, *beta = job->beta + begin;
 #pragma omp simd
-    for (int64_t i = 0; i < n; i++)
-        to[i] = (z[i] - mean) * inverse_std * gamma[i] + beta[i];
+        for (int64_t i = 0; i < n; i++)
+            to[i] = (z[i] - mean) * inverse_std * gamma[i] + beta[i];
+    } else {
+#pragma omp simd
+        for (int64_t i = 0; i < n; i++)
+            to[i] = (z[i] - mean) * inverse_std;
+    }
     if (job->y.bypass)
         pdnn_bypass_copy(y, block, n);
 }

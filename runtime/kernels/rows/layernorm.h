@@ -18,7 +18,7 @@ struct pdnn_layernorm {
     int64_t R, H;
     const float *x;
     const float *residual;          /* NULL: normalizes x alone */
-    const float *gamma, *beta;      /* (H) */
+    const float *gamma, *beta;      /* (H); or both NULL: y = (x - mean) * inverse_std */
     struct pdnn_layernorm_result y; /* may be x or residual */
     struct pdnn_layernorm_result z; /* with a residual: the sum; to may be NULL */
     float *mean, *inverse_std;      /* (R), out; or both NULL */
@@ -38,11 +38,11 @@ struct pdnn_layernorm_gradients {
     int64_t R, H;
     const float *dy, *x;                 /* x: the input of the normalization */
     const float *dz;                     /* gradient of x from elsewhere, or NULL */
-    const float *gamma;                  /* (H) */
+    const float *gamma;                  /* (H), or NULL */
     const float *mean, *inverse_std;     /* (R) */
     struct pdnn_layernorm_result dx;     /* may be dy */
     struct pdnn_layernorm_result masked; /* dx times the dropout mask; to may be NULL */
-    float *dgamma, *dbeta;               /* (H) */
+    float *dgamma, *dbeta;               /* (H); NULL without gamma */
     uint64_t seed;
     int64_t percent;
     float *scratch; /* pdnn_layernorm_backward_scratch floats */

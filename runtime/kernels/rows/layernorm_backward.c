@@ -58,7 +58,7 @@ static inline void begin_pair(const struct pdnn_layernorm_gradients *job, struct
 PDNN_INLINE void sum_columns(const struct pdnn_layernorm_gradients *job, struct row *row, int64_t begin,
                              int64_t n) {
     const float *dy = job->dy + row->first + begin, *x = job->x + row->first + begin;
-    const float *gamma = job->gamma + begin;
+    const float *gamma = job->gamma ? job->gamma + begin : NULL;
     float mean = row->slope.mean;
     pdnn_floats sum[PDNN_CHAINS] = {{0}}, product[PDNN_CHAINS] = {{0}}, u, v, factor;
     int64_t i = 0;
@@ -66,8 +66,10 @@ PDNN_INLINE void sum_columns(const struct pdnn_layernorm_gradients *job, struct 
         for (int k = 0; k < PDNN_CHAINS; k++) {
             pdnn_load(&u, dy + i + k * PDNN_LANES);
             pdnn_load(&v, x + i + k * PDNN_LANES);
-            pdnn_load(&factor, gamma + i + k * PDNN_LANES);
-            u *= factor;
+            if (gamma) {
+                pdnn_load(&factor, gamma + i + k * PDNN_LANES);
+                u *= factor;
+            }
             sum[k] += u;
             product[k] += u * (v - mean);
         }
@@ -76,13 +78,23 @@ PDNN_INLINE void sum_columns(const struct pdnn_layernorm_gradients *job, struct 
         int64_t left = pdnn_least(PDNN_LANES, n - i);
         pdnn_load_lanes(&u, dy + i, left);
         pdnn_load_lanes(&v, x + i, left);
-        pdnn_load_lanes(&factor, gamma + i, left);
-        u *= factor;
+        if (gamma) {
+            pdnn_load_lanes(&factor, gamma + i, left);
+            u *= factor;
+        }
         sum[0] += u;
         product[0] += u * (v - mean);
     }
     row->sum += pdnn_chains_total(sum);
     row->product += pdnn_chains_total(product);
+}
+
+/* n columns of dx without gamma and dz, written to `to`. */
+PDNN_INLINE void apply_plain(const struct row *row, const float *dy, const float *x, float *to, int64_t n) {
+    const struct slope slope = row->slope;
+#pragma omp simd
+    for (int64_t i = 0; i < n; i++)
+        to[i] = dy[i] * slope.inverse_std + (slope.of_x * (x[i] - slope.mean) + slope.shift);
 }
 
 static inline void end_sum(const struct pdnn_layernorm_gradients *job, struct row *row) {
@@ -148,7 +160,11 @@ PDNN_INLINE void apply_pair(const struct part *part, const struct pair *pair, in
     float block[PAIR][PDNN_ROWS_BLOCK], *to[PAIR];
     for (int k = 0; k < rows; k++)
         to[k] = job->dx.bypass ? block[k] : job->dx.to + pair->row[k].first + begin;
-    apply_columns(part, pair, rows, to, begin, n);
+    if (job->gamma)
+        apply_columns(part, pair, rows, to, begin, n);
+    for (int k = 0; !job->gamma && k < rows; k++)
+        apply_plain(&pair->row[k], job->dy + pair->row[k].first + begin, job->x + pair->row[k].first + begin,
+                    to[k], n);
     for (int k = 0; k < rows; k++)
         finish_columns(part, to[k], pair->row[k].first + begin, n);
 }
@@ -234,5 +250,6 @@ PDNN_KERNEL(pdnn_layernorm_backward, (const struct pdnn_layernorm_gradients *job
     copy.dx.bypass = job->dx.bypass && job->H % VECTOR == 0;
     copy.masked.bypass = job->masked.bypass && job->H % VECTOR == 0;
     pdnn_team_run(threads, job->R * job->H, backward_parts, &copy);
-    pdnn_team_run(threads, count_parts(job->R) * job->H, join_parts, &copy);
+    if (job->gamma)
+        pdnn_team_run(threads, count_parts(job->R) * job->H, join_parts, &copy);
 }

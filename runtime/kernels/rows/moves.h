@@ -1,15 +1,15 @@
-/* Data movement in f32: columns between matrices, and images (N, C, F, T) to sequences of their columns. */
+/* Data movement: rows between matrices and boxes between images, of elements of any size. */
 #ifndef RUNTIME_KERNELS_ROWS_MOVES_H
 #define RUNTIME_KERNELS_ROWS_MOVES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Copies `columns` floats of each row of one matrix to the rows of another; strides in floats. */
+/* Copies `columns` bytes of each row of one matrix to the rows of another; strides in bytes. */
 struct pdnn_move {
-    const float *from; /* NULL: write zeros */
+    const void *from; /* NULL: write zeros */
     int64_t from_stride;
-    float *to;
+    void *to;
     int64_t to_stride;
     int64_t rows, columns;
 };
@@ -18,15 +18,21 @@ struct pdnn_move {
  * caches, where the alignment of a target permits. */
 void pdnn_moves_run(const struct pdnn_move *moves, int n_moves, bool bypass, int64_t threads);
 
-/* Images: N of C channels, F rows and T columns, stored as [N][ceil(C / block)][F][T][block] with zeros in
- * padding channels. Sequences: (T*N, C*F); column t of image n is row t*N + n. */
-struct pdnn_sequence {
-    int64_t N, C, F, T, block;
+/* Images (N, C, H, W) stored as [N][ceil(C / block)][H][W][block]. */
+struct pdnn_image {
+    int64_t dim[4], block;
 };
 
-void pdnn_sequence_forward(const struct pdnn_sequence *shape, const float *images, float *sequences,
-                           int64_t threads);
-void pdnn_sequence_backward(const struct pdnn_sequence *shape, const float *sequences, float *images,
-                            int64_t threads);
+/* Copies a box, `size` of (N, C, H, W), between images in any two layouts. A box with the last channel of
+ * `to` also clears the padding channels behind it. */
+struct pdnn_box {
+    const void *from; /* the first image; NULL: write zeros */
+    void *to;
+    struct pdnn_image from_image, to_image;
+    int64_t from_at[4], to_at[4], size[4];
+    int64_t element_bytes; /* even */
+};
+
+void pdnn_boxes_run(const struct pdnn_box *boxes, int n_boxes, int64_t threads);
 
 #endif

@@ -1,5 +1,6 @@
 /* Root mean square normalization of rows, and its gradients, in f32. Formula: models/ops/rmsnorm.c. A row is
- * reduced, then scaled. R rows, H width; arrays are (R, H) unless stated. */
+ * reduced, then scaled. Of R rows of ld floats, `heads` parts of H side by side from `column` on are
+ * normalized, each as a row of its own, and the rest is copied; arrays are (R, ld) unless stated. */
 #ifndef RUNTIME_KERNELS_ROWS_RMSNORM_H
 #define RUNTIME_KERNELS_ROWS_RMSNORM_H
 
@@ -8,12 +9,13 @@
 /* Forward reads x and gamma; backward also dy and inverse_rms. */
 struct pdnn_rmsnorm {
     int64_t R, H;
+    int64_t heads, column, ld;
     const float *x, *gamma;         /* gamma (H) */
     struct pdnn_layernorm_result y; /* forward */
     const float *dy;                /* backward */
     float *dx, *dgamma;             /* dgamma (H) */
     float *scratch;                 /* backward: pdnn_rmsnorm_backward_scratch floats */
-    float *inverse_rms;             /* (R); forward may be NULL */
+    float *inverse_rms;             /* (R * heads); forward may be NULL */
     float epsilon;
 };
 

@@ -31,11 +31,13 @@ struct work {
     float beyond;          /* value of masked elements */
 };
 
-/* One row, how many of its columns are visible, and what to prefetch for later rows (NULL: nothing). */
+/* One row from the first column on that is visible, how many are, how many columns there are from there on,
+ * and what to prefetch for later rows (NULL: nothing). */
 struct row {
     const float *x, *bias, *p, *fetch_x, *fetch_p;
     float *y, *saved;
     int64_t first, seen, m; /* first: its index among all elements */
+    int64_t before;         /* columns of the row before it */
 };
 
 PDNN_INLINE float largest_of(const pdnn_floats *v) {
@@ -185,6 +187,8 @@ PDNN_INLINE float *workplace(const struct pdnn_softmax_result *result, float *to
 
 /* Fills the masked part and, if the row was made elsewhere, streams it to its place. */
 PDNN_INLINE void put_row(const struct row *row, float *made, float *to, float beyond) {
+    for (int64_t j = -row->before; j < 0; j++)
+        made[j] = beyond;
     for (int64_t j = row->seen; j < row->m; j++)
         made[j] = beyond;
     for (int64_t k = 0; made != to && k < row->m; k += LINE) {
@@ -294,22 +298,31 @@ PDNN_INLINE void mask_row(const struct work *work, const struct row *row) {
     put_row(row, y, row->y, work->beyond);
 }
 
+/* What is added to row i of a matrix. */
+PDNN_INLINE const float *bias_of(const struct pdnn_softmax *job, int64_t matrix, int64_t i) {
+    int64_t group = matrix / job->heads;
+    return job->bias + (job->turn ? group % job->turn * job->n + i : group) * job->m;
+}
+
 /* Row i of a matrix. `end`: end of the thread's elements. */
 PDNN_INLINE struct row row_of(const struct pdnn_softmax *job, int64_t matrix, int64_t i, int64_t end) {
-    int64_t m = job->m, first = (matrix * job->n + i) * m, seen = job->is_causal ? i + 1 + m - job->n : m;
+    int64_t m = job->m, seen = job->is_causal ? i + 1 + m - job->n : m;
+    int64_t before = job->window && seen > job->window ? seen - job->window : 0;
+    int64_t first = (matrix * job->n + i) * m + before;
     int64_t next = first + (AHEAD + m - 1) / m * m;
     bool fetches = next + m <= end;
     return (struct row){
         .x = job->x + first,
-        .bias = job->bias ? job->bias + matrix / job->heads * m : NULL,
+        .bias = job->bias ? bias_of(job, matrix, i) + before : NULL,
         .p = job->p ? job->p + first : NULL,
         .fetch_x = fetches ? job->x + next : NULL,
         .fetch_p = fetches && job->p ? job->p + next : NULL,
         .y = job->y.to + first,
         .saved = job->saved.to ? job->saved.to + first : NULL,
         .first = first,
-        .seen = seen > 0 ? seen : 0,
-        .m = m,
+        .seen = seen > 0 ? seen - before : 0,
+        .m = m - before,
+        .before = before,
     };
 }
 
@@ -354,7 +367,7 @@ static void run_part(void *state, int64_t index, int64_t parts) {
 
 static void run(const struct pdnn_softmax *job, struct work work, int64_t threads) {
     struct pdnn_softmax copy = *job;
-    bool streams = job->m % VECTOR == 0 && job->m <= ROOM;
+    bool streams = job->m % VECTOR == 0 && job->m <= ROOM && !job->window;
     copy.y.bypass = copy.y.bypass && streams;
     copy.saved.bypass = copy.saved.bypass && streams;
     work.job = &copy;

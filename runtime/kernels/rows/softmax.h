@@ -1,6 +1,6 @@
 /* Masked softmax of rows and its gradient, in f32. Formulas: models/ops/{mask,softmax,attention_softmax}.c.
- * Scores are (matrices, n, m). Row i of a matrix sees all m columns or, if causal, the first i + 1 + m - n.
- * Masked elements are not read. */
+ * Scores are (matrices, n, m). Row i of a matrix sees all m columns or, if causal, the first i + 1 + m - n,
+ * and of these with a window only the last so many. Masked elements are not read. */
 #ifndef RUNTIME_KERNELS_ROWS_SOFTMAX_H
 #define RUNTIME_KERNELS_ROWS_SOFTMAX_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* bypass: streaming stores, for results larger than the caches that overlap no input; `to` must be 64-byte
- * aligned. Ignored when rows are not whole vectors, or too long for L1. */
+ * aligned. Ignored when rows are not whole vectors or too long for L1, and with a window. */
 struct pdnn_softmax_result {
     float *to;
     bool bypass;
@@ -17,14 +17,16 @@ struct pdnn_softmax_result {
 struct pdnn_softmax {
     int64_t matrices, n, m;
     bool is_causal;
-    const float *x;                   /* forward: scores; backward: dy */
-    const float *bias;                /* (matrices / heads, m), added to the scores; or NULL */
-    int64_t heads;                    /* matrices that share a row of the bias */
-    const float *p;                   /* backward: the forward result, before dropout */
-    float factor;                     /* on the scores, before the bias */
-    uint64_t seed;                    /* of this step's dropout mask */
-    int64_t percent;                  /* dropped; 0: no dropout */
-    struct pdnn_softmax_result y;     /* y or dx; may be x */
+    int64_t window;               /* 0: none */
+    const float *x;               /* forward: scores; backward: dy */
+    const float *bias;            /* added to the scores: (matrices / heads, m), or (turn, n, m); or NULL */
+    int64_t heads;                /* matrices that share a row of the bias */
+    int64_t turn;                 /* groups of these after which a bias by row begins again; 0: by group */
+    const float *p;               /* backward: the forward result, before dropout */
+    float factor;                 /* on the scores, before the bias */
+    uint64_t seed;                /* of this step's dropout mask */
+    int64_t percent;              /* dropped; 0: no dropout */
+    struct pdnn_softmax_result y; /* y or dx; may be x */
     struct pdnn_softmax_result saved; /* forward with dropout: p, before dropout; must not be x */
 };
 

@@ -35,6 +35,18 @@ PDNN_INLINE void pdnn_most(pdnn_floats *v, const pdnn_floats *other) {
 #endif
 }
 
+/* *v = *v < *other ? *v : *other, lane by lane. */
+PDNN_INLINE void pdnn_lowest(pdnn_floats *v, const pdnn_floats *other) {
+#if PDNN_LANES == 16
+    *v = _mm512_min_ps(*v, *other);
+#elif PDNN_LANES == 8
+    *v = _mm256_min_ps(*v, *other);
+#else
+    pdnn_ints smaller = *v < *other;
+    *v = (pdnn_floats)((smaller & (pdnn_ints)*v) | (~smaller & (pdnn_ints)*other));
+#endif
+}
+
 /* The result of a vector comparison. With mask registers it is a mask: the compiler turns a comparison in its
  * vector extension back into a vector, which took up to twice as long. */
 #if PDNN_LANES == 16
@@ -172,6 +184,33 @@ PDNN_INLINE float pdnn_sum(const pdnn_floats *v) {
 #endif
     sum += __builtin_shufflevector(sum, sum, 2, 3, 0, 1);
     return sum[0] + sum[1];
+}
+
+/* The sums of all lanes of four vectors: one transposes while it adds. */
+PDNN_INLINE void pdnn_sum4(float sums[4], const pdnn_floats v[4]) {
+    typedef float fours __attribute__((vector_size(16)));
+#if PDNN_LANES == 16
+    typedef float eights __attribute__((vector_size(32)));
+    __m512 a = _mm512_add_ps(_mm512_unpacklo_ps(v[0], v[1]), _mm512_unpackhi_ps(v[0], v[1]));
+    __m512 b = _mm512_add_ps(_mm512_unpacklo_ps(v[2], v[3]), _mm512_unpackhi_ps(v[2], v[3]));
+    pdnn_floats all = _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x44), _mm512_shuffle_ps(a, b, 0xee));
+    eights half = __builtin_shufflevector(all, all, 0, 1, 2, 3, 4, 5, 6, 7) +
+                  __builtin_shufflevector(all, all, 8, 9, 10, 11, 12, 13, 14, 15);
+    fours sum =
+        __builtin_shufflevector(half, half, 0, 1, 2, 3) + __builtin_shufflevector(half, half, 4, 5, 6, 7);
+#elif PDNN_LANES == 8
+    __m256 a = _mm256_add_ps(_mm256_unpacklo_ps(v[0], v[1]), _mm256_unpackhi_ps(v[0], v[1]));
+    __m256 b = _mm256_add_ps(_mm256_unpacklo_ps(v[2], v[3]), _mm256_unpackhi_ps(v[2], v[3]));
+    pdnn_floats all = _mm256_add_ps(_mm256_shuffle_ps(a, b, 0x44), _mm256_shuffle_ps(a, b, 0xee));
+    fours sum = __builtin_shufflevector(all, all, 0, 1, 2, 3) + __builtin_shufflevector(all, all, 4, 5, 6, 7);
+#else
+    fours a =
+        __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5) + __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
+    fours b =
+        __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5) + __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+    fours sum = __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
+#endif
+    __builtin_memcpy(sums, &sum, sizeof sum);
 }
 
 #endif

@@ -26,7 +26,7 @@ struct pdnn_update_job {
     float *state[PDNN_UPDATE_STATES]; /* momentum: v; rmsprop: ms, mom; adam: m, v; adam_apply: v */
     float *power;         /* adam, adam_apply: (2), powers of beta1 and beta2; advanced by one step */
     const float *norm[2]; /* lamb_apply: (1) each, of w and g */
-    double coef[PDNN_UPDATE_COEFS]; /* ordered as the op's coef_names */
+    double coef[PDNN_UPDATE_COEFS]; /* ordered as the op's coefficients */
     int64_t elements;
 };
 

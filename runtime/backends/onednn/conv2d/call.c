@@ -3,6 +3,7 @@
 #include "models/op.h"
 #include "runtime/lowering/f32_copies.h"
 #include "runtime/lowering/call.h"
+#include "runtime/backends/onednn/conv2d/depthwise.h"
 #include "runtime/backends/onednn/conv2d/implementations.h"
 #include "runtime/backends/onednn/call.h"
 #include "runtime/backends/onednn/tensor_layout.h"
@@ -33,8 +34,10 @@ static void find_operands(struct conv2d_call *c) {
         *operand = (struct pdnn_onednn_operand){.tensor = c->convolution->tensor[i], .slot = PDNN_NONE};
         if (operand->tensor == PDNN_NONE)
             continue;
-        operand->stored = pdnn_onednn_tensor_layout(c->compile, operand->tensor);
         operand->used = pdnn_onednn_primitive_layout(c->exec.primitive, (enum pdnn_onednn_arg)i);
+        operand->stored = c->compile->layout[operand->tensor]; /* else plain: weights may have five dims */
+        if (!operand->stored)
+            operand->stored = pdnn_onednn_layout_plain(c->compile->pool, operand->used);
         pdnn_onednn_operand_place(operand, c->compile->program);
         c->exec.slot[i] = operand->slot;
     }
@@ -56,8 +59,8 @@ static enum pdnn_status provide_summand(struct conv2d_call *c, struct pdnn_err *
     return pdnn_onednn_append_reorder(c->compile, summand, PDNN_FORWARD, from, to, err);
 }
 
-/* A product over unrolled patches writes the patches, an image a thread at a time, and reads them. Where each
- * pixel is a patch there are none. */
+/* A product over unrolled patches writes the patches, an image and a group a thread at a time, and reads
+ * them. Where each pixel is a patch there are none. */
 static struct pdnn_extra_traffic extra_of(const struct conv2d_call *c) {
     const struct pdnn_tensor *tensors = c->compile->program->graph->tensors,
                              *w = &tensors[c->convolution->tensor[PDNN_ONEDNN_WEIGHTS]],
@@ -72,7 +75,8 @@ static struct pdnn_extra_traffic extra_of(const struct conv2d_call *c) {
         return (struct pdnn_extra_traffic){0};
     const uint64_t image = (uint64_t)(w->dim[1] * w->dim[2] * w->dim[3] * y->dim[2] * y->dim[3]) *
                            pdnn_dtype_bytes(x->dtype),
-                   images = (uint64_t)x->dim[0], threads = (uint64_t)c->compile->onednn->options.threads,
+                   images = (uint64_t)(x->dim[0] * c->convolution->groups),
+                   threads = (uint64_t)c->compile->onednn->options.threads,
                    at_once = image * (images < threads ? images : threads);
     return (struct pdnn_extra_traffic){images * image, images * image, at_once < room ? at_once : room};
 }
@@ -118,7 +122,16 @@ static enum pdnn_status compile_node(const struct pdnn_calls *calls, uint32_t no
     struct pdnn_onednn_compile *compile = calls->compilation;
     const struct pdnn_graph *graph = compile->program->graph;
     struct conv2d_call c = {.compile = compile, .node = node, .exec = pdnn_onednn_exec_of(NULL)};
-    enum pdnn_status status = pdnn_onednn_conv2d_get(compile, node, &c.convolution, err);
+    struct pdnn_depthwise job;
+    bool is_own = false;
+    enum pdnn_status status = PDNN_OK;
+    if (pdnn_onednn_depthwise_describe(compile, &graph->nodes[node], &job))
+        status = pdnn_onednn_depthwise_choose(compile, &graph->nodes[node], &job, &is_own, err);
+    if (status == PDNN_OK && is_own)
+        pdnn_onednn_depthwise_append(compile, node, &job);
+    if (status != PDNN_OK || is_own)
+        return status;
+    status = pdnn_onednn_conv2d_get(compile, node, &c.convolution, err);
     if (status != PDNN_OK)
         return status;
     status = find_primitive(&c, err);
@@ -131,9 +144,12 @@ static enum pdnn_status compile_node(const struct pdnn_calls *calls, uint32_t no
     return is_slow ? pdnn_onednn_upcast_compile(compile, node, err) : status;
 }
 
-const struct pdnn_lowering pdnn_onednn_conv2d_row = {
-    .op = &pdnn_op_conv2d,
-    .pass = {[PDNN_FORWARD] = {.compile = compile_node},
-             [PDNN_BACKWARD_DATA] = {.compile = compile_node},
-             [PDNN_BACKWARD_WEIGHTS] = {.compile = compile_node}},
-};
+#define ALL_PASSES                                                                                           \
+    {                                                                                                        \
+        [PDNN_FORWARD] = {.compile = compile_node}, [PDNN_BACKWARD_DATA] = {.compile = compile_node},        \
+        [PDNN_BACKWARD_WEIGHTS] = {.compile = compile_node},                                                 \
+    }
+
+const struct pdnn_lowering pdnn_onednn_conv2d_row = {.op = &pdnn_op_conv2d, .pass = ALL_PASSES};
+const struct pdnn_lowering pdnn_onednn_conv_transpose2d_row = {.op = &pdnn_op_conv_transpose2d,
+                                                               .pass = ALL_PASSES};

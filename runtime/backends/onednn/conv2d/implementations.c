@@ -1,20 +1,21 @@
 #include "runtime/backends/onednn/conv2d/implementations.h"
 
-#include "models/attributes.h"
 #include "models/op.h"
-#include "runtime/backends/onednn/post_ops.h"
+#include "models/conv2d.h"
+#include "runtime/backends/onednn/library/post_ops.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 
 static void assign_tensors(struct pdnn_onednn_conv2d *convolution) {
     const uint32_t *in = convolution->node->input, *out = convolution->node->output;
+    const enum pdnn_pass pass = pdnn_conv2d_pass(convolution->node);
     uint32_t *tensor = convolution->tensor;
     tensor[PDNN_ONEDNN_BIAS] = PDNN_NONE;
-    if (convolution->node->pass == PDNN_BACKWARD_DATA) {
+    if (pass == PDNN_BACKWARD_DATA) {
         tensor[PDNN_ONEDNN_SRC] = out[PDNN_CONV2D_DATA_DX];
         tensor[PDNN_ONEDNN_WEIGHTS] = in[PDNN_CONV2D_DATA_W];
         tensor[PDNN_ONEDNN_DST] = in[PDNN_CONV2D_DATA_DY];
         convolution->output = PDNN_ONEDNN_SRC;
-    } else if (convolution->node->pass == PDNN_BACKWARD_WEIGHTS) {
+    } else if (pass == PDNN_BACKWARD_WEIGHTS) {
         tensor[PDNN_ONEDNN_SRC] = in[PDNN_CONV2D_WEIGHTS_X];
         tensor[PDNN_ONEDNN_WEIGHTS] = out[PDNN_CONV2D_WEIGHTS_DW];
         tensor[PDNN_ONEDNN_DST] = in[PDNN_CONV2D_WEIGHTS_DY];
@@ -35,15 +36,15 @@ static enum pdnn_status assign_posts(struct pdnn_onednn_conv2d *convolution, str
     for (int i = 0; i < node->n_posts; i++) {
         const struct pdnn_post *post = &node->posts[i];
         bool bias = post->op == &pdnn_op_bias, forward = post->pass == PDNN_FORWARD;
-        enum pdnn_onednn_post_op function;
+        struct pdnn_onednn_post_op function;
         if (bias && post->pass == PDNN_BACKWARD_WEIGHTS) {
             convolution->tensor[PDNN_ONEDNN_BIAS] = post->output;
         } else if (bias && forward && i == 0) {
             convolution->tensor[PDNN_ONEDNN_BIAS] = post->input;
         } else if (forward && post->op == &pdnn_op_add && request->n_post_ops == 0) {
             convolution->summand = post->input;
-            request->post_op[request->n_post_ops++] = PDNN_ONEDNN_SUM;
-        } else if (forward && pdnn_onednn_post_op_find(post->op, &function)) {
+            request->post_op[request->n_post_ops++] = (struct pdnn_onednn_post_op){.activation = NULL};
+        } else if (forward && pdnn_onednn_post_op_find(post->op, post->coef, &function)) {
             request->post_op[request->n_post_ops++] = function;
         } else {
             return pdnn_onednn_post_op_refuse(node, i, err);
@@ -52,15 +53,17 @@ static enum pdnn_status assign_posts(struct pdnn_onednn_conv2d *convolution, str
     return PDNN_OK;
 }
 
-/* Winograd's is for 3x3 kernels that move by one pixel: a network's other convolutions are computed as the
- * library chooses. For int8 it may choose Winograd where that cannot be set up (2.6, without VNNI), so that
- * direct comes first there; what has no direct code (2.6 on Arm, with post-ops) is as it chooses again. */
+/* Winograd's is for 3x3 kernels that move by one pixel and read all channels: a network's other convolutions
+ * are computed as the library chooses. For int8 it may choose Winograd where that cannot be set up (2.6,
+ * without VNNI), so that direct comes first there; what has no direct code (2.6 on Arm, with post-ops) is as
+ * it chooses again. */
 static enum pdnn_algorithm algorithm_of(const struct pdnn_onednn_conv2d *convolution) {
     const struct pdnn_graph *graph = convolution->graph;
     const struct pdnn_tensor *w = &graph->tensors[convolution->tensor[PDNN_ONEDNN_WEIGHTS]];
-    const int64_t *stride = convolution->request.stride;
+    const int64_t *stride = convolution->request.stride, *dilation = convolution->request.dilation;
     enum pdnn_algorithm wanted = (enum pdnn_algorithm)graph->algorithm;
-    bool may_be_winograd = w->dim[2] == 3 && w->dim[3] == 3 && stride[0] == 1 && stride[1] == 1;
+    bool may_be_winograd = w->dim[2] == 3 && w->dim[3] == 3 && stride[0] == 1 && stride[1] == 1 &&
+                           convolution->groups == 1 && dilation[0] == 1 && dilation[1] == 1;
     if (wanted == PDNN_ALGORITHM_WINOGRAD && !may_be_winograd)
         wanted = PDNN_ALGORITHM_AUTO;
     bool is_int8 = w->dtype == PDNN_INT8;
@@ -76,12 +79,16 @@ enum pdnn_status pdnn_onednn_conv2d_get(struct pdnn_onednn_compile *compile, uin
     if (*convolution)
         return PDNN_OK;
     struct pdnn_onednn_conv2d *made = pdnn_arena_alloc(&compile->program->arena, 1, sizeof *made);
-    *made = (struct pdnn_onednn_conv2d){.graph = graph, .node = node, .summand = PDNN_NONE};
+    *made = (struct pdnn_onednn_conv2d){
+        .graph = graph, .node = node, .groups = pdnn_conv2d_groups(node), .summand = PDNN_NONE};
     made->request = (struct pdnn_onednn_request){
         .kind = PDNN_ONEDNN_CONVOLUTION,
-        .pass = node->pass,
+        .pass = pdnn_conv2d_pass(node),
         .stride = {attr[PDNN_CONV2D_STRIDE_H], attr[PDNN_CONV2D_STRIDE_W]},
         .padding = {attr[PDNN_CONV2D_PADDING_H], attr[PDNN_CONV2D_PADDING_W]},
+        .end = {attr[PDNN_CONV2D_PADDING_H] + attr[PDNN_CONV2D_EXTRA_H],
+                attr[PDNN_CONV2D_PADDING_W] + attr[PDNN_CONV2D_EXTRA_W]},
+        .dilation = {pdnn_conv2d_dilation_h(node), pdnn_conv2d_dilation_w(node)},
         .trains = graph->loss != PDNN_NONE,
     };
     made->is_scaled = pdnn_quantized_is_scaled(node);
@@ -115,6 +122,18 @@ static const struct pdnn_onednn_layout *make_scale(struct pdnn_onednn_pool *pool
                                   : NULL;
 }
 
+/* An argument's layout in the library's dimensions. */
+static const struct pdnn_onednn_layout *make_layout(struct pdnn_onednn_pool *pool,
+                                                    const struct pdnn_onednn_conv2d *convolution, int arg) {
+    const struct pdnn_tensor *t = &convolution->graph->tensors[convolution->tensor[arg]];
+    const enum pdnn_onednn_order order = arg == PDNN_ONEDNN_BIAS ? PDNN_ONEDNN_ROW_MAJOR : PDNN_ONEDNN_ANY;
+    const int64_t groups = convolution->groups,
+                  grouped[] = {groups, t->dim[0] / groups, t->dim[1], t->dim[2], t->dim[3]};
+    const bool is_grouped = arg == PDNN_ONEDNN_WEIGHTS && groups > 1;
+    return pdnn_onednn_layout_create(pool, pdnn_onednn_tensor_dtype(t), t->rank + is_grouped,
+                                     is_grouped ? grouped : t->dim, order);
+}
+
 /* Describes the primitive for arguments in the given layouts; NULL: the library chooses. */
 static enum pdnn_status describe(struct pdnn_onednn_pool *pool, const struct pdnn_onednn_conv2d *convolution,
                                  const struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
@@ -124,11 +143,7 @@ static enum pdnn_status describe(struct pdnn_onednn_pool *pool, const struct pdn
     for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++) {
         if (convolution->tensor[i] == PDNN_NONE)
             continue;
-        const struct pdnn_tensor *t = &convolution->graph->tensors[convolution->tensor[i]];
-        enum pdnn_onednn_order order = i == PDNN_ONEDNN_BIAS ? PDNN_ONEDNN_ROW_MAJOR : PDNN_ONEDNN_ANY;
-        request.layout[i] =
-            layout[i] ? layout[i]
-                      : pdnn_onednn_layout_create(pool, pdnn_onednn_tensor_dtype(t), t->rank, t->dim, order);
+        request.layout[i] = layout[i] ? layout[i] : make_layout(pool, convolution, i);
     }
     enum pdnn_status status = pdnn_onednn_primitive_describe(pool, &request, primitive, err);
     if (status == PDNN_UNSUPPORTED && convolution->graph->algorithm == PDNN_ALGORITHM_AUTO &&

@@ -1,6 +1,6 @@
 /* What can run a pass of a conv2d node in oneDNN: which tensor is which argument, and which implementation
  * runs. N minibatch, C H W input channels, height and width, O P Q output channels, height and width, R S
- * kernel height and width; x (N, C, H, W), w (O, C, R, S), y (N, O, P, Q), bias b (O). */
+ * kernel height and width; x (N, C, H, W), w (O, C / groups, R, S), y (N, O, P, Q), bias b (O). */
 #ifndef RUNTIME_BACKENDS_ONEDNN_CONV2D_IMPLEMENTATIONS_H
 #define RUNTIME_BACKENDS_ONEDNN_CONV2D_IMPLEMENTATIONS_H
 
@@ -13,6 +13,7 @@ struct pdnn_onednn_conv2d {
     /* by argument: x, w, b, y or their gradients, or PDNN_NONE */
     uint32_t tensor[PDNN_ONEDNN_SCRATCHPAD];
     enum pdnn_onednn_arg output;
+    int64_t groups;   /* above 1, the library has w as (groups, O / groups, C / groups, R, S) */
     uint32_t summand; /* tensor that DST holds before the pass and that is added to, or PDNN_NONE */
     bool is_scaled;   /* int8 with an f32 result: the products of the scales are an argument */
     struct pdnn_onednn_request request; /* complete except for the layouts */

@@ -1,6 +1,8 @@
 #include "runtime/backends/onednn/conv2d/layouts.h"
 
 #include "models/op.h"
+#include "models/conv2d.h"
+#include "runtime/backends/onednn/conv2d/depthwise.h"
 #include "runtime/backends/onednn/conv2d/implementations.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 
@@ -50,10 +52,10 @@ static enum pdnn_status choose_order(struct pdnn_onednn_compile *compile, enum p
     int best = N_ORDERS - 1;
     for (size_t i = 0; i < graph->n_nodes; i++)
         has_forward =
-            has_forward || (graph->nodes[i].op == &pdnn_op_conv2d && graph->nodes[i].pass == PDNN_FORWARD);
+            has_forward || (pdnn_conv2d_is(graph->nodes[i].op) && graph->nodes[i].pass == PDNN_FORWARD);
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
-        if (node->op != &pdnn_op_conv2d || (has_forward && node->pass != PDNN_FORWARD))
+        if (!pdnn_conv2d_is(node->op) || (has_forward && node->pass != PDNN_FORWARD))
             continue;
         enum pdnn_status status = vote(compile, i, flop, err);
         if (status != PDNN_OK)
@@ -78,10 +80,21 @@ static bool is_read_by_others(const struct pdnn_program *program, uint32_t tenso
     const struct pdnn_user_list users = pdnn_users_nodes(&program->users, tensor);
     for (const uint32_t *user = users.begin; user < users.end; user++) {
         const struct pdnn_node *node = &program->graph->nodes[*user];
-        if (pdnn_node_readings(node, tensor) > (node->op == &pdnn_op_conv2d))
+        if (pdnn_node_readings(node, tensor) > (pdnn_conv2d_is(node->op)))
             return true;
     }
     return false;
+}
+
+/* Whether all convolutions that use the weights have the same groups, and so the same dimensions of them. */
+static bool has_one_shape(const struct pdnn_program *program, uint32_t weights, int64_t groups) {
+    const struct pdnn_user_list users = pdnn_users_nodes(&program->users, weights);
+    for (const uint32_t *user = users.begin; user < users.end; user++) {
+        const struct pdnn_node *node = &program->graph->nodes[*user];
+        if (pdnn_conv2d_is(node->op) && pdnn_conv2d_groups(node) != groups)
+            return false;
+    }
+    return true;
 }
 
 /* The first node that uses the weights decides; that is the forward pass if there is one. They lie as in the
@@ -96,17 +109,23 @@ static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, uint3
     uint32_t used = convolution->tensor[PDNN_ONEDNN_WEIGHTS];
     bool is_gradient = graph->tensors[used].role == PDNN_ROLE_WEIGHT_GRADIENT;
     uint32_t weights = is_gradient ? graph->tensors[used].of : used;
-    if (is_placed[weights] || pdnn_onednn_tensor_layout_is_pinned(compile->program, weights))
+    if (is_placed[weights] || pdnn_onednn_tensor_layout_is_pinned(compile->program, weights) ||
+        !has_one_shape(compile->program, weights, convolution->groups))
         return PDNN_OK;
     is_placed[weights] = true;
-    status = pdnn_onednn_conv2d_describe_stored(compile, convolution, err);
-    if (status == PDNN_OK)
-        pdnn_onednn_tensor_layout_set_weights(
-            compile, weights, pdnn_onednn_primitive_layout(convolution->stored, PDNN_ONEDNN_WEIGHTS));
-    return status;
+    struct pdnn_err refusal = {0};
+    struct pdnn_depthwise job;
+    status = pdnn_onednn_conv2d_describe_stored(compile, convolution, &refusal);
+    if (status == PDNN_UNSUPPORTED && pdnn_onednn_depthwise_describe(compile, convolution->node, &job))
+        return PDNN_OK; /* our kernel writes row-major gradients too */
+    if (status != PDNN_OK)
+        return pdnn_fail(err, status, "%s", refusal.text);
+    pdnn_onednn_tensor_layout_set_weights(
+        compile, weights, pdnn_onednn_primitive_layout(convolution->stored, PDNN_ONEDNN_WEIGHTS));
+    return PDNN_OK;
 }
 
-/* 16-bit convolutions must be fast unless the program allows slow ones. */
+/* 16-bit convolutions must be fast, in the library or on our kernel, unless the program allows slow ones. */
 static enum pdnn_status check_halves(struct pdnn_onednn_compile *compile, struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
     enum pdnn_status status = PDNN_OK;
@@ -114,13 +133,15 @@ static enum pdnn_status check_halves(struct pdnn_onednn_compile *compile, struct
         const struct pdnn_node *node = &graph->nodes[i];
         struct pdnn_onednn_conv2d *convolution;
         struct pdnn_err refusal = {0};
-        if (node->op != &pdnn_op_conv2d || !pdnn_dtype_is_half(pdnn_node_in(graph, node, 0)->dtype))
+        if (!pdnn_conv2d_is(node->op) || !pdnn_dtype_is_half(pdnn_node_in(graph, node, 0)->dtype))
             continue;
         status = pdnn_onednn_conv2d_get(compile, i, &convolution, err);
         if (status != PDNN_OK)
             return status;
         status = pdnn_onednn_conv2d_describe_wanted(compile->pool, convolution, &refusal);
-        bool is_fast = convolution->wanted && !pdnn_onednn_primitive_is_reference(convolution->wanted);
+        struct pdnn_depthwise job;
+        bool is_fast = (convolution->wanted && !pdnn_onednn_primitive_is_reference(convolution->wanted)) ||
+                       pdnn_onednn_depthwise_describe(compile, node, &job);
         if (status != PDNN_OK && status != PDNN_UNSUPPORTED)
             return pdnn_fail(err, status, "%s", refusal.text);
         status = is_fast ? PDNN_OK : pdnn_onednn_upcast_check(compile, node, err);
@@ -131,19 +152,21 @@ static enum pdnn_status check_halves(struct pdnn_onednn_compile *compile, struct
 
 enum pdnn_status pdnn_onednn_conv2d_place(struct pdnn_onednn_compile *compile, struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
-    enum pdnn_onednn_order order;
     bool *is_placed = pdnn_arena_alloc(&compile->program->arena, graph->n_tensors + 1, sizeof *is_placed);
     enum pdnn_status status = check_halves(compile, err);
     if (status != PDNN_OK || compile->has_upcast || compile->program->keeps_plain)
         return status;
-    status = choose_order(compile, &order, err);
+    if (compile->onednn->forced_conv2d)
+        compile->order = compile->onednn->forced_conv2d->order;
+    else
+        status = choose_order(compile, &compile->order, err);
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
         bool is_data = graph->tensors[i].rank == 4 && graph->tensors[i].role == PDNN_ROLE_INPUT;
         if (is_image(&graph->tensors[i]) || (is_data && is_read_by_others(compile->program, i)))
-            place_image(compile, order, i);
+            place_image(compile, compile->order, i);
     }
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
-        if (graph->nodes[i].op == &pdnn_op_conv2d)
+        if (pdnn_conv2d_is(graph->nodes[i].op))
             status = place_weights(compile, i, is_placed, err);
     }
     return status;

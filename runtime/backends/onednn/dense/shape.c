@@ -2,7 +2,7 @@
 
 #include "models/attributes.h"
 #include "models/op.h"
-#include "runtime/backends/onednn/post_ops.h"
+#include "runtime/backends/onednn/library/post_ops.h"
 
 #include <string.h>
 
@@ -40,12 +40,12 @@ static enum pdnn_status describe_posts(const struct pdnn_node *node, struct pdnn
     for (int i = 0; i < node->n_posts; i++) {
         const struct pdnn_post *post = &node->posts[i];
         bool bias = post->op == &pdnn_op_bias;
-        enum pdnn_onednn_post_op function;
+        struct pdnn_onednn_post_op function;
         if (bias && post->pass == PDNN_BACKWARD_WEIGHTS)
             shape->bias_gradient = true;
         else if (bias && i == 0 && node->pass == PDNN_FORWARD)
             shape->bias = true;
-        else if (post->pass == PDNN_FORWARD && pdnn_onednn_post_op_find(post->op, &function))
+        else if (post->pass == PDNN_FORWARD && pdnn_onednn_post_op_find(post->op, post->coef, &function))
             shape->post_op[shape->n_post_ops++] = function;
         else
             return pdnn_onednn_post_op_refuse(node, i, err);

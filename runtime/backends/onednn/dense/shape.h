@@ -24,7 +24,7 @@ struct pdnn_onednn_dense_shape {
     enum pdnn_dtype dtype;         /* of x and y */
     enum pdnn_dtype weights_dtype; /* of w or dw; dw is f32 where the others are 16 bit */
     int32_t n_post_ops;            /* fused into the forward pass */
-    enum pdnn_onednn_post_op post_op[PDNN_NODE_POSTS];
+    struct pdnn_onednn_post_op post_op[PDNN_NODE_POSTS];
     bool has_pass[PDNN_ONEDNN_DENSE_PASSES];
     bool bias;          /* fused into the forward pass */
     bool bias_gradient; /* fused into backward-weights */

@@ -2,7 +2,7 @@
 
 #include "models/op.h"
 #include "runtime/backend/choose.h"
-#include "runtime/backends/onednn/post_ops.h"
+#include "runtime/backends/onednn/library/post_ops.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -215,8 +215,13 @@ struct pdnn_tune_key pdnn_onednn_dense_key(const struct pdnn_onednn_dense_shape 
         shape->I, shape->O, pdnn_dtype_name(shape->dtype), pdnn_dtype_name(shape->weights_dtype),
         shape->has_pass[0], shape->has_pass[1], shape->has_pass[2]);
     pdnn_tune_key_add(&key, "%s%s", shape->bias ? " bias" : "", shape->bias_gradient ? " bias_gradient" : "");
-    for (int i = 0; i < shape->n_post_ops; i++)
-        pdnn_tune_key_add(&key, " %s", pdnn_onednn_post_op_name(shape->post_op[i]));
+    for (int i = 0; i < shape->n_post_ops; i++) {
+        const struct pdnn_onednn_post_op *post = &shape->post_op[i];
+        const char *name = post->activation ? post->activation->op->name : "sum";
+        pdnn_tune_key_add(&key, " %s", name);
+        if (post->alpha != 0 || post->beta != 0)
+            pdnn_tune_key_add(&key, "(%.9g,%.9g)", (double)post->alpha, (double)post->beta);
+    }
     pdnn_tune_key_add(&key, "%s%s%s", shape->is_shifted ? " shifted" : "", shape->is_scaled ? " scaled" : "",
                       shape->pinned ? " pinned" : "");
     if (shape->is_placed)

@@ -25,16 +25,18 @@ static dnnl_status_t describe_convolution(struct pdnn_onednn_description *d) {
     pdnn_onednn_desc weights = desc_of(d, PDNN_ONEDNN_WEIGHTS), bias = desc_of(d, PDNN_ONEDNN_BIAS);
     dnnl_prop_kind_t prop = pdnn_onednn_forward_prop(d->request);
     dnnl_alg_kind_t algorithm = pdnn_onednn_algorithms[d->request->algorithm];
-    const dnnl_dims_t stride = {d->request->stride[0], d->request->stride[1]}, no_dilation = {0, 0};
+    const dnnl_dims_t stride = {d->request->stride[0], d->request->stride[1]};
+    const dnnl_dims_t between = {d->request->dilation[0] - 1, d->request->dilation[1] - 1};
     const dnnl_dims_t padding = {d->request->padding[0], d->request->padding[1]};
+    const dnnl_dims_t end = {d->request->end[0], d->request->end[1]};
     if (d->pass == PDNN_BACKWARD_DATA)
-        return PDNN_DNNL_BACKWARD(d, convolution_backward_data, algorithm, src, weights, dst, stride,
-                                  no_dilation, padding, padding);
+        return PDNN_DNNL_BACKWARD(d, convolution_backward_data, algorithm, src, weights, dst, stride, between,
+                                  padding, end);
     if (d->pass == PDNN_BACKWARD_WEIGHTS)
         return PDNN_DNNL_BACKWARD(d, convolution_backward_weights, algorithm, src, weights, bias, dst, stride,
-                                  no_dilation, padding, padding);
+                                  between, padding, end);
     return PDNN_DNNL_FORWARD(d, convolution_forward, prop, algorithm, src, weights, bias, dst, stride,
-                             no_dilation, padding, padding);
+                             between, padding, end);
 }
 
 static dnnl_status_t describe_matmul(struct pdnn_onednn_description *d) {

@@ -2,12 +2,6 @@
 
 #include <string.h>
 
-const dnnl_alg_kind_t pdnn_onednn_functions[PDNN_ONEDNN_POST_OP_COUNT] = {
-    [PDNN_ONEDNN_RELU] = dnnl_eltwise_relu,           [PDNN_ONEDNN_SIGMOID] = dnnl_eltwise_logistic,
-    [PDNN_ONEDNN_TANH] = dnnl_eltwise_tanh,           [PDNN_ONEDNN_GELU] = dnnl_eltwise_gelu_erf,
-    [PDNN_ONEDNN_GELU_TANH] = dnnl_eltwise_gelu_tanh,
-};
-
 /* The library counts a matrix product as direct convolution, so the implementation's
  * name tells them apart. */
 const dnnl_alg_kind_t pdnn_onednn_algorithms[PDNN_ALGORITHM_COUNT] = {
@@ -47,7 +41,7 @@ static bool is_sum_scaled(const struct pdnn_onednn_request *request, const char 
 #endif
     if (is_in_order || request->kind != PDNN_ONEDNN_CONVOLUTION || !request->layout[PDNN_ONEDNN_SCALE])
         return false;
-    return request->n_post_ops && request->post_op[0] == PDNN_ONEDNN_SUM && strstr(name, "gemm");
+    return request->n_post_ops && !request->post_op[0].activation && strstr(name, "gemm");
 }
 
 bool pdnn_onednn_is_wanted(const struct pdnn_onednn_request *request,

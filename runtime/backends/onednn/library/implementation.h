@@ -6,8 +6,7 @@
 
 #include <dnnl.h>
 
-/* The library's names for post-ops that are functions, and for convolution algorithms. */
-extern const dnnl_alg_kind_t pdnn_onednn_functions[PDNN_ONEDNN_POST_OP_COUNT];
+/* The library's names for convolution algorithms. */
 extern const dnnl_alg_kind_t pdnn_onednn_algorithms[PDNN_ALGORITHM_COUNT];
 
 /* The propagation kind for forward: in training it also saves what the backward passes need. */

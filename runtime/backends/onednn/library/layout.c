@@ -19,9 +19,10 @@ static dnnl_format_tag_t tag_of(int rank, enum pdnn_onednn_order order) {
     static const dnnl_format_tag_t row_major[] = {dnnl_a,    dnnl_ab,    dnnl_abc,
                                                   dnnl_abcd, dnnl_abcde, dnnl_abcdef};
     static const dnnl_format_tag_t others[PDNN_ONEDNN_ORDER_COUNT] = {
-        [PDNN_ONEDNN_COLUMN_MAJOR] = dnnl_ba,   [PDNN_ONEDNN_CHANNELS_LAST] = dnnl_acdb,
-        [PDNN_ONEDNN_BLOCKED_8] = dnnl_aBcd8b,  [PDNN_ONEDNN_BLOCKED_16] = dnnl_aBcd16b,
-        [PDNN_ONEDNN_GATES_FIRST] = dnnl_ldgoi, [PDNN_ONEDNN_ANY] = dnnl_format_tag_any,
+        [PDNN_ONEDNN_COLUMN_MAJOR] = dnnl_ba,          [PDNN_ONEDNN_CHANNELS_LAST] = dnnl_acdb,
+        [PDNN_ONEDNN_BLOCKED_8] = dnnl_aBcd8b,         [PDNN_ONEDNN_BLOCKED_16] = dnnl_aBcd16b,
+        [PDNN_ONEDNN_GATES_FIRST] = dnnl_ldgoi,        [PDNN_ONEDNN_ANY] = dnnl_format_tag_any,
+        [PDNN_ONEDNN_ANY_GATES] = dnnl_format_tag_any,
     };
     return order == PDNN_ONEDNN_ROW_MAJOR ? row_major[rank - 1] : others[order];
 }
@@ -30,7 +31,7 @@ static dnnl_format_tag_t tag_of(int rank, enum pdnn_onednn_order order) {
 static int rank_of(enum pdnn_onednn_order order) {
     static const int ranks[PDNN_ONEDNN_ORDER_COUNT] = {
         [PDNN_ONEDNN_COLUMN_MAJOR] = 2, [PDNN_ONEDNN_CHANNELS_LAST] = 4, [PDNN_ONEDNN_BLOCKED_8] = 4,
-        [PDNN_ONEDNN_BLOCKED_16] = 4,   [PDNN_ONEDNN_GATES_FIRST] = 5,
+        [PDNN_ONEDNN_BLOCKED_16] = 4,   [PDNN_ONEDNN_GATES_FIRST] = 5,   [PDNN_ONEDNN_ANY_GATES] = 5,
     };
     return ranks[order];
 }
@@ -64,6 +65,7 @@ const struct pdnn_onednn_layout *pdnn_onednn_layout_create(struct pdnn_onednn_po
     struct pdnn_onednn_layout *layout = pdnn_onednn_pool_add(pool);
     assert(rank >= 1 && rank <= PDNN_RANK_MAX && (!rank_of(order) || rank == rank_of(order)));
     note(pool, pdnn_onednn_desc_init(rank, dim, dtypes[dtype], tag_of(rank, order), layout));
+    layout->has_gates = order == PDNN_ONEDNN_GATES_FIRST || order == PDNN_ONEDNN_ANY_GATES;
     return layout;
 }
 
@@ -79,7 +81,16 @@ const struct pdnn_onednn_layout *pdnn_onednn_layout_copy(struct pdnn_onednn_pool
                                                          const struct pdnn_onednn_layout *layout) {
     struct pdnn_onednn_layout *copy = pdnn_onednn_pool_add(pool);
     note(pool, pdnn_onednn_desc_copy(layout, copy));
+    copy->has_gates = layout->has_gates;
     return copy;
+}
+
+const struct pdnn_onednn_layout *pdnn_onednn_layout_part(struct pdnn_onednn_pool *pool,
+                                                         const struct pdnn_onednn_layout *layout,
+                                                         const int64_t *dim) {
+    struct pdnn_onednn_layout *part = pdnn_onednn_pool_add(pool);
+    note(pool, pdnn_onednn_desc_part(layout, dim, part));
+    return part;
 }
 
 const struct pdnn_onednn_layout *pdnn_onednn_layout_transpose(struct pdnn_onednn_pool *pool,
@@ -89,14 +100,26 @@ const struct pdnn_onednn_layout *pdnn_onednn_layout_transpose(struct pdnn_onednn
     return transposed;
 }
 
-const struct pdnn_onednn_layout *pdnn_onednn_layout_plain(struct pdnn_onednn_pool *pool,
-                                                          const struct pdnn_onednn_layout *layout) {
+static const struct pdnn_onednn_layout *
+make_plain(struct pdnn_onednn_pool *pool, const struct pdnn_onednn_layout *layout, dnnl_data_type_t type) {
     int rank;
     const dnnl_dim_t *dim = pdnn_onednn_desc_dims(layout, &rank);
-    enum pdnn_onednn_order order = rank == 5 ? PDNN_ONEDNN_GATES_FIRST : PDNN_ONEDNN_ROW_MAJOR;
+    enum pdnn_onednn_order order = layout->has_gates ? PDNN_ONEDNN_GATES_FIRST : PDNN_ONEDNN_ROW_MAJOR;
     struct pdnn_onednn_layout *plain = pdnn_onednn_pool_add(pool);
-    note(pool, pdnn_onednn_desc_init(rank, dim, pdnn_onednn_desc_type(layout), tag_of(rank, order), plain));
+    plain->has_gates = layout->has_gates;
+    note(pool, pdnn_onednn_desc_init(rank, dim, type, tag_of(rank, order), plain));
     return plain;
+}
+
+const struct pdnn_onednn_layout *pdnn_onednn_layout_plain(struct pdnn_onednn_pool *pool,
+                                                          const struct pdnn_onednn_layout *layout) {
+    return make_plain(pool, layout, pdnn_onednn_desc_type(layout));
+}
+
+const struct pdnn_onednn_layout *pdnn_onednn_layout_plain_of(struct pdnn_onednn_pool *pool,
+                                                             const struct pdnn_onednn_layout *layout,
+                                                             enum pdnn_dtype dtype) {
+    return make_plain(pool, layout, dtypes[dtype]);
 }
 
 bool pdnn_onednn_layout_equal(const struct pdnn_onednn_layout *a, const struct pdnn_onednn_layout *b) {

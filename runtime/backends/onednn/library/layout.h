@@ -21,6 +21,7 @@ enum pdnn_onednn_order {
     PDNN_ONEDNN_BLOCKED_16,    /* images: stored as (N, C/16, H, W, 16) */
     PDNN_ONEDNN_GATES_FIRST,   /* weights (1, 1, I, G, H): stored as (G, H, I), as tensors have them */
     PDNN_ONEDNN_ANY,           /* requests only: the primitive chooses */
+    PDNN_ONEDNN_ANY_GATES,     /* the same for weights (1, 1, I, G, H) */
     PDNN_ONEDNN_ORDER_COUNT
 };
 
@@ -48,13 +49,21 @@ const struct pdnn_onednn_layout *pdnn_onednn_layout_strided(struct pdnn_onednn_p
 /* For a layout of another pool. */
 const struct pdnn_onednn_layout *pdnn_onednn_layout_copy(struct pdnn_onednn_pool *pool,
                                                          const struct pdnn_onednn_layout *layout);
+/* The layout of the first `dim` of each dimension, in the same memory. */
+const struct pdnn_onednn_layout *pdnn_onednn_layout_part(struct pdnn_onednn_pool *pool,
+                                                         const struct pdnn_onednn_layout *layout,
+                                                         const int64_t *dim);
 /* The layout of the transposed matrix in the same memory. */
 const struct pdnn_onednn_layout *pdnn_onednn_layout_transpose(struct pdnn_onednn_pool *pool,
                                                               const struct pdnn_onednn_layout *layout);
-/* The plain layout with the same dimensions: row-major as in tensors, so weights (1, 1, I, G, H)
- * have their gates first. */
+/* The layout with the same dimensions in which a tensor's plain array has the values: row-major, or gates
+ * first if the layout was made, or asked for, as that of recurrent weights. */
 const struct pdnn_onednn_layout *pdnn_onednn_layout_plain(struct pdnn_onednn_pool *pool,
                                                           const struct pdnn_onednn_layout *layout);
+/* The same for values of another type. */
+const struct pdnn_onednn_layout *pdnn_onednn_layout_plain_of(struct pdnn_onednn_pool *pool,
+                                                             const struct pdnn_onednn_layout *layout,
+                                                             enum pdnn_dtype dtype);
 bool pdnn_onednn_layout_equal(const struct pdnn_onednn_layout *a, const struct pdnn_onednn_layout *b);
 uint64_t pdnn_onednn_layout_bytes(const struct pdnn_onednn_layout *layout); /* padding included */
 /* Whether the layout says where each element lies; the library keeps some layouts opaque. */

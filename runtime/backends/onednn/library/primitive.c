@@ -48,7 +48,7 @@ static dnnl_status_t make_attributes(const struct pdnn_onednn_request *request,
     if (status == dnnl_success && scale)
         status = dnnl_post_ops_append_binary(post_ops, dnnl_binary_mul, PDNN_DNNL_DESC(scale));
     for (int i = 0; status == dnnl_success && i < request->n_post_ops; i++)
-        status = pdnn_onednn_append_post_op(post_ops, request->post_op[i]);
+        status = pdnn_onednn_append_post_op(post_ops, &request->post_op[i]);
     if (status == dnnl_success && has_post_ops)
         status = dnnl_primitive_attr_set_post_ops(*attributes, post_ops);
     if (post_ops)
@@ -72,10 +72,12 @@ static dnnl_status_t add_argument(struct pdnn_onednn_primitive *primitive, dnnl_
     return dnnl_success;
 }
 
-/* Adds the argument in the layout that the primitive wants for it. */
+/* Adds the argument in the layout that the primitive wants for it where it was asked for `asked`, or NULL. */
 static dnnl_status_t add_queried(struct pdnn_onednn_primitive *primitive, struct pdnn_onednn_pool *pool,
-                                 enum pdnn_onednn_arg arg, const struct pdnn_onednn_argument *row) {
+                                 enum pdnn_onednn_arg arg, const struct pdnn_onednn_argument *row,
+                                 const struct pdnn_onednn_layout *asked) {
     struct pdnn_onednn_layout *layout = pdnn_onednn_pool_add(pool);
+    layout->has_gates = asked && asked->has_gates;
     dnnl_status_t status = pdnn_onednn_desc_query(primitive->descriptor, row->query, row->index, layout);
     return status == dnnl_success ? add_argument(primitive, pool->library->engine, arg, row->id, layout)
                                   : status;
@@ -105,13 +107,13 @@ static dnnl_status_t add_arguments(struct pdnn_onednn_primitive *primitive, stru
     static const struct pdnn_onednn_argument scratchpad = {DNNL_ARG_SCRATCHPAD, dnnl_query_scratchpad_md, 0};
     const struct pdnn_onednn_layout *scale = request->layout[PDNN_ONEDNN_SCALE];
     const struct pdnn_onednn_argument *row = pdnn_onednn_arguments_of(request);
-    dnnl_status_t status = add_queried(primitive, pool, PDNN_ONEDNN_SCRATCHPAD, &scratchpad);
+    dnnl_status_t status = add_queried(primitive, pool, PDNN_ONEDNN_SCRATCHPAD, &scratchpad, NULL);
     for (int i = 0; status == dnnl_success && i < PDNN_ONEDNN_ARG_COUNT; i++) {
         bool is_workspace = i == PDNN_ONEDNN_WORKSPACE && request->kind == PDNN_ONEDNN_RNN;
         if ((!request->layout[i] && !is_workspace) || i == PDNN_ONEDNN_SCALE)
             continue;
         assert(row[i].id);
-        status = add_queried(primitive, pool, (enum pdnn_onednn_arg)i, &row[i]);
+        status = add_queried(primitive, pool, (enum pdnn_onednn_arg)i, &row[i], request->layout[i]);
     }
     if (status == dnnl_success && scale)
         status = add_argument(primitive, pool->library->engine, PDNN_ONEDNN_SCALE,

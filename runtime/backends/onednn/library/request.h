@@ -7,13 +7,15 @@
 #include "models/cell.h"
 #include "models/graph.h"
 
-struct pdnn_onednn_layout; /* layout.h */
+struct pdnn_onednn_layout;     /* layout.h */
+struct pdnn_onednn_activation; /* post_ops.h */
 
 enum pdnn_onednn_kind {
     /* SRC x (N, I), WEIGHTS w (O, I), BIAS b (O), DST y (N, O), or their gradients: the pass says which
      * argument is computed */
     PDNN_ONEDNN_INNER_PRODUCT,
-    /* the same with SRC x (N, C, H, W), WEIGHTS w (O, C, R, S), DST y (N, O, P, Q) */
+    /* the same with SRC x (N, C, H, W), WEIGHTS w (O, C, R, S), or (G, O/G, C/G, R, S) in G groups, DST y
+     * (N, O, P, Q) */
     PDNN_ONEDNN_CONVOLUTION,
     PDNN_ONEDNN_MATMUL,  /* DST = SRC WEIGHTS + BIAS for each matrix; forward only */
     PDNN_ONEDNN_REORDER, /* SRC -> DST; forward only */
@@ -50,15 +52,10 @@ enum pdnn_onednn_arg {
     PDNN_ONEDNN_ARG_COUNT
 };
 
-/* Applied to a forward pass's result before it is stored: a function, or a sum with what DST holds. */
-enum pdnn_onednn_post_op {
-    PDNN_ONEDNN_RELU,
-    PDNN_ONEDNN_SIGMOID,
-    PDNN_ONEDNN_TANH,
-    PDNN_ONEDNN_GELU,
-    PDNN_ONEDNN_GELU_TANH,
-    PDNN_ONEDNN_SUM,
-    PDNN_ONEDNN_POST_OP_COUNT
+/* Applied to a forward pass's result before it is stored. */
+struct pdnn_onednn_post_op {
+    const struct pdnn_onednn_activation *activation; /* NULL: a sum with what DST holds */
+    float alpha, beta;
 };
 
 struct pdnn_onednn_request {
@@ -66,9 +63,9 @@ struct pdnn_onednn_request {
     enum pdnn_pass pass;
     const struct pdnn_onednn_layout *layout[PDNN_ONEDNN_ARG_COUNT]; /* NULL: no such argument */
     int n_post_ops;                                                 /* forward; applied in this order */
-    enum pdnn_onednn_post_op post_op[PDNN_NODE_POSTS];
-    /* Convolution: vertical, horizontal; the same zero padding on both sides. */
-    int64_t stride[2], padding[2];
+    struct pdnn_onednn_post_op post_op[PDNN_NODE_POSTS];
+    /* Convolution: vertical, horizontal; zero padding before the image and, as `end`, after it. */
+    int64_t stride[2], padding[2], end[2], dilation[2]; /* dilation 1: taps are adjacent */
     enum pdnn_algorithm algorithm;
     enum pdnn_cell cell;
     bool is_reverse; /* recurrent layers only */

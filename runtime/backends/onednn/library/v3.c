@@ -3,6 +3,7 @@
 #include "runtime/backends/onednn/library/version.h"
 
 #include "runtime/backends/onednn/library/implementation.h"
+#include "runtime/backends/onednn/library/post_ops.h"
 
 const struct pdnn_onednn_isa pdnn_onednn_isas[] = {
     {dnnl_cpu_isa_default, "default"},
@@ -37,6 +38,12 @@ dnnl_status_t pdnn_onednn_desc_init(int rank, const int64_t *dim, dnnl_data_type
 dnnl_status_t pdnn_onednn_desc_strided(int rank, const int64_t *dim, dnnl_data_type_t type,
                                        const int64_t *stride, struct pdnn_onednn_layout *layout) {
     return dnnl_memory_desc_create_with_strides(&layout->desc, rank, dim, type, stride);
+}
+
+dnnl_status_t pdnn_onednn_desc_part(const struct pdnn_onednn_layout *layout, const int64_t *dim,
+                                    struct pdnn_onednn_layout *part) {
+    const dnnl_dims_t begin = {0};
+    return dnnl_memory_desc_create_submemory(&part->desc, layout->desc, dim, begin);
 }
 
 dnnl_status_t pdnn_onednn_desc_copy(const struct pdnn_onednn_layout *layout,
@@ -97,10 +104,11 @@ dnnl_status_t pdnn_onednn_set_zero_point(dnnl_primitive_attr_t attributes, int32
     return dnnl_primitive_attr_set_zero_points_mask(attributes, DNNL_ARG_SRC, 0);
 }
 
-dnnl_status_t pdnn_onednn_append_post_op(dnnl_post_ops_t post_ops, enum pdnn_onednn_post_op post) {
-    if (post == PDNN_ONEDNN_SUM)
+dnnl_status_t pdnn_onednn_append_post_op(dnnl_post_ops_t post_ops, const struct pdnn_onednn_post_op *post) {
+    if (!post->activation)
         return dnnl_post_ops_append_sum(post_ops, 1, 0, dnnl_data_type_undef);
-    return dnnl_post_ops_append_eltwise(post_ops, pdnn_onednn_functions[post], 0, 0);
+    return dnnl_post_ops_append_eltwise(post_ops, (dnnl_alg_kind_t)post->activation->algorithm, post->alpha,
+                                        post->beta);
 }
 
 dnnl_status_t pdnn_onednn_describe_next(struct pdnn_onednn_description *d) {

@@ -12,6 +12,7 @@
 struct pdnn_onednn_layout {
     dnnl_memory_desc_t desc; /* 2.x: a structure; 3.x: a handle owned by the layout */
     struct pdnn_onednn_layout *before;
+    bool has_gates; /* recurrent weights: their plain array has the gates first */
 };
 
 /* Rank and dimensions; the array belongs to the layout. */
@@ -22,6 +23,9 @@ dnnl_status_t pdnn_onednn_desc_init(int rank, const int64_t *dim, dnnl_data_type
                                     dnnl_format_tag_t tag, struct pdnn_onednn_layout *layout);
 dnnl_status_t pdnn_onednn_desc_strided(int rank, const int64_t *dim, dnnl_data_type_t type,
                                        const int64_t *stride, struct pdnn_onednn_layout *layout);
+/* The first `dim` of each dimension. */
+dnnl_status_t pdnn_onednn_desc_part(const struct pdnn_onednn_layout *layout, const int64_t *dim,
+                                    struct pdnn_onednn_layout *part);
 dnnl_status_t pdnn_onednn_desc_copy(const struct pdnn_onednn_layout *layout, struct pdnn_onednn_layout *copy);
 uint64_t pdnn_onednn_desc_bytes(const struct pdnn_onednn_layout *layout); /* padding included */
 /* Accepts a zeroed layout. */
@@ -52,7 +56,7 @@ extern const struct pdnn_onednn_isa pdnn_onednn_isas[];
 /* Sets the zero point of SRC. In 3.x the number itself is an argument of the primitive. */
 dnnl_status_t pdnn_onednn_set_zero_point(dnnl_primitive_attr_t attributes, int32_t zero_point);
 extern const bool pdnn_onednn_zero_point_is_argument;
-dnnl_status_t pdnn_onednn_append_post_op(dnnl_post_ops_t post_ops, enum pdnn_onednn_post_op post);
+dnnl_status_t pdnn_onednn_append_post_op(dnnl_post_ops_t post_ops, const struct pdnn_onednn_post_op *post);
 /* A primitive descriptor to make: the request's own, or that of the forward pass it belongs to. */
 struct pdnn_onednn_description {
     dnnl_engine_t engine;

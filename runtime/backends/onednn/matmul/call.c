@@ -16,7 +16,8 @@ static enum pdnn_status compile_node(const struct pdnn_calls *calls, uint32_t no
     struct pdnn_matmul_work work;
     enum pdnn_status status = pdnn_onednn_matmul_choose(compile, n, &way, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_matmul_work(compile->pool, &program->arena, &product, dtype, way,
+        status = pdnn_onednn_matmul_work(compile->pool, &program->arena, &product,
+                                         (struct pdnn_onednn_matmul_dtypes){dtype, dtype}, way,
                                          onednn->options.threads, &work, err);
     if (status == PDNN_UNSUPPORTED && pdnn_dtype_is_half(dtype))
         return pdnn_onednn_upcast_compile(compile, node, err);

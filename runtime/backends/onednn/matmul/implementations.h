@@ -13,10 +13,16 @@ enum pdnn_onednn_matmul_way {
     PDNN_ONEDNN_MATMUL_WAY_COUNT
 };
 
+/* Of both operands, and of the result. */
+struct pdnn_onednn_matmul_dtypes {
+    enum pdnn_dtype in, out;
+};
+
 /* What multiplies in this way; its state is in the arena. PDNN_UNSUPPORTED if there is no such way, or if the
  * library has only a reference implementation where other ways exist. */
 enum pdnn_status pdnn_onednn_matmul_work(struct pdnn_onednn_pool *pool, struct pdnn_arena *arena,
-                                         const struct pdnn_heads_product *product, enum pdnn_dtype dtype,
+                                         const struct pdnn_heads_product *product,
+                                         struct pdnn_onednn_matmul_dtypes dtypes,
                                          enum pdnn_onednn_matmul_way way, int64_t threads,
                                          struct pdnn_matmul_work *work, struct pdnn_err *err);
 

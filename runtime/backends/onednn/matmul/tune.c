@@ -2,7 +2,6 @@
 
 #include "models/attributes.h"
 #include "models/op.h"
-#include "runtime/backend/choose.h"
 
 #include <inttypes.h>
 
@@ -28,6 +27,10 @@ static struct pdnn_tune_key key_of(const struct pdnn_heads_product *product, enu
     add_operand(&key, "a", &product->a);
     add_operand(&key, "b", &product->b);
     add_operand(&key, "y", &product->y);
+    if (product->b.heads < product->h || product->y.heads < product->h)
+        pdnn_tune_key_add(&key, " heads=%" PRId64 ",%" PRId64, product->b.heads, product->y.heads);
+    if (product->window)
+        pdnn_tune_key_add(&key, " window=%" PRId64, product->window);
     pdnn_tune_key_add(&key, " dtype=%s threads=%" PRId64, pdnn_dtype_name(dtype), threads);
     return key;
 }
@@ -45,7 +48,6 @@ static void shrink(struct pdnn_heads_product *product) {
 }
 
 struct question {
-    const struct pdnn_onednn_compile *compile;
     struct pdnn_node node; /* the one measured: of the first sequences, alone */
     int64_t sequences, all_sequences;
 };
@@ -57,14 +59,39 @@ static void drop_sequences(const void *user, uint32_t tensor, struct pdnn_tensor
 }
 
 static enum pdnn_status prepare(void *user, int i, struct pdnn_one_node *one, struct pdnn_err *err) {
-    struct question *q = user;
+    const struct pdnn_onednn_way_question *q = user;
     const enum pdnn_onednn_matmul_way way = (enum pdnn_onednn_matmul_way)i;
-    one->edit = drop_sequences;
-    one->user = q;
-    pdnn_one_node_add(one, &q->node);
+    one->edit = q->edit;
+    one->user = q->user;
+    one->cold_bytes = q->cold_bytes;
+    pdnn_one_node_add(one, q->node);
     q->compile->onednn->forced_matmul = &way;
     enum pdnn_status status = pdnn_onednn_trial_compile(q->compile, one, err);
     q->compile->onednn->forced_matmul = NULL;
+    return status;
+}
+
+enum pdnn_status pdnn_onednn_way_choose(const struct pdnn_onednn_way_question *question, const char *what,
+                                        const struct pdnn_tune_key *key, enum pdnn_onednn_matmul_way *way,
+                                        struct pdnn_err *err) {
+    struct pdnn_onednn *onednn = question->compile->onednn;
+    struct pdnn_onednn_way_question asked = *question;
+    const struct pdnn_trial trial = {.tune = &onednn->tune,
+                                     .n = PDNN_ONEDNN_MATMUL_WAY_COUNT,
+                                     .group_size = PDNN_ONEDNN_MATMUL_WAY_COUNT,
+                                     .prepare = prepare,
+                                     .user = &asked,
+                                     .from = question->compile->program->graph,
+                                     .room_bytes = onednn->trial_bytes};
+    struct pdnn_choice choice = {.key = *key,
+                                 .what = what,
+                                 .trial = &trial,
+                                 .rules = {.rounds = ROUNDS, .visit_ns = VISIT_NS},
+                                 .compilations = COMPILATIONS,
+                                 .margin = MARGIN};
+    int picked = 0;
+    enum pdnn_status status = pdnn_trial_choose(&choice, &picked, err);
+    *way = (enum pdnn_onednn_matmul_way)picked;
     return status;
 }
 
@@ -74,15 +101,7 @@ enum pdnn_status pdnn_onednn_matmul_choose(const struct pdnn_onednn_compile *com
     struct pdnn_onednn *onednn = compile->onednn;
     const struct pdnn_graph *graph = compile->program->graph;
     struct pdnn_heads_product product = pdnn_heads_product_of(graph, node);
-    struct question q = {.compile = compile, .node = *node, .all_sequences = product.B};
-    const struct pdnn_trial trial = {.tune = &onednn->tune,
-                                     .n = PDNN_ONEDNN_MATMUL_WAY_COUNT,
-                                     .group_size = PDNN_ONEDNN_MATMUL_WAY_COUNT,
-                                     .prepare = prepare,
-                                     .user = &q,
-                                     .from = graph,
-                                     .room_bytes = onednn->trial_bytes};
-    int picked = 0;
+    struct question q = {.node = *node, .all_sequences = product.B};
     if (onednn->forced_matmul) {
         *way = *onednn->forced_matmul;
         return PDNN_OK;
@@ -90,14 +109,9 @@ enum pdnn_status pdnn_onednn_matmul_choose(const struct pdnn_onednn_compile *com
     shrink(&product);
     q.sequences = q.node.attr[PDNN_MATMUL_SEQUENCES] = product.B;
     q.node.n_inputs = PDNN_MATMUL_INPUTS;
-    struct pdnn_choice choice = {
-        .key = key_of(&product, pdnn_node_in(graph, node, PDNN_MATMUL_A)->dtype, onednn->options.threads),
-        .what = "a matmul",
-        .trial = &trial,
-        .rules = {.rounds = ROUNDS, .visit_ns = VISIT_NS},
-        .compilations = COMPILATIONS,
-        .margin = MARGIN};
-    enum pdnn_status status = pdnn_trial_choose(&choice, &picked, err);
-    *way = (enum pdnn_onednn_matmul_way)picked;
-    return status;
+    const struct pdnn_onednn_way_question asked = {
+        .compile = compile, .node = &q.node, .edit = drop_sequences, .user = &q};
+    const struct pdnn_tune_key key =
+        key_of(&product, pdnn_node_in(graph, node, PDNN_MATMUL_A)->dtype, onednn->options.threads);
+    return pdnn_onednn_way_choose(&asked, "a matmul", &key, way, err);
 }

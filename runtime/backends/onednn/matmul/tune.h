@@ -4,6 +4,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_MATMUL_TUNE_H
 #define RUNTIME_BACKENDS_ONEDNN_MATMUL_TUNE_H
 
+#include "runtime/backend/choose.h"
 #include "runtime/backends/onednn/matmul/implementations.h"
 #include "runtime/backends/onednn/compile.h"
 
@@ -11,5 +12,20 @@
 enum pdnn_status pdnn_onednn_matmul_choose(const struct pdnn_onednn_compile *compile,
                                            const struct pdnn_node *node, enum pdnn_onednn_matmul_way *way,
                                            struct pdnn_err *err);
+
+/* A choice among the ways of a batched product, by one node of it. */
+struct pdnn_onednn_way_question {
+    const struct pdnn_onednn_compile *compile;
+    const struct pdnn_node *node; /* the one measured */
+    /* As of struct pdnn_one_node. */
+    void (*edit)(const void *user, uint32_t outer, struct pdnn_tensor *copy);
+    const void *user;
+    uint64_t cold_bytes;
+};
+
+/* The library's way, unless something takes 10 % less time. `what` is for progress and messages. */
+enum pdnn_status pdnn_onednn_way_choose(const struct pdnn_onednn_way_question *question, const char *what,
+                                        const struct pdnn_tune_key *key, enum pdnn_onednn_matmul_way *way,
+                                        struct pdnn_err *err);
 
 #endif

@@ -60,8 +60,8 @@ static void make_layouts(struct pdnn_onednn_pool *pool, const struct pdnn_onednn
         enum pdnn_onednn_order order;
     } rows[LAYOUTS] = {
         {shape->dtype, 3, {shape->T, shape->N, shape->I}, PDNN_ONEDNN_ROW_MAJOR},
-        {shape->dtype, 5, {1, 1, shape->I, G, H}, PDNN_ONEDNN_ANY},
-        {shape->dtype, 5, {1, 1, H, G, H}, PDNN_ONEDNN_ANY},
+        {shape->dtype, 5, {1, 1, shape->I, G, H}, PDNN_ONEDNN_ANY_GATES},
+        {shape->dtype, 5, {1, 1, H, G, H}, PDNN_ONEDNN_ANY_GATES},
         {PDNN_F32, 4, {1, 1, B, H}, PDNN_ONEDNN_ROW_MAJOR},
         {shape->dtype, 3, {shape->T, shape->N, H}, PDNN_ONEDNN_ROW_MAJOR},
         {shape->dtype, 4, {1, 1, shape->N, H}, PDNN_ONEDNN_ROW_MAJOR},

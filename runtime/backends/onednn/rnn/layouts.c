@@ -23,7 +23,7 @@ static bool is_same_layer(const struct pdnn_program *program, const struct pdnn_
 static bool is_flexible(const struct pdnn_program *program, const struct pdnn_node *node,
                         const struct pdnn_node *forward) {
     if (node->op != &pdnn_op_rnn)
-        return node->pass == PDNN_UPDATE || node->op == &pdnn_op_add;
+        return node->pass == PDNN_UPDATE || (node->op == &pdnn_op_add && node->pass == PDNN_BACKWARD_WEIGHTS);
     return node->pass != PDNN_FORWARD || is_same_layer(program, node, forward);
 }
 

@@ -54,11 +54,14 @@ static uint32_t original(const struct pdnn_graph *graph, uint32_t tensor) {
 
 /* Adds one of the layer's nodes, on what forward made even if the model recomputes that for backward. */
 static void add(const struct question *question, struct pdnn_node node, struct pdnn_one_node *one) {
+    uint32_t input[PDNN_NODE_INPUTS], output[PDNN_NODE_OUTPUTS];
     node.attr[PDNN_RNN_STEPS] = question->shape.T;
     for (int i = 0; i < node.n_inputs; i++)
-        node.input[i] = original(one->from, node.input[i]);
+        input[i] = original(one->from, node.input[i]);
     for (int i = 0; i < node.n_outputs; i++)
-        node.output[i] = original(one->from, node.output[i]);
+        output[i] = original(one->from, node.output[i]);
+    node.input = input;
+    node.output = output;
     pdnn_one_node_add(one, &node);
 }
 
