@@ -6,7 +6,7 @@
 #include "runtime/protocol/request.h"
 #include "runtime/protocol/visit.h"
 
-enum { PDNN_OPERATOR_KEY_TEXT = 896 };
+enum { PDNN_OPERATOR_KEY_TEXT = 1536 };
 
 /* Steps of one model that take the same time. */
 struct pdnn_operator {

@@ -18,8 +18,8 @@
 enum pdnn_message_kind {
     PDNN_MESSAGE_HELLO, /* struct pdnn_hello, always the first; struct pdnn_welcome */
     PDNN_MESSAGE_VISIT, /* struct pdnn_request; struct pdnn_visit, followed by its ops */
-    /* struct pdnn_roofs_request; array of struct pdnn_ceiling: of the machine, or of several ranks' link */
-    PDNN_MESSAGE_CEILINGS,
+    /* struct pdnn_roofs_request; array of struct pdnn_roof_row: of the machine, or of several ranks' link */
+    PDNN_MESSAGE_ROOFS,
     PDNN_MESSAGE_CHECK, /* struct pdnn_request; array of struct pdnn_check_row */
     /* int64_t, the number of threads; the places they are bound to, as text without a terminator */
     PDNN_MESSAGE_PLACES,
@@ -33,6 +33,9 @@ enum pdnn_message_kind {
     /* from the worker, any number of times before an answer: double, the fraction done */
     PDNN_MESSAGE_PROGRESS,
     PDNN_MESSAGE_FAILED, /* the answer if there is no other: struct pdnn_err */
+    /* a family as pdnn_family_pack writes it, before the first request that names it; empty, once it is read
+     */
+    PDNN_MESSAGE_FAMILY,
     PDNN_MESSAGE_COUNT
 };
 

@@ -39,9 +39,12 @@ struct pdnn_request {
     uint64_t cache_bytes;
     /* Directory in which choices measured by one process are kept for the next; "": nowhere. */
     char choices[PDNN_KEPT_PATH];
+    bool choices_are_shared; /* by all isa under which the library has the same effective instruction set */
+    bool choices_are_final;  /* measured once each, also beside other programs (runtime/backend/tune.h) */
     char sets[PDNN_REQUEST_SETS]; /* absolute paths of data sets, one a line; of instances with data=file */
     struct pdnn_measure_rules rules; /* visits only */
     bool probe;                      /* run a probe before and after the visit */
+    bool unstamped;                  /* ops are not timed, in steps of their own, and have no rows */
     bool counters;                   /* count cycles and instructions */
     bool allow_slow;                 /* run ops that have no fast path */
 };

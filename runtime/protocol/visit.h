@@ -61,7 +61,7 @@ enum pdnn_flag {
     PDNN_FLAG_THROTTLED = 1 << 6, /* the host's throttle counters moved during the visit */
     PDNN_FLAG_SLOW = 1 << 7,      /* ops without a fast path for the dtype ran, because of --allow-slow */
     /* rows only: the probes beside it and those beside the roofs differ too much to tell how fast the machine
-     * was; the row's roof is that of the ceilings */
+     * was; the row's roof is that of the roofs */
     PDNN_FLAG_ODD_SPEED = 1 << 8,
     /* limits.memory left no room to try the implementations of some op: it runs the usual one */
     PDNN_FLAG_UNTRIED = 1 << 9,
@@ -89,7 +89,7 @@ const char *pdnn_flags_format(unsigned flags, char buffer[PDNN_FLAGS_TEXT]);
 unsigned pdnn_flags_parse(const char *text);
 
 enum {
-    PDNN_OP_KEY_TEXT = 320,
+    PDNN_OP_KEY_TEXT = 704,
     PDNN_OP_LAYER_TEXT = 48,
     PDNN_IMPLEMENTATION_TEXT = 64,
     PDNN_REASON_TEXT = 256

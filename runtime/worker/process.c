@@ -107,13 +107,16 @@ static void keep_choices(const struct pdnn_process *process, const struct pdnn_r
     if (!open->tune)
         return;
     open->tune->share.team = &process->team;
+    open->tune->is_final = request->choices_are_final;
     open->choices = pdnn_alloc(1, sizeof *open->choices);
-    const struct pdnn_environment_key context = {.host = &process->host,
-                                                 .build = pdnn_build,
-                                                 .library = open->def->version(),
-                                                 .isa = pdnn_isa_names[process->isa],
-                                                 .threads = open->threads,
-                                                 .variables = environ};
+    const struct pdnn_environment_key context = {
+        .host = &process->host,
+        .build = pdnn_build,
+        .library = open->def->version(),
+        /* the library's version has the effective one */
+        .isa = request->choices_are_shared ? "any" : pdnn_isa_names[process->isa],
+        .threads = open->threads,
+        .variables = environ};
     pdnn_choices_keep(open->tune, open->choices, request->choices, &context);
 }
 

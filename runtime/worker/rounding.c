@@ -13,10 +13,11 @@
 enum { DRAWS = 4 };
 
 /* The node itself, or the post that writes the tensor as a node of its own. */
-static struct pdnn_node writer_of(const struct pdnn_node *node, uint32_t tensor) {
+static struct pdnn_node writer_of(const struct pdnn_node *node, uint32_t tensor,
+                                  uint32_t operands[PDNN_POST_OPERANDS]) {
     for (int i = 0; i < node->n_posts; i++) {
         if (node->posts[i].output == tensor)
-            return pdnn_post_node(node, &node->posts[i]);
+            return pdnn_post_node(node, &node->posts[i], operands);
     }
     return *node;
 }
@@ -35,6 +36,8 @@ static double longest_sum(const struct pdnn_graph *graph, const struct pdnn_node
         return fmax((double)x->dim[x->rank - 1], values / elements);
     case PDNN_SUMMED_CHANNEL:
         return fmax(values / (double)x->dim[1], values / elements);
+    case PDNN_SUMMED_SAMPLE:
+        return fmax(values / (double)x->dim[0], values / elements);
     case PDNN_SUMMED_ALL:
         return values;
     default:
@@ -44,7 +47,8 @@ static double longest_sum(const struct pdnn_graph *graph, const struct pdnn_node
 
 enum pdnn_status pdnn_rounding_tolerance(const struct pdnn_graph *graph, const struct pdnn_node *node,
                                          uint32_t tensor, double *tolerance, struct pdnn_err *err) {
-    struct pdnn_node writer = writer_of(node, tensor);
+    uint32_t operands[PDNN_POST_OPERANDS];
+    struct pdnn_node writer = writer_of(node, tensor, operands);
     struct pdnn_cost cost;
     if (graph->tensors[tensor].dtype == PDNN_INT8) {
         *tolerance = writer.op->rounds ? PDNN_TOLERANCE_TIE : 0;

@@ -2,6 +2,7 @@
 #include "runtime/worker/serve.h"
 
 #include "base/memory.h"
+#include "models/zoo/transport.h"
 #include "runtime/roofs/roofs.h"
 #include "runtime/backend/threads.h"
 #include "runtime/protocol/protocol.h"
@@ -152,19 +153,18 @@ static enum pdnn_status set_threads(struct pdnn_process *process, int64_t thread
     return pdnn_threads_set(&process->host, threads, &process->team, err);
 }
 
-static enum pdnn_status answer_ceilings(struct pdnn_process *process, const void *body,
-                                        struct pdnn_err *err) {
+static enum pdnn_status answer_roofs(struct pdnn_process *process, const void *body, struct pdnn_err *err) {
     const struct pdnn_roofs_request *request = body;
-    struct pdnn_ceilings *ceilings = pdnn_alloc(1, sizeof *ceilings);
+    struct pdnn_roof_rows *roof_rows = pdnn_alloc(1, sizeof *roof_rows);
     enum pdnn_status result = process->world ? PDNN_OK : set_threads(process, request->threads, err);
     if (process->world) /* the others are at it, whatever happened here */
-        result = pdnn_allreduce_bench_measure(process->world, request->seconds, ceilings, err);
+        result = pdnn_allreduce_bench_measure(process->world, request->seconds, roof_rows, err);
     else if (result == PDNN_OK)
-        result = pdnn_ceilings_measure(&process->host, pdnn_backends, request, send_progress, process,
-                                       ceilings, err);
-    const struct pdnn_part part = {ceilings->row, ceilings->count * sizeof ceilings->row[0]};
-    enum pdnn_status status = send_result(process, PDNN_MESSAGE_CEILINGS, result, &part, err);
-    free(ceilings);
+        result = pdnn_roof_rows_measure(&process->host, pdnn_backends, request, send_progress, process,
+                                        roof_rows, err);
+    const struct pdnn_part part = {roof_rows->row, roof_rows->count * sizeof roof_rows->row[0]};
+    enum pdnn_status status = send_result(process, PDNN_MESSAGE_ROOFS, result, &part, err);
+    free(roof_rows);
     return status;
 }
 
@@ -192,6 +192,12 @@ static enum pdnn_status answer_places(struct pdnn_process *process, const void *
     return status;
 }
 
+static enum pdnn_status answer_family(struct pdnn_process *process, const void *body, size_t bytes,
+                                      struct pdnn_err *err) {
+    const struct pdnn_part none = {NULL, 0};
+    return send_result(process, PDNN_MESSAGE_FAMILY, pdnn_family_unpack(body, bytes, err), &none, err);
+}
+
 /* omp_pause_resource with a soft pause would leave the threads waiting, which means spinning. */
 static enum pdnn_status answer_rest(struct pdnn_process *process, const void *body, struct pdnn_err *err) {
     (void)body;
@@ -209,7 +215,7 @@ static const struct {
     [PDNN_MESSAGE_VISIT] = {sizeof(struct pdnn_request), answer_visit},
     [PDNN_MESSAGE_OPERATORS] = {sizeof(struct pdnn_request), answer_operators},
     [PDNN_MESSAGE_OPERATOR] = {sizeof(struct pdnn_operator_request), answer_operator},
-    [PDNN_MESSAGE_CEILINGS] = {sizeof(struct pdnn_roofs_request), answer_ceilings},
+    [PDNN_MESSAGE_ROOFS] = {sizeof(struct pdnn_roofs_request), answer_roofs},
     [PDNN_MESSAGE_CHECK] = {sizeof(struct pdnn_request), answer_check},
     [PDNN_MESSAGE_PLACES] = {sizeof(int64_t), answer_places},
     [PDNN_MESSAGE_REST] = {0, answer_rest},
@@ -223,6 +229,8 @@ static enum pdnn_status answer(struct pdnn_process *process, const struct pdnn_m
         pdnn_set_close(process);
     if (message->kind != PDNN_MESSAGE_OPERATORS && message->kind != PDNN_MESSAGE_OPERATOR)
         pdnn_operators_close(process);
+    if (message->kind == PDNN_MESSAGE_FAMILY)
+        return answer_family(process, message->body, message->body_bytes, err);
     return requests[message->kind].answer(process, message->body, err);
 }
 
@@ -238,6 +246,8 @@ static bool is_sound(const struct pdnn_request *request) {
 
 /* Whether what the rest of the worker relies on holds: lengths, ends of texts, bounds. */
 static bool is_valid(const struct pdnn_message *message) {
+    if (message->kind == PDNN_MESSAGE_FAMILY) /* its reader takes anything */
+        return true;
     if (!requests[message->kind].answer || requests[message->kind].body_bytes != message->body_bytes)
         return false;
     if (message->kind == PDNN_MESSAGE_HELLO) {
@@ -307,7 +317,10 @@ static enum pdnn_status follow(struct pdnn_process *process, struct pdnn_err *er
             pdnn_visit_run(process, message.body, &visit);
             pdnn_visit_finish(&visit);
         }
-        if (message.kind == PDNN_MESSAGE_CEILINGS)
+        if (message.kind == PDNN_MESSAGE_FAMILY &&
+            pdnn_family_unpack(message.body, message.body_bytes, err) != PDNN_OK)
+            return err->status;
+        if (message.kind == PDNN_MESSAGE_ROOFS)
             pdnn_allreduce_bench_follow(process->world, err);
         if (message.kind == PDNN_MESSAGE_REST)
             pdnn_threads_rest();

@@ -215,8 +215,8 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
     const struct pdnn_measure_target target = {
         .user = bench,
         .step = run_step,
-        .stamped_step = run_stamped_step,
-        .n_parts = bench->rows.n_ops,
+        .stamped_step = request->unstamped ? NULL : run_stamped_step,
+        .n_parts = request->unstamped ? 0 : bench->rows.n_ops,
         .evict = request->rules.cold ? evict : NULL,
         .waited_ns = bench->loading ? waited : NULL,
         .period = bench->loading ? (uint64_t)bench->loading->request.loaders : 0,
@@ -243,7 +243,7 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
         status = probe(bench, request, false, visit, err);
     if (status == PDNN_OK)
         check_counters(bench, visit);
-    for (size_t i = 0; status == PDNN_OK && i < bench->rows.n_ops; i++)
+    for (size_t i = 0; status == PDNN_OK && i < target.n_parts; i++)
         bench->rows.ops[i].time_ns = part_ns[i];
     if (pdnn_hostfiles_throttle_count("") != throttled)
         visit->flags |= PDNN_FLAG_THROTTLED;
@@ -289,11 +289,12 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
         status = pdnn_finite_check(plan, visit, err);
     if (status == PDNN_OK && loading)
         pdnn_loading_report(loading, visit, &bench.rows);
-    if (status == PDNN_OK) {
+    if (status == PDNN_OK)
+        visit->ranks = bench.together.times;
+    if (status == PDNN_OK && !request->unstamped) {
         visit->ops = bench.rows.ops;
         visit->n_ops = bench.rows.n_ops;
         bench.rows.ops = NULL;
-        visit->ranks = bench.together.times;
     }
     bench_finish(&bench);
     return status;

@@ -20,6 +20,7 @@ struct sweep {
     struct pdnn_schedule schedule;
     struct pdnn_sweep_result result;
     const char *label; /* of the current visit */
+    size_t pass;       /* of the current visit, in paired order */
     uint64_t reported_ns, planned_ns;
 };
 
@@ -105,11 +106,15 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
         request.lengths = *task->lengths;
     if (task->min_samples)
         request.rules.min_samples = task->min_samples;
+    if (sweep->rules->paired) {
+        request.unstamped = sweep->schedule.groups.side[index].n_turns >= PDNN_SCHEDULE_STAMPED;
+        request.probe = request.probe && pdnn_schedule_is_first(&sweep->schedule, index);
+    }
     request.ranks = task->instance.setting[PDNN_SETTING_RANKS];
     request.rules.cold = task->instance.setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
-    if (sweep->rules->ceilings)
+    if (sweep->rules->roof_rows)
         request.cache_bytes =
-            pdnn_ceilings_cache_bytes(sweep->rules->ceilings, task->instance.setting[PDNN_SETTING_THREADS]);
+            pdnn_roof_rows_cache_bytes(sweep->rules->roof_rows, task->instance.setting[PDNN_SETTING_THREADS]);
     uint64_t begun_ns = clock_ns(sweep);
     enum pdnn_status status = make_alive(sweep, isa, err);
     if (is_stopped(sweep))
@@ -145,14 +150,30 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
 static bool find_task(struct sweep *sweep, size_t *task) {
     while (pdnn_schedule_next(&sweep->schedule, task)) {
         uint64_t rest_ns = left_ns(sweep);
-        if (rest_ns && pdnn_schedule_wall_ns(&sweep->schedule, *task) <= rest_ns)
+        if (rest_ns && pdnn_schedule_turn_ns(&sweep->schedule, *task) <= rest_ns)
             return true;
         sweep->result.out_of_time = true;
         if (!rest_ns)
             return false;
-        sweep->schedule.state[*task].passed_over = true;
+        pdnn_schedule_pass_over(&sweep->schedule, *task);
     }
     return false;
+}
+
+/* A process places its memory and its threads once, which shifts all of its visits together: each pass of
+ * paired order draws anew. */
+static void renew_workers(struct sweep *sweep, size_t task) {
+    if (!sweep->rules->paired)
+        return;
+    /* Processes read what was chosen when they begin: a side's first visit follows that of the first side. */
+    const bool is_later = sweep->rules->request.choices_are_shared &&
+                          !sweep->schedule.groups.side[task].n_turns &&
+                          !pdnn_schedule_is_first(&sweep->schedule, task);
+    if (sweep->pass == sweep->schedule.pass && !is_later)
+        return;
+    if (sweep->pass)
+        sweep->visitor->retire(sweep->visitor->user);
+    sweep->pass = sweep->schedule.pass;
 }
 
 /* What has been measured so far says better what there is time for. */
@@ -177,6 +198,7 @@ static enum pdnn_status visit_all(struct sweep *sweep, struct pdnn_err *err) {
         }
         if (!found)
             break;
+        renew_workers(sweep, task);
         status = visit_task(sweep, task, err);
         plan(sweep, false);
     }
@@ -234,11 +256,17 @@ struct pdnn_sweep_workers *pdnn_sweep_workers_create(const struct pdnn_host *hos
     return workers;
 }
 
-void pdnn_sweep_workers_destroy(struct pdnn_sweep_workers *workers) {
-    for (int isa = 0; workers && isa < PDNN_ISA_COUNT; isa++)
+static void retire_all(void *user) {
+    struct pdnn_sweep_workers *workers = user;
+    for (int isa = 0; isa < PDNN_ISA_COUNT; isa++)
         pdnn_worker_stop(&workers->worker[isa]);
-    for (int i = 0; workers && i < SEVERAL_MAX; i++)
+    for (int i = 0; i < SEVERAL_MAX; i++)
         pdnn_worker_stop(&workers->several[i].worker);
+}
+
+void pdnn_sweep_workers_destroy(struct pdnn_sweep_workers *workers) {
+    if (workers)
+        retire_all(workers);
     free(workers);
 }
 
@@ -339,7 +367,8 @@ enum pdnn_status pdnn_sweep_run_on(struct pdnn_sweep_workers *workers, const str
                                    size_t n_tasks, const struct pdnn_sweep_rules *rules,
                                    const struct pdnn_sweep_hooks *hooks, struct pdnn_sweep_result *result,
                                    struct pdnn_err *err) {
-    const struct pdnn_visitor visitor = {workers, is_worker_alive, start_worker, have_visited, pdnn_clock_ns};
+    const struct pdnn_visitor visitor = {workers,      is_worker_alive, start_worker,
+                                         have_visited, retire_all,      pdnn_clock_ns};
     return pdnn_sweep_run_with(&visitor, tasks, n_tasks, rules, hooks, result, err);
 }
 

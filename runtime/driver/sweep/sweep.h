@@ -61,6 +61,8 @@ struct pdnn_visitor {
     /* Like pdnn_worker_visit. */
     enum pdnn_status (*visit)(void *user, enum pdnn_isa isa, const struct pdnn_request *request,
                               const struct pdnn_watch *watch, struct pdnn_visit *visit, struct pdnn_err *err);
+    /* Ends all workers, so that the next visits have new ones. Called between the passes of paired order. */
+    void (*retire)(void *user);
     uint64_t (*clock_ns)(void); /* pdnn_clock_ns */
 };
 

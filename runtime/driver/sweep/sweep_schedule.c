@@ -63,6 +63,8 @@ static bool wants_extra(const struct pdnn_schedule *schedule, const struct pdnn_
 /* Pools the scatters of all tasks and decides with that pool which of them are done. A sweep ends after such
  * a decision on all its visits, so that a rerun, which begins with the same one, adds none. */
 static void decide_all(struct pdnn_schedule *schedule) {
+    if (schedule->rules->paired) /* groups are judged visit by visit */
+        return;
     for (size_t i = 0; i < schedule->n_tasks; i++)
         schedule->scatters[i] = schedule->state[i].scatter;
     schedule->pool = pdnn_scatter_pool(schedule->scatters, schedule->n_tasks);
@@ -70,7 +72,16 @@ static void decide_all(struct pdnn_schedule *schedule) {
         schedule->state[i].wide = !schedule->state[i].closed && wants_extra(schedule, &schedule->state[i]);
 }
 
+/* As long as others wait, a group gets no more than its rounds. */
+static bool group_is_open(const struct pdnn_schedule *schedule, size_t task) {
+    const struct pdnn_paired_group *group = pdnn_paired_group_of(&schedule->groups, task);
+    return group->is_open && !(schedule->n_waiting && group->has_rounds);
+}
+
 static bool is_open(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
+    if (schedule->rules->paired)
+        return !task->closed && !task->passed_over && !task->waits &&
+               group_is_open(schedule, (size_t)(task - schedule->state));
     bool may_have_extra = task->wide && !schedule->n_waiting;
     return !task->closed && !task->passed_over && !task->waits &&
            (task->visits < least_visits(schedule) || may_have_extra);
@@ -87,6 +98,10 @@ static bool is_due_by_rounds(const struct pdnn_schedule *schedule, const struct 
 static bool is_due(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
     if (!is_open(schedule, task))
         return false;
+    if (schedule->rules->paired) {
+        const size_t at = (size_t)(task - schedule->state), turns = schedule->groups.side[at].n_turns;
+        return turns < pdnn_paired_group_of(&schedule->groups, at)->round && turns < schedule->pass;
+    }
     return is_due_by_rounds(schedule, task) ||
            (task->wide && !schedule->n_waiting && task->visits < schedule->pass &&
             has_time(schedule, task, schedule->pass));
@@ -106,6 +121,10 @@ static int by_cost(const void *left, const void *right, void *user) {
 static void begin_pass(struct pdnn_schedule *schedule) {
     schedule->pass++;
     schedule->next = 0;
+    if (schedule->rules->paired) {
+        pdnn_paired_order(&schedule->groups, schedule->pass, schedule->spread, schedule->order);
+        return;
+    }
     const uint32_t *from = schedule->rules->cost_order ? schedule->by_cost : schedule->spread;
     memcpy(schedule->order, from, schedule->n_tasks * sizeof *schedule->order);
     if (schedule->rules->cost_order || schedule->pass == 1)
@@ -128,9 +147,6 @@ static void take_up(struct pdnn_schedule *schedule, size_t index) {
     memcpy(task->medians, from->medians, task->visits * sizeof *task->medians);
     task->scatter = scatter_of(schedule, task);
 }
-
-/* As long as there are others, one instance takes this part of the time at most. */
-enum { SPREAD_LEAST = 16 };
 
 static void order_by_spread(struct pdnn_schedule *schedule) {
     const size_t count = schedule->n_tasks;
@@ -163,6 +179,30 @@ static void find_reach(struct pdnn_schedule *schedule) {
         memcpy(schedule->reach, schedule->spread, schedule->n_tasks * sizeof *schedule->reach);
 }
 
+/* In paired order, with the earlier visits. */
+static void form_groups(struct pdnn_schedule *schedule) {
+    const struct pdnn_sweep_rules *rules = schedule->rules;
+    const struct pdnn_paired_rules made = {.rounds = least_visits(schedule),
+                                           .precision = rules->request.rules.precision,
+                                           .max_time_ns = rules->max_time_ns,
+                                           .seed = rules->request.seed};
+    size_t *numbers = pdnn_alloc(schedule->n_tasks + 1, sizeof *numbers);
+    for (size_t i = 0; i < schedule->n_tasks; i++)
+        numbers[i] = schedule->tasks[i].group;
+    if (rules->paired)
+        pdnn_paired_init(&schedule->groups, &made, numbers, schedule->n_tasks);
+    free(numbers);
+    for (size_t i = 0; i < schedule->n_tasks && rules->paired; i++) {
+        const struct pdnn_task *task = &schedule->tasks[i];
+        for (size_t turn = 0; turn < task->n_turns; turn++)
+            pdnn_paired_add(&schedule->groups, i, task->turns[turn], turn ? 0 : task->spent_ns);
+        if (schedule->state[i].closed)
+            pdnn_paired_end(&schedule->groups, i);
+    }
+    for (size_t i = 0; i < schedule->n_tasks && rules->paired; i++)
+        pdnn_paired_judge(&schedule->groups, i, true);
+}
+
 void pdnn_schedule_init(struct pdnn_schedule *schedule, const struct pdnn_task *tasks, size_t n_tasks,
                         const struct pdnn_sweep_rules *rules) {
     struct pdnn_schedule made = {.tasks = tasks, .rules = rules, .n_tasks = n_tasks};
@@ -178,6 +218,7 @@ void pdnn_schedule_init(struct pdnn_schedule *schedule, const struct pdnn_task *
     }
     order_by_spread(&made);
     find_reach(&made);
+    form_groups(&made);
     decide_all(&made);
     qsort_r(made.by_cost, n_tasks, sizeof *made.by_cost, by_cost, &made);
     made.next = n_tasks;
@@ -185,8 +226,10 @@ void pdnn_schedule_init(struct pdnn_schedule *schedule, const struct pdnn_task *
 }
 
 void pdnn_schedule_finish(struct pdnn_schedule *schedule) {
-    for (size_t i = 0; schedule->state && i < schedule->n_tasks; i++)
+    for (size_t i = 0; schedule->state && i < schedule->n_tasks; i++) {
         free(schedule->state[i].medians);
+    }
+    pdnn_paired_finish(&schedule->groups);
     free(schedule->state);
     free(schedule->order);
     free(schedule->by_cost);
@@ -224,13 +267,29 @@ bool pdnn_schedule_next(struct pdnn_schedule *schedule, size_t *task) {
 uint64_t pdnn_schedule_visit_ns(const struct pdnn_schedule *schedule, size_t task) {
     const struct pdnn_schedule_task *state = &schedule->state[task];
     uint64_t share = schedule->rules->max_time_ns / least_visits(schedule);
+    if (schedule->rules->paired) {
+        share /= pdnn_paired_group_of(&schedule->groups, task)->n;
+        share = share < PDNN_SCHEDULE_PAIRED_NS ? share : PDNN_SCHEDULE_PAIRED_NS;
+    }
     if (schedule->n_waiting && schedule->most_visit_ns < share)
         share = schedule->most_visit_ns;
     uint64_t given = pass_ns(schedule) * schedule->pass;
     uint64_t left = given > state->spent_ns ? given - state->spent_ns : 0;
     /* A visit required by the rounds gets its full share, whatever has been spent; an extra visit gets what
      * is left of the budget so far. */
-    return !is_due_by_rounds(schedule, state) && left < share ? left : share;
+    return !schedule->rules->paired && !is_due_by_rounds(schedule, state) && left < share ? left : share;
+}
+
+bool pdnn_schedule_is_first(const struct pdnn_schedule *schedule, size_t task) {
+    return !schedule->rules->paired || !pdnn_paired_group_of(&schedule->groups, task)->is_within;
+}
+
+void pdnn_schedule_pass_over(struct pdnn_schedule *schedule, size_t task) {
+    const struct pdnn_paired_group *group =
+        schedule->rules->paired ? pdnn_paired_group_of(&schedule->groups, task) : NULL;
+    schedule->state[task].passed_over = true;
+    for (size_t k = 0; group && k < group->n; k++)
+        schedule->state[group->member[k]].passed_over = true;
 }
 
 void pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task, const struct pdnn_visit *visit,
@@ -243,13 +302,24 @@ void pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task, const struc
     schedule->predicted_ns += predicted_ns;
     pdnn_standing_add(&state->standing, visit);
     state->closed = pdnn_standing_is_final(&state->standing);
-    if (visit->outcome != PDNN_OUTCOME_OK)
-        return;
-    make_room(schedule, state, state->visits + 1);
-    state->medians[state->visits++] = visit->median_ns;
-    state->spent_ns += (uint64_t)(visit->mean_ns * (double)visit->samples * (double)visit->steps_per_sample);
-    state->scatter = scatter_of(schedule, state);
-    state->wide = wants_extra(schedule, state);
+    const uint64_t spent_ns =
+        visit->outcome == PDNN_OUTCOME_OK
+            ? (uint64_t)(visit->mean_ns * (double)visit->samples * (double)visit->steps_per_sample)
+            : 0;
+    if (visit->outcome == PDNN_OUTCOME_OK) {
+        make_room(schedule, state, state->visits + 1);
+        state->medians[state->visits++] = visit->median_ns;
+        state->spent_ns += spent_ns;
+    }
+    if (schedule->rules->paired) {
+        pdnn_paired_add(&schedule->groups, task, pdnn_turn_of(visit), spent_ns);
+        if (state->closed)
+            pdnn_paired_end(&schedule->groups, task);
+        pdnn_paired_judge(&schedule->groups, task, false);
+    } else if (visit->outcome == PDNN_OUTCOME_OK) {
+        state->scatter = scatter_of(schedule, state);
+        state->wide = wants_extra(schedule, state);
+    }
 }
 
 size_t pdnn_schedule_unfinished(const struct pdnn_schedule *schedule) {
@@ -279,6 +349,16 @@ uint64_t pdnn_schedule_wall_ns(const struct pdnn_schedule *schedule, size_t task
     return (uint64_t)(expected_ns < limit_ns ? expected_ns : limit_ns);
 }
 
+uint64_t pdnn_schedule_turn_ns(const struct pdnn_schedule *schedule, size_t task) {
+    const struct pdnn_paired_group *group =
+        schedule->rules->paired ? pdnn_paired_group_of(&schedule->groups, task) : NULL;
+    uint64_t sum_ns = group ? 0 : pdnn_schedule_wall_ns(schedule, task);
+    for (size_t k = 0; group && k < group->n; k++)
+        if (is_due(schedule, &schedule->state[group->member[k]]))
+            sum_ns += pdnn_schedule_wall_ns(schedule, group->member[k]);
+    return sum_ns;
+}
+
 /* What a visit takes as far as is known: see pdnn_schedule_wall_ns. */
 static double expected_ns(const struct pdnn_schedule *schedule, size_t task) {
     double own_ns = mean_wall_ns(&schedule->state[task]);
@@ -297,6 +377,8 @@ static double likely_extra_ns(const struct pdnn_schedule *schedule, size_t task)
                  all_ns = scale * (double)schedule->tasks[task].extra_ns;
     if (state->visits < least)
         return all_ns;
+    if (schedule->rules->paired)
+        return 0;
     const double left_ns = all_ns * (double)(passes - state->visits) / (double)(passes - least);
     return fmax(left_ns - expected_ns(schedule, task), 0);
 }
@@ -344,10 +426,43 @@ static double rounds_ns(const struct pdnn_schedule *schedule, size_t task) {
     return visits < rounds ? (double)(rounds - visits) * (double)pdnn_schedule_wall_ns(schedule, task) : 0;
 }
 
-static void admit(struct pdnn_schedule *schedule, size_t task, double *room_ns) {
-    schedule->state[task].waits = false;
-    schedule->n_waiting--;
-    *room_ns -= rounds_ns(schedule, task);
+/* The tasks that begin with this one: its group, or only itself. */
+static size_t list_together(const struct pdnn_schedule *schedule, const uint32_t *task,
+                            const uint32_t **together) {
+    const struct pdnn_paired_group *group =
+        schedule->rules->paired ? pdnn_paired_group_of(&schedule->groups, *task) : NULL;
+    *together = group ? group->member : task;
+    return group ? group->n : 1;
+}
+
+/* Time for the rounds of the task and what begins with it. */
+static double begin_ns(const struct pdnn_schedule *schedule, const uint32_t *task) {
+    const uint32_t *together;
+    const size_t count = list_together(schedule, task, &together);
+    double sum_ns = 0;
+    for (size_t k = 0; k < count; k++)
+        sum_ns += schedule->state[together[k]].closed ? 0 : rounds_ns(schedule, together[k]);
+    return sum_ns;
+}
+
+static void admit(struct pdnn_schedule *schedule, const uint32_t *task, double *room_ns) {
+    const uint32_t *together;
+    const size_t count = list_together(schedule, task, &together);
+    *room_ns -= begin_ns(schedule, task);
+    for (size_t k = 0; k < count; k++) {
+        schedule->n_waiting -= schedule->state[together[k]].waits;
+        schedule->state[together[k]].waits = false;
+    }
+}
+
+/* Whether some visit was made to the task or to what begins with it. */
+static bool has_begun(const struct pdnn_schedule *schedule, uint32_t task) {
+    const uint32_t *together;
+    const size_t count = list_together(schedule, &task, &together);
+    bool begun = false;
+    for (size_t k = 0; k < count; k++)
+        begun = begun || is_begun(&schedule->state[together[k]]);
+    return begun;
 }
 
 /* Lets tasks begin, in their order, that take a small part of the time, up to the first of them that there is
@@ -357,13 +472,13 @@ static bool admit_short(struct pdnn_schedule *schedule, double *room_ns) {
     for (size_t i = 0; i < schedule->n_tasks; i++) {
         const uint32_t task = schedule->reach[i];
         const struct pdnn_schedule_task *state = &schedule->state[task];
-        const double need_ns = rounds_ns(schedule, task);
-        const bool was_late = state->passed_over && !is_begun(state);
+        const double need_ns = begin_ns(schedule, &schedule->reach[i]);
+        const bool was_late = state->passed_over && !has_begun(schedule, task);
         if (!(state->waits || was_late) || need_ns > schedule->most_rounds_ns)
             continue;
         if (was_late || need_ns > *room_ns)
             return false;
-        admit(schedule, task, room_ns);
+        admit(schedule, &schedule->reach[i], room_ns);
     }
     return true;
 }
@@ -371,18 +486,22 @@ static bool admit_short(struct pdnn_schedule *schedule, double *room_ns) {
 /* Lets tasks begin, in their order, that there is room for. */
 static void admit_any(struct pdnn_schedule *schedule, double *room_ns) {
     for (size_t i = 0; i < schedule->n_tasks; i++)
-        if (schedule->state[schedule->reach[i]].waits && rounds_ns(schedule, schedule->reach[i]) <= *room_ns)
-            admit(schedule, schedule->reach[i], room_ns);
+        if (schedule->state[schedule->reach[i]].waits && begin_ns(schedule, &schedule->reach[i]) <= *room_ns)
+            admit(schedule, &schedule->reach[i], room_ns);
 }
 
 /* Lets the first task begin that has time for a single visit. */
 static void admit_one(struct pdnn_schedule *schedule, double left_ns) {
     for (size_t i = 0; i < schedule->n_tasks; i++) {
-        struct pdnn_schedule_task *task = &schedule->state[schedule->reach[i]];
-        if (!task->waits || (double)pdnn_schedule_wall_ns(schedule, schedule->reach[i]) > left_ns)
+        const struct pdnn_schedule_task *task = &schedule->state[schedule->reach[i]];
+        const uint32_t *together;
+        const size_t count = list_together(schedule, &schedule->reach[i], &together);
+        double need_ns = 0, none_ns = 0;
+        for (size_t k = 0; k < count; k++)
+            need_ns += (double)pdnn_schedule_wall_ns(schedule, together[k]);
+        if (!task->waits || need_ns > left_ns)
             continue;
-        task->waits = false;
-        schedule->n_waiting--;
+        admit(schedule, &schedule->reach[i], &none_ns);
         return;
     }
 }
@@ -390,14 +509,14 @@ static void admit_one(struct pdnn_schedule *schedule, double left_ns) {
 void pdnn_schedule_plan(struct pdnn_schedule *schedule, uint64_t left_ns) {
     double room_ns = (double)left_ns;
     if (!schedule->most_visit_ns) {
-        schedule->most_rounds_ns = room_ns / SPREAD_LEAST;
-        schedule->most_visit_ns = left_ns / SPREAD_LEAST / least_visits(schedule) + 1;
+        schedule->most_rounds_ns = room_ns / PDNN_SPREAD_LEAST;
+        schedule->most_visit_ns = left_ns / PDNN_SPREAD_LEAST / least_visits(schedule) + 1;
     }
     size_t n_begun = 0, n_waited;
     schedule->n_waiting = 0;
     for (size_t i = 0; i < schedule->n_tasks; i++) {
         struct pdnn_schedule_task *task = &schedule->state[i];
-        task->waits = !task->closed && !task->passed_over && !is_begun(task);
+        task->waits = !task->closed && !task->passed_over && !has_begun(schedule, (uint32_t)i);
         schedule->n_waiting += task->waits;
         if (task->closed || task->passed_over || task->waits)
             continue;
@@ -411,6 +530,14 @@ void pdnn_schedule_plan(struct pdnn_schedule *schedule, uint64_t left_ns) {
     admit_any(schedule, &room_ns);
     if (!n_begun && n_waited && schedule->n_waiting == n_waited)
         admit_one(schedule, (double)left_ns);
+}
+
+void pdnn_sweep_begin_order(const struct pdnn_task *tasks, size_t n_tasks,
+                            const struct pdnn_sweep_rules *rules, uint32_t *order) {
+    struct pdnn_schedule schedule;
+    pdnn_schedule_init(&schedule, tasks, n_tasks, rules);
+    memcpy(order, schedule.reach, n_tasks * sizeof *order);
+    pdnn_schedule_finish(&schedule);
 }
 
 size_t pdnn_sweep_reach(const struct pdnn_task *tasks, size_t n_tasks, const struct pdnn_sweep_rules *rules,

@@ -4,7 +4,8 @@
 #define RUNTIME_DRIVER_SWEEP_SWEEP_SCHEDULE_H
 
 #include "base/stats.h"
-#include "runtime/protocol/ceilings.h"
+#include "runtime/driver/sweep/sweep_groups.h"
+#include "runtime/protocol/roof_rows.h"
 #include "runtime/protocol/request.h"
 #include "runtime/protocol/standing.h"
 #include "runtime/protocol/visit.h"
@@ -25,6 +26,11 @@ struct pdnn_task {
     uint64_t spent_ns;     /* sampling time of those visits: sum of samples * steps_per_sample * mean_ns */
     const struct pdnn_example_lengths *lengths; /* of its examples, in a set; borrowed; NULL: drawn */
     uint64_t min_samples;                       /* of each visit; 0: as the rules say */
+    /* In `paired` order, those with the same number above 0 are the sides of one comparison, PDNN_PAIRS_SIDES
+     * at most, and are visited next to each other. */
+    size_t group;
+    const struct pdnn_turn *turns; /* its direct visits from an earlier run, ok or not; borrowed */
+    size_t n_turns;
     size_t crashes; /* crashes in a row at the end of its visits: runtime/protocol/standing.h */
     /* already has its final status (filtered, unsupported, oom_predicted, ...) and is never visited */
     bool closed;
@@ -39,14 +45,19 @@ enum pdnn_reach { PDNN_REACH_SPREAD, PDNN_REACH_SMALLEST, PDNN_REACH_COUNT };
  * first of which is balanced, so
  * a resumed sweep continues where it stopped, in the order it would have had. Instances whose interval is
  * wider than the precision get extra visits, spread over the whole sweep: as many as max_time allows, up to
- * four times `rounds` in total. */
+ * four times `rounds` in total.
+ *
+ * In `paired` order, each pass visits whole groups (struct pdnn_task), next to each other, by workers that
+ * start with the pass. A group gets its rounds, and then more until each side is slower, faster or alike
+ * (base/stats.h; precision is alike's), up to the last look or max_time for all of its members together. */
 struct pdnn_sweep_rules {
     /* the same for every visit, except id, max_visit_ns, cold and cache_bytes */
     struct pdnn_request request;
-    const struct pdnn_ceilings *ceilings; /* for the measured cache sizes; NULL: not measured */
+    const struct pdnn_roof_rows *roof_rows; /* for the measured cache sizes; NULL: not measured */
     int64_t rounds;
-    uint64_t max_time_ns;   /* for all visits to one instance */
+    uint64_t max_time_ns;   /* for all visits to one instance; paired: to one group */
     bool cost_order;        /* small to large instead of shuffled */
+    bool paired;            /* groups side by side instead */
     uint64_t time_limit_ns; /* for one visit, preparation included; 0: none */
     /* When all visits must have ended, on the visitor's clock, which is base/clock; 0: never. No visit starts
      * that is expected to end later, and the one that is running then is dropped. */
@@ -62,6 +73,10 @@ struct pdnn_sweep_progress {
     double eta_seconds;                 /* until the last one or the deadline; < 0: not known yet */
     const char *label;                  /* of the current task */
 };
+
+/* In paired order, what a visit samples at most, and how many of an instance's visits stamp its ops. */
+#define PDNN_SCHEDULE_PAIRED_NS UINT64_C(50000000)
+enum { PDNN_SCHEDULE_STAMPED = 3 };
 
 /* Upper limit on the visits per instance, as a multiple of `rounds`, however wide the interval. */
 enum { PDNN_SCHEDULE_EXTRA = 4 };
@@ -98,7 +113,9 @@ struct pdnn_schedule {
     double *scratch;
     size_t scratch_room;
     uint64_t wall_ns, predicted_ns; /* of this run's visits that have a prediction */
-    size_t pass, next; /* passes count from 1, PDNN_SCHEDULE_EXTRA per round; next: index into order */
+    /* Passes count from 1, PDNN_SCHEDULE_EXTRA per round, in paired order one; next: index into order. */
+    size_t pass, next;
+    struct pdnn_paired_groups groups; /* in paired order */
 };
 
 /* Starts from the earlier visits in tasks. */
@@ -112,6 +129,12 @@ bool pdnn_schedule_next(struct pdnn_schedule *schedule, size_t *task);
 /* Sampling time limit for the task's next visit. */
 uint64_t pdnn_schedule_visit_ns(const struct pdnn_schedule *schedule, size_t task);
 
+/* Whether the task's next visit is the first of its group in this round, with which a probe comes. */
+bool pdnn_schedule_is_first(const struct pdnn_schedule *schedule, size_t task);
+
+/* Takes the task, and in paired order its group, out of this run: there is no time for its next visits. */
+void pdnn_schedule_pass_over(struct pdnn_schedule *schedule, size_t task);
+
 /* Records a visit that took wall_ns in all. */
 void pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task, const struct pdnn_visit *visit,
                         uint64_t wall_ns);
@@ -120,11 +143,19 @@ void pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task, const struc
  * prediction, scaled by what this run's predictions were off by; at most limits.time. 0: not known. */
 uint64_t pdnn_schedule_wall_ns(const struct pdnn_schedule *schedule, size_t task);
 
+/* The same of all visits that the task's group still gets in this pass; outside of paired order, of one. */
+uint64_t pdnn_schedule_turn_ns(const struct pdnn_schedule *schedule, size_t task);
+
 /* Decides which of the tasks without a visit may be begun if left_ns are left: those for whose rounds there
  * seems to be time, beside the rounds of what was begun already; or if that is none, one visit to one task.
  * As long as others wait, nothing gets more visits than its rounds, and no visit samples for more than a
  * small part of the time. Call it now and then: it starts from what visits took so far. */
 void pdnn_schedule_plan(struct pdnn_schedule *schedule, uint64_t left_ns);
+
+/* Sets order[0..n_tasks) to the order in which a deadline lets tasks begin: rules->reach. rules->deadline_ns
+ * is not 0. */
+void pdnn_sweep_begin_order(const struct pdnn_task *tasks, size_t n_tasks,
+                            const struct pdnn_sweep_rules *rules, uint32_t *order);
 
 /* How many of the tasks would be begun if left_ns were left, as predicted. rules->deadline_ns is not 0. */
 size_t pdnn_sweep_reach(const struct pdnn_task *tasks, size_t n_tasks, const struct pdnn_sweep_rules *rules,

@@ -110,17 +110,17 @@ static double added(const struct spread *spread, size_t at) {
 
 void pdnn_sweep_spread(const struct pdnn_instance *const *instances, size_t count, uint64_t seed,
                        uint32_t *order) {
-    const size_t cells = (size_t)AXES_MAX * AXES_MAX * LEVELS * LEVELS;
     struct spread spread = {.instances = instances,
                             .count = count,
                             .family = pdnn_alloc(count + 1, sizeof *spread.family),
-                            .level = pdnn_alloc(count + 1, AXES_MAX),
-                            .total = pdnn_alloc(cells, sizeof *spread.total),
-                            .seen = pdnn_alloc(cells, sizeof *spread.seen)};
+                            .level = pdnn_alloc(count + 1, AXES_MAX)};
     struct pdnn_rng rng = {seed, 0};
     number_families(&spread);
     for (size_t axis = 0; axis < AXES_MAX; axis++)
         add_axis(&spread, axis, order);
+    const size_t cells = spread.n_axes * AXES_MAX * LEVELS * LEVELS + 1;
+    spread.total = pdnn_alloc(cells, sizeof *spread.total);
+    spread.seen = pdnn_alloc(cells, sizeof *spread.seen);
     for (size_t i = 0; i < count; i++) {
         order[i] = (uint32_t)i;
         count_in(&spread, spread.total, i);

@@ -6,6 +6,10 @@
 
 #include <stddef.h>
 
+/* Of a time that does not suffice for all, one instance takes this part at most as long as there are others.
+ */
+enum { PDNN_SPREAD_LEAST = 16 };
+
 /* Sets order[0..count) to a permutation in which every prefix has its share of each family, of each value of
  * each setting and hyper-parameter, and of each pair of those; of more than 16 values, neighbours count as
  * one. The same for the same instances and seed; instances are settled (pdnn_instance_settle).

@@ -22,11 +22,12 @@ static bool op_is_sound(const struct pdnn_visit_op *op) {
            is_text(op->implementation, sizeof op->implementation);
 }
 
-static bool ceiling_is_sound(const struct pdnn_ceiling *ceiling) {
-    return is_text(ceiling->kind, sizeof ceiling->kind) &&
-           is_text(ceiling->pattern, sizeof ceiling->pattern) &&
-           is_text(ceiling->dtype, sizeof ceiling->dtype) && is_text(ceiling->level, sizeof ceiling->level) &&
-           is_text(ceiling->host, sizeof ceiling->host) && is_text(ceiling->state, sizeof ceiling->state);
+static bool roof_row_is_sound(const struct pdnn_roof_row *roof_row) {
+    return is_text(roof_row->kind, sizeof roof_row->kind) &&
+           is_text(roof_row->pattern, sizeof roof_row->pattern) &&
+           is_text(roof_row->dtype, sizeof roof_row->dtype) &&
+           is_text(roof_row->level, sizeof roof_row->level) &&
+           is_text(roof_row->host, sizeof roof_row->host) && is_text(roof_row->state, sizeof roof_row->state);
 }
 
 static void *copy_of(const void *bytes, size_t length) {
@@ -79,13 +80,13 @@ static void refuse(struct pdnn_worker *worker, struct pdnn_visit *visit) {
     snprintf(visit->reason, sizeof visit->reason, "the worker's answer was garbled");
 }
 
-static enum pdnn_status ask_visit(struct pdnn_worker *worker, enum pdnn_message_kind kind,
+static enum pdnn_status ask_visit(struct pdnn_worker *worker, const char *id, enum pdnn_message_kind kind,
                                   const struct pdnn_part *body, const struct pdnn_watch *watch,
                                   struct rest *rest, struct pdnn_visit *visit, struct pdnn_err *err) {
     struct pdnn_message answer;
     struct pdnn_fate fate;
     int64_t started_unix_ms = pdnn_clock_unix_ms();
-    enum pdnn_status status = pdnn_worker_ask(worker, kind, body, watch, &answer, &fate, err);
+    enum pdnn_status status = pdnn_worker_ask_about(worker, id, kind, body, watch, &answer, &fate, err);
     if (status != PDNN_OK)
         return status;
     *visit = (struct pdnn_visit){.outcome = fate.outcome};
@@ -101,7 +102,7 @@ enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn
                                    struct pdnn_err *err) {
     const struct pdnn_part body = {request, sizeof *request};
     struct rest none = {.size = 0};
-    return ask_visit(worker, PDNN_MESSAGE_VISIT, &body, watch, &none, visit, err);
+    return ask_visit(worker, request->id, PDNN_MESSAGE_VISIT, &body, watch, &none, visit, err);
 }
 
 enum pdnn_status pdnn_worker_operator(struct pdnn_worker *worker, const struct pdnn_operator_request *request,
@@ -110,7 +111,8 @@ enum pdnn_status pdnn_worker_operator(struct pdnn_worker *worker, const struct p
                                       struct pdnn_err *err) {
     const struct pdnn_part body = {request, sizeof *request};
     struct rest rest = {.size = sizeof **times};
-    enum pdnn_status status = ask_visit(worker, PDNN_MESSAGE_OPERATOR, &body, watch, &rest, visit, err);
+    enum pdnn_status status =
+        ask_visit(worker, request->request.id, PDNN_MESSAGE_OPERATOR, &body, watch, &rest, visit, err);
     *times = rest.entries;
     *n_times = rest.count;
     return status;
@@ -130,7 +132,8 @@ enum pdnn_status pdnn_worker_operators(struct pdnn_worker *worker, const struct 
                                        struct pdnn_err *err) {
     const struct pdnn_part body = {request, sizeof *request};
     struct rest rest = {.size = sizeof **operators};
-    enum pdnn_status status = ask_visit(worker, PDNN_MESSAGE_OPERATORS, &body, watch, &rest, visit, err);
+    enum pdnn_status status =
+        ask_visit(worker, request->id, PDNN_MESSAGE_OPERATORS, &body, watch, &rest, visit, err);
     if (!operators_are_sound(rest.entries, rest.count, visit)) {
         free(rest.entries);
         rest = (struct rest){.count = 0};
@@ -153,12 +156,12 @@ void pdnn_worker_rest(struct pdnn_worker *worker) {
 
 /* For requests without an outcome of their own: the worker's death, or a FAILED message,
  * becomes an error here. */
-static enum pdnn_status ask_or_fail(struct pdnn_worker *worker, enum pdnn_message_kind kind,
+static enum pdnn_status ask_or_fail(struct pdnn_worker *worker, const char *id, enum pdnn_message_kind kind,
                                     const struct pdnn_part *body, const struct pdnn_watch *watch,
                                     struct pdnn_message *answer, struct pdnn_err *err) {
     struct pdnn_fate fate;
     struct pdnn_err failure;
-    enum pdnn_status status = pdnn_worker_ask(worker, kind, body, watch, answer, &fate, err);
+    enum pdnn_status status = pdnn_worker_ask_about(worker, id, kind, body, watch, answer, &fate, err);
     if (status != PDNN_OK)
         return status;
     if (fate.outcome == PDNN_OUTCOME_OOM)
@@ -179,30 +182,30 @@ static enum pdnn_status fail_garbled(struct pdnn_worker *worker, struct pdnn_err
     return pdnn_fail(err, PDNN_IO, "the worker's answer was garbled");
 }
 
-enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t threads, double seconds,
-                                      const struct pdnn_watch *watch, struct pdnn_ceilings *ceilings,
-                                      struct pdnn_err *err) {
+enum pdnn_status pdnn_worker_roofs(struct pdnn_worker *worker, int64_t threads, double seconds,
+                                   const struct pdnn_watch *watch, struct pdnn_roof_rows *roof_rows,
+                                   struct pdnn_err *err) {
     /* The other half is for what has begun by then. */
     const double limit_ns = watch->time_limit_ns ? (double)watch->time_limit_ns / 2 : 1e18;
     const struct pdnn_roofs_request request = {
         .threads = threads, .seconds = seconds, .limit_seconds = limit_ns * 1e-9};
     const struct pdnn_part body = {&request, sizeof request};
     struct pdnn_message answer;
-    enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_CEILINGS, &body, watch, &answer, err);
+    enum pdnn_status status = ask_or_fail(worker, NULL, PDNN_MESSAGE_ROOFS, &body, watch, &answer, err);
     if (status != PDNN_OK)
         return status;
-    size_t count = answer.body_bytes / sizeof ceilings->row[0];
-    if (answer.body_bytes % sizeof ceilings->row[0] != 0)
+    size_t count = answer.body_bytes / sizeof roof_rows->row[0];
+    if (answer.body_bytes % sizeof roof_rows->row[0] != 0)
         return fail_garbled(worker, err);
-    if (count > PDNN_CEILINGS_MAX - ceilings->count)
-        return pdnn_fail(err, PDNN_OVERFLOW, "more than %d ceilings", PDNN_CEILINGS_MAX);
-    const struct pdnn_ceiling *row = answer.body;
+    if (count > PDNN_ROOF_ROWS_MAX - roof_rows->count)
+        return pdnn_fail(err, PDNN_OVERFLOW, "more than %d rows of roofs", PDNN_ROOF_ROWS_MAX);
+    const struct pdnn_roof_row *row = answer.body;
     for (size_t i = 0; i < count; i++) {
-        if (!ceiling_is_sound(&row[i]))
+        if (!roof_row_is_sound(&row[i]))
             return fail_garbled(worker, err);
     }
-    memcpy(ceilings->row + ceilings->count, row, answer.body_bytes);
-    ceilings->count += count;
+    memcpy(roof_rows->row + roof_rows->count, row, answer.body_bytes);
+    roof_rows->count += count;
     return PDNN_OK;
 }
 
@@ -211,7 +214,7 @@ enum pdnn_status pdnn_worker_places(struct pdnn_worker *worker, int64_t threads,
     const struct pdnn_part body = {&threads, sizeof threads};
     const struct pdnn_watch watch = {.time_limit_ns = rest_limit_ns};
     struct pdnn_message answer;
-    enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_PLACES, &body, &watch, &answer, err);
+    enum pdnn_status status = ask_or_fail(worker, NULL, PDNN_MESSAGE_PLACES, &body, &watch, &answer, err);
     if (status != PDNN_OK)
         return status;
     *places = pdnn_alloc(answer.body_bytes + 1, 1);
@@ -224,7 +227,8 @@ enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const struct pdnn
                                    size_t *n_rows, struct pdnn_err *err) {
     const struct pdnn_part body = {request, sizeof *request};
     struct pdnn_message answer;
-    enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_CHECK, &body, watch, &answer, err);
+    enum pdnn_status status =
+        ask_or_fail(worker, request->id, PDNN_MESSAGE_CHECK, &body, watch, &answer, err);
     if (status != PDNN_OK)
         return status;
     const struct pdnn_check_row *row = answer.body;

@@ -5,7 +5,7 @@
 #define RUNTIME_DRIVER_WORKER_WORKER_H
 
 #include "runtime/driver/worker/worker_link.h"
-#include "runtime/protocol/ceilings.h"
+#include "runtime/protocol/roof_rows.h"
 #include "runtime/protocol/check.h"
 #include "runtime/host/host.h"
 #include "runtime/protocol/operator.h"
@@ -67,12 +67,12 @@ enum pdnn_status pdnn_worker_operator(struct pdnn_worker *worker, const struct p
                                       struct pdnn_operator_time **times, size_t *n_times,
                                       struct pdnn_err *err);
 
-/* Measures the ceilings for one thread count, in about `seconds`, and appends their rows; 0: the probes
+/* Measures the roofs for one thread count, in about `seconds`, and appends their rows; 0: the probes
  * alone. After half of the limit it goes on without bandwidths. PDNN_IO if that takes longer than the limit;
  * the worker is gone then. */
-enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t threads, double seconds,
-                                      const struct pdnn_watch *watch, struct pdnn_ceilings *ceilings,
-                                      struct pdnn_err *err);
+enum pdnn_status pdnn_worker_roofs(struct pdnn_worker *worker, int64_t threads, double seconds,
+                                   const struct pdnn_watch *watch, struct pdnn_roof_rows *roof_rows,
+                                   struct pdnn_err *err);
 
 /* Runs one step on the instance's backend and on `reference`, from the same data. *rows is heap, freed by the
  * caller. PDNN_IO if that takes longer than the limit; the worker is gone then. */

@@ -2,7 +2,10 @@
 #include "runtime/driver/worker/worker_ask.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/units.h"
+#include "models/zoo/catalog.h"
+#include "models/zoo/transport.h"
 #include "runtime/driver/worker/worker_link.h"
 
 #include <errno.h>
@@ -136,4 +139,46 @@ enum pdnn_status pdnn_worker_ask(struct pdnn_worker *worker, enum pdnn_message_k
             watch->progress(watch->user, fraction);
         }
     }
+}
+
+/* NULL without an id, or if it names none that is known here, which the worker will say. */
+static const struct pdnn_family_def *family_of(const char *id) {
+    char name[PDNN_FAMILY_TEXT];
+    const size_t length = id ? strcspn(id, "/:,") : sizeof name;
+    if (length >= sizeof name)
+        return NULL;
+    memcpy(name, id, length);
+    name[length] = 0;
+    return pdnn_family_find(name);
+}
+
+static bool has_family(const struct pdnn_worker_link *link, const struct pdnn_family_def *family) {
+    for (size_t i = 0; i < link->n_families; i++)
+        if (link->families[i] == family)
+            return true;
+    return false;
+}
+
+static void note_family(struct pdnn_worker_link *link, const struct pdnn_family_def *family) {
+    link->families =
+        pdnn_grow(link->families, &link->families_room, link->n_families, sizeof *link->families);
+    link->families[link->n_families++] = family;
+}
+
+enum pdnn_status pdnn_worker_ask_about(struct pdnn_worker *worker, const char *id,
+                                       enum pdnn_message_kind kind, const struct pdnn_part *body,
+                                       const struct pdnn_watch *watch, struct pdnn_message *answer,
+                                       struct pdnn_fate *fate, struct pdnn_err *err) {
+    const struct pdnn_family_def *family = family_of(id);
+    struct pdnn_str packed = {0};
+    if (!family || has_family(worker->link, family))
+        return pdnn_worker_ask(worker, kind, body, watch, answer, fate, err);
+    pdnn_family_pack(family, &packed);
+    const struct pdnn_part part = {packed.text, packed.length};
+    enum pdnn_status status = pdnn_worker_ask(worker, PDNN_MESSAGE_FAMILY, &part, watch, answer, fate, err);
+    pdnn_str_finish(&packed);
+    if (status != PDNN_OK || fate->outcome != PDNN_OUTCOME_OK || answer->kind != PDNN_MESSAGE_FAMILY)
+        return status;
+    note_family(worker->link, family);
+    return pdnn_worker_ask(worker, kind, body, watch, answer, fate, err);
 }

@@ -12,4 +12,11 @@ enum pdnn_status pdnn_worker_ask(struct pdnn_worker *worker, enum pdnn_message_k
                                  const struct pdnn_part *body, const struct pdnn_watch *watch,
                                  struct pdnn_message *answer, struct pdnn_fate *fate, struct pdnn_err *err);
 
+/* The same for a request about the instance with the id, or NULL: its family is sent first unless the worker
+ * has it. Where that gets no answer, neither does the request. */
+enum pdnn_status pdnn_worker_ask_about(struct pdnn_worker *worker, const char *id,
+                                       enum pdnn_message_kind kind, const struct pdnn_part *body,
+                                       const struct pdnn_watch *watch, struct pdnn_message *answer,
+                                       struct pdnn_fate *fate, struct pdnn_err *err);
+
 #endif

@@ -68,6 +68,7 @@ void pdnn_worker_stop(struct pdnn_worker *worker) {
         if (worker->link->error_fd >= 0)
             close(worker->link->error_fd);
         pdnn_inbox_finish(&worker->link->inbox);
+        free(worker->link->families);
         free(worker->link);
     }
     *worker = (struct pdnn_worker){0};

@@ -3,6 +3,7 @@
 #ifndef RUNTIME_DRIVER_WORKER_WORKER_LINK_H
 #define RUNTIME_DRIVER_WORKER_WORKER_LINK_H
 
+#include "models/family.h"
 #include "runtime/protocol/protocol.h"
 #include "models/isa.h"
 #include "runtime/host/host_cgroup.h"
@@ -24,6 +25,8 @@ struct pdnn_worker_link {
     size_t last_words_length;
     char variables[sizeof((struct pdnn_welcome *)0)->variables]; /* it was started with, besides ours */
     char ignored[sizeof((struct pdnn_welcome *)0)->ignored];     /* by libraries, of its environment */
+    const struct pdnn_family_def **families;                     /* that it has been sent; heap */
+    size_t n_families, families_room;
     bool is_ranks; /* the process is mpirun, which ends its ranks when asked to */
 };
 

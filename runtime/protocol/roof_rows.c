@@ -1,11 +1,11 @@
-#include "runtime/protocol/ceilings.h"
+#include "runtime/protocol/roof_rows.h"
 
 #include <string.h>
 
-uint64_t pdnn_ceilings_cache_bytes(const struct pdnn_ceilings *ceilings, int64_t threads) {
+uint64_t pdnn_roof_rows_cache_bytes(const struct pdnn_roof_rows *roof_rows, int64_t threads) {
     uint64_t most = 0;
-    for (size_t i = 0; i < ceilings->count; i++) {
-        const struct pdnn_ceiling *row = &ceilings->row[i];
+    for (size_t i = 0; i < roof_rows->count; i++) {
+        const struct pdnn_roof_row *row = &roof_rows->row[i];
         if (row->threads == threads && strcmp(row->kind, "bandwidth") == 0 && row->capacity_bytes > most)
             most = row->capacity_bytes;
     }
@@ -16,25 +16,26 @@ double pdnn_ring_bytes(int64_t ranks, double bytes) {
     return 2 * (double)(ranks - 1) / (double)ranks * bytes;
 }
 
-static bool is_link(const struct pdnn_ceiling *row, int64_t ranks) {
+static bool is_link(const struct pdnn_roof_row *row, int64_t ranks) {
     return strcmp(row->kind, "link") == 0 && row->ranks == ranks && row->value > 0;
 }
 
-bool pdnn_ceilings_have_link(const struct pdnn_ceilings *ceilings, int64_t ranks) {
+bool pdnn_roof_rows_have_link(const struct pdnn_roof_rows *roof_rows, int64_t ranks) {
     bool found = false;
-    for (size_t i = 0; i < ceilings->count; i++)
-        found = found || is_link(&ceilings->row[i], ranks);
+    for (size_t i = 0; i < roof_rows->count; i++)
+        found = found || is_link(&roof_rows->row[i], ranks);
     return found;
 }
 
-static double ns_of(const struct pdnn_ceiling *row) {
+static double ns_of(const struct pdnn_roof_row *row) {
     return pdnn_ring_bytes(row->ranks, (double)row->capacity_bytes) / row->value;
 }
 
-double pdnn_ceilings_link_ns(const struct pdnn_ceilings *ceilings, int64_t ranks, uint64_t bytes) {
-    const struct pdnn_ceiling *below = NULL, *above = NULL; /* the next smaller and the next larger message */
-    for (size_t i = 0; i < ceilings->count; i++) {
-        const struct pdnn_ceiling *row = &ceilings->row[i];
+double pdnn_roof_rows_link_ns(const struct pdnn_roof_rows *roof_rows, int64_t ranks, uint64_t bytes) {
+    const struct pdnn_roof_row *below = NULL,
+                               *above = NULL; /* the next smaller and the next larger message */
+    for (size_t i = 0; i < roof_rows->count; i++) {
+        const struct pdnn_roof_row *row = &roof_rows->row[i];
         if (!is_link(row, ranks))
             continue;
         if (row->capacity_bytes <= bytes && (!below || row->capacity_bytes > below->capacity_bytes))

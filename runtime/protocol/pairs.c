@@ -1,0 +1,32 @@
+#include "runtime/protocol/pairs.h"
+
+#include "runtime/protocol/standing.h"
+
+#include <math.h>
+
+bool pdnn_visit_is_turn(const struct pdnn_visit *visit) {
+    return pdnn_method_of(visit->flags) == PDNN_METHOD_DIRECT;
+}
+
+struct pdnn_turn pdnn_turn_of(const struct pdnn_visit *visit) {
+    const double steps = (double)visit->samples * (double)visit->steps_per_sample,
+                 ns = (double)visit->prepare_ns + steps * visit->mean_ns;
+    return (struct pdnn_turn){.ns = pdnn_visit_is_direct(visit) ? visit->median_ns : 0,
+                              .begun_unix_ms = visit->started_unix_ms,
+                              .ended_unix_ms = visit->started_unix_ms + (int64_t)(ns * 1e-6)};
+}
+
+static bool are_near(const struct pdnn_turn *a, const struct pdnn_turn *b) {
+    const struct pdnn_turn *first = a->begun_unix_ms <= b->begun_unix_ms ? a : b,
+                           *second = first == a ? b : a;
+    return second->begun_unix_ms - first->ended_unix_ms <= PDNN_PAIR_GAP_MS;
+}
+
+size_t pdnn_pairs_logs(const struct pdnn_turn *a, size_t n_a, const struct pdnn_turn *b, size_t n_b,
+                       double *logs) {
+    size_t count = 0;
+    for (size_t i = 0; i < n_a && i < n_b; i++)
+        if (a[i].ns > 0 && b[i].ns > 0 && are_near(&a[i], &b[i]))
+            logs[count++] = log(b[i].ns / a[i].ns);
+    return count;
+}
