@@ -1,4 +1,5 @@
 #include "results/claims/claim.h"
+#include "models/zoo/catalog.h"
 #include "results/table/table.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ static const struct pdnn_column_def columns[PDNN_CLAIM_REPORT_COLUMNS] = {
     {"id", .help = "the id of all of them, with a star for what differs"},
     {"number", "no.", .kind = PDNN_KIND_COUNT,
      .help = "in table 1 of Wang, Wei and Brooks (2020); the others are in its text"},
-    {"source", .blank = "both", .help = "whose tables"},
+    {"source", .blank = "both", .help = "whose tables; empty: those of both"},
 };
 const struct pdnn_table_def pdnn_claims_def = {"claims", "what tables say of claims", columns,
                                                PDNN_CLAIM_COLUMNS},
@@ -39,6 +40,10 @@ size_t pdnn_claim_say(struct pdnn_question *question, enum pdnn_verdict verdict,
         pdnn_table_set_count(table, row, PDNN_CLAIM_NUMBER, (uint64_t)question->claim.number);
     if (table->n_columns > PDNN_CLAIM_SOURCE && question->source != PDNN_CLAIM_OF_BOTH)
         pdnn_table_set_text(table, row, PDNN_CLAIM_SOURCE, question->rows->results.name[question->source]);
+    else if (table->n_columns > PDNN_CLAIM_SOURCE && question->data->n_pairs > 1)
+        pdnn_table_set_text(table, row, PDNN_CLAIM_SOURCE,
+                            pdnn_arena_printf(&question->arena, "%s and %s", question->name[PDNN_SIDE_A],
+                                              question->name[PDNN_SIDE_B]));
     question->told[verdict]++;
     pdnn_str_finish(&numbers);
     return row;
@@ -157,17 +162,33 @@ static void check(const struct pdnn_claim_list *list, struct pdnn_question *ques
     pdnn_arena_finish(&question->arena);
 }
 
+/* Of a source the pairs in which it is side B, or A. */
+static size_t pairs_of(const struct pdnn_claim_data *data, size_t source) {
+    for (size_t i = 0; i < data->n_pairs; i++)
+        if (data->pairs[i].of->source[PDNN_SIDE_B] == source)
+            return i;
+    return 0;
+}
+
 void pdnn_claims_check(const struct pdnn_claim_data *data, const struct pdnn_claim_list *list,
                        struct pdnn_table *table, size_t told[PDNN_VERDICT_COUNT]) {
+    const size_t n = !list->is_of_pairs ? data->n_sources : data->n_pairs ? data->n_pairs : 1;
     if (!has_network(data, list->network))
         return;
     for (const struct pdnn_claim *claim = list->claim; claim->text; claim++)
-        for (size_t s = 0; s < (list->is_of_pairs ? 1 : data->n_sources); s++)
-            check(list, &(struct pdnn_question){.claim = *claim,
-                                                .data = data,
-                                                .pairs = data->pairs,
-                                                .source = list->is_of_pairs ? PDNN_CLAIM_OF_BOTH : s,
-                                                .rows = list->is_of_pairs ? NULL : data->rows[s],
-                                                .table = table,
-                                                .told = told});
+        for (size_t i = 0; i < n; i++) {
+            struct pdnn_question question = {.claim = *claim,
+                                             .data = data,
+                                             .source = list->is_of_pairs ? PDNN_CLAIM_OF_BOTH : i,
+                                             .rows = list->is_of_pairs ? NULL : data->rows[i],
+                                             .table = table,
+                                             .told = told};
+            if (data->n_pairs) {
+                const struct pdnn_claim_pairs *pairs =
+                    &data->pairs[list->is_of_pairs ? i : pairs_of(data, i)];
+                question.pairs = pairs->of;
+                memcpy(question.name, pairs->name, sizeof question.name);
+            }
+            check(list, &question);
+        }
 }

@@ -21,18 +21,24 @@ enum pdnn_claim_column {
     PDNN_CLAIM_ID,       /* their common id, with a star for what differs */
     PDNN_CLAIM_COLUMNS,
     PDNN_CLAIM_NUMBER = PDNN_CLAIM_COLUMNS, /* in table 1; this and the next in the report only */
-    PDNN_CLAIM_SOURCE,                      /* whose tables; empty: both */
+    PDNN_CLAIM_SOURCE,                      /* whose tables; empty: both, or all */
     PDNN_CLAIM_REPORT_COLUMNS
 };
 extern const struct pdnn_table_def pdnn_claims_def, pdnn_claims_report_def;
 
+/* Two platforms that ran the same models, and what their sides are called. */
+struct pdnn_claim_pairs {
+    const struct pdnn_comparison *of;
+    const char *name[PDNN_SIDES];
+};
+
 /* What claims are checked with. */
 struct pdnn_claim_data {
-    const struct pdnn_selection *rows[PDNN_SIDES]; /* of each source, without what did not end ok */
+    const struct pdnn_selection *const *rows; /* of each source, without what did not end ok */
     size_t n_sources;
-    struct pdnn_ops_reader *readers;     /* by directory of the rows; {0} where there is no ops.csv */
-    const struct pdnn_comparison *pairs; /* NULL: no two platforms ran the same models */
-    const char *name[PDNN_SIDES];        /* of the pairs' sides */
+    struct pdnn_ops_reader *readers; /* by directory of the rows; {0} where there is no ops.csv */
+    const struct pdnn_claim_pairs *pairs;
+    size_t n_pairs;
 };
 
 /* The row's family; NULL: unknown to this version. */
@@ -79,7 +85,7 @@ struct pdnn_claim_list {
     const struct pdnn_claim *claim; /* ends with a row without a text */
     /* Calls pdnn_claim_say for each thing that it is checked on; if it never does, it cannot be told. */
     void (*check)(struct pdnn_question *question);
-    bool is_of_pairs;      /* asked of both sources together, not of each */
+    bool is_of_pairs;      /* asked of two sources together, not of each */
     pdnn_network *network; /* nothing is said where no model is of this kind; NULL: any */
 };
 
@@ -101,10 +107,11 @@ void pdnn_claims_check(const struct pdnn_claim_data *data, const struct pdnn_cla
 struct pdnn_question {
     struct pdnn_claim claim; /* the check may give it better words */
     const struct pdnn_claim_data *data;
-    const struct pdnn_comparison *pairs;
-    size_t source;                     /* PDNN_CLAIM_OF_BOTH: of all sources together */
-    const struct pdnn_selection *rows; /* of the source; of both: NULL */
-    struct pdnn_arena arena;           /* of words and what the check computes */
+    const struct pdnn_comparison *pairs; /* NULL: none; of a source the ones in which it is side B, else A */
+    const char *name[PDNN_SIDES];        /* of these */
+    size_t source;                       /* PDNN_CLAIM_OF_BOTH: of the pairs' */
+    const struct pdnn_selection *rows;   /* of the source; of both: NULL */
+    struct pdnn_arena arena;             /* of words and what the check computes */
     struct pdnn_table *table;
     size_t *told;
 };

@@ -3,6 +3,7 @@
  * whatever the report compares. */
 #define _GNU_SOURCE /* strverscmp */
 #include "base/stats.h"
+#include "models/zoo/catalog.h"
 #include "results/claims/claim.h"
 #include "results/compare/compare_ops.h"
 #include "results/query/op_groups.h"
@@ -94,9 +95,9 @@ static void check_thirds(struct pdnn_question *q) {
     struct pdnn_mean part[2] = {{.n = 0}};
     double *size = pdnn_arena_alloc(&q->arena, n, sizeof *size),
            *sorted = pdnn_arena_alloc(&q->arena, n, sizeof *sorted);
-    for (size_t k = 0; pdnn_families[k]; k++)
-        if (!q->claim.network || q->claim.network(pdnn_families[k]))
-            add_thirds(q, pdnn_families[k], size, sorted, part);
+    for (size_t k = 0; pdnn_family_at(k); k++)
+        if (!q->claim.network || q->claim.network(pdnn_family_at(k)))
+            add_thirds(q, pdnn_family_at(k), size, sorted, part);
     const struct pdnn_mean_interval small = pdnn_mean_interval(&part[0]),
                                     large = pdnn_mean_interval(&part[1]),
                                     change = pdnn_mean_difference(&part[0], &part[1]);
@@ -118,7 +119,7 @@ static void check_thirds(struct pdnn_question *q) {
     pdnn_claim_say(q, verdict,
                    "Speed-up of %s over %s: %s, geometric mean of %zu models) in the third with the smallest "
                    "%s, %s, %zu models) in that with the largest, a change by a factor of %s).",
-                   q->data->name[PDNN_SIDE_B], q->data->name[PDNN_SIDE_A],
+                   q->name[PDNN_SIDE_B], q->name[PDNN_SIDE_A],
                    pdnn_claim_ratio(q, pdnn_mean_exp(small), PDNN_CLAIM_NAMED), part[0].n, q->claim.what,
                    pdnn_claim_ratio(q, pdnn_mean_exp(large), " ("), part[1].n,
                    pdnn_claim_ratio(q, pdnn_mean_exp(change), " ("));
@@ -136,7 +137,7 @@ static struct pdnn_mean utilization(struct pdnn_question *q) {
             pdnn_mean_add(&mean, log(peak[PDNN_SIDE_B] / peak[PDNN_SIDE_A]), pdnn_pair_half(q->pairs, i));
     }
     q->claim.what = pdnn_arena_printf(&q->arena, "The utilization on %s over that on %s is",
-                                      q->data->name[PDNN_SIDE_B], q->data->name[PDNN_SIDE_A]);
+                                      q->name[PDNN_SIDE_B], q->name[PDNN_SIDE_A]);
     return mean;
 }
 
@@ -195,18 +196,19 @@ static void memory_bound_gain_more(struct pdnn_question *q) {
     pdnn_claim_say(q, judge_lead(q, change),
                    "Speed-up of %s over %s: products bound by memory %s, geometric mean of %zu models), "
                    "products bound by compute %s, %zu models)%s.",
-                   q->data->name[PDNN_SIDE_B], q->data->name[PDNN_SIDE_A],
+                   q->name[PDNN_SIDE_B], q->name[PDNN_SIDE_A],
                    pdnn_claim_ratio(q, each[MEMORY_BOUND], PDNN_CLAIM_NAMED), kinds[MEMORY_BOUND].n,
                    pdnn_claim_ratio(q, each[COMPUTE_BOUND], " ("), kinds[COMPUTE_BOUND].n, lookups);
 }
 
 /* The software that all pairs of a side ran on, "oneDNN 3.5"; "" if there were several or none is known. */
-static const char *software_of(const struct pdnn_claim_data *data, int side) {
-    const struct pdnn_selection *rows = data->rows[data->n_sources > 1 ? side : PDNN_SIDE_A];
+static const char *software_of(const struct pdnn_question *q, int side) {
+    const struct pdnn_comparison *c = q->pairs;
+    const struct pdnn_selection *rows = q->data->rows[c->source[side]];
     const int column = pdnn_results_setting(&rows->results, PDNN_SETTING_BACKEND);
-    const char *backend = pdnn_comparison_setting(data->pairs, 0, side, PDNN_SETTING_BACKEND);
-    for (size_t i = 1; i < data->pairs->pairs.n_rows; i++)
-        if (strcmp(pdnn_comparison_setting(data->pairs, i, side, PDNN_SETTING_BACKEND), backend) != 0)
+    const char *backend = pdnn_comparison_setting(c, 0, side, PDNN_SETTING_BACKEND);
+    for (size_t i = 1; i < c->pairs.n_rows; i++)
+        if (strcmp(pdnn_comparison_setting(c, i, side, PDNN_SETTING_BACKEND), backend) != 0)
             return "";
     for (size_t at = 0; at < rows->count; at++)
         if (strcmp(pdnn_selection_get(rows, at, column), backend) == 0)
@@ -217,7 +219,7 @@ static const char *software_of(const struct pdnn_claim_data *data, int side) {
 /* 1 if B has the newer version of one library on one machine, -1 if A has; 0 after a sentence that says why
  * there is no newer one. names: the older and the newer. */
 static int newer_side(struct pdnn_question *q, const char *names[2]) {
-    const char *a = software_of(q->data, PDNN_SIDE_A), *b = software_of(q->data, PDNN_SIDE_B);
+    const char *a = software_of(q, PDNN_SIDE_A), *b = software_of(q, PDNN_SIDE_B);
     const int order = strverscmp(b, a), newer = (order > 0) - (order < 0);
     names[newer > 0] = b;
     names[newer <= 0] = a;

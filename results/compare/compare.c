@@ -3,7 +3,8 @@
 #include "base/texts.h"
 #include "base/units.h"
 #include "models/instance.h"
-#include "results/compare/states.h"
+#include "results/compare/definitions.h"
+#include "results/compare/paired.h"
 #include "results/stats/means.h"
 #include "runtime/protocol/visit.h"
 
@@ -13,7 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const char pdnn_faster[] = "faster", pdnn_slower[] = "slower", pdnn_undecided[] = "undecided";
+const char pdnn_faster[] = "faster", pdnn_slower[] = "slower", pdnn_undecided[] = "undecided",
+           pdnn_alike[] = "alike";
+const char pdnn_nothing_compared[] = "no instance ended ok on both sides";
 
 #define AS(kind, show) PDNN_KIND_##kind, PDNN_SHOW_##show
 static const struct pdnn_column_def pair_columns[PDNN_PAIR_KEYS] = {
@@ -24,16 +27,26 @@ static const struct pdnn_column_def pair_columns[PDNN_PAIR_KEYS] = {
     {"family", NULL, NULL, AS(TEXT, PLAIN), .help = "model family"},
     {"a_ns", "A", "ns", AS(NUMBER, TIME), .help = "A's time_ns_median"},
     {"b_ns", "B", "ns", AS(NUMBER, TIME), .help = "B's time_ns_median"},
-    {"ratio", NULL, NULL, AS(NUMBER, FACTOR), .help = "a_ns over b_ns: above 1, B is faster"},
+    {"ratio", NULL, NULL, AS(NUMBER, FACTOR),
+     .help = "a_ns over b_ns, or their trimmed mean over pairs: above 1, B is faster"},
     {"ratio_low", "95 % interval", NULL, AS(NUMBER, INTERVAL), .rank = 2,
      .help =
-         "lower end of the ratio's 95 % interval: with h = ln(ci_high_ns / ci_low_ns) / 2 of either side, "
-         "ratio * exp(-sqrt((h_a^2 + h_b^2) / 2)); empty if a side has no interval"},
+         "lower end of the ratio's interval: by pairs that of Yuen's t of their logarithms' trimmed mean, at "
+         "interval_pct; otherwise, with h = ln(ci_high_ns / ci_low_ns) / 2 of either side, ratio * "
+         "exp(-sqrt((h_a^2 + h_b^2) / 2)); empty if a side has no interval"},
     {"ratio_high", NULL, NULL, AS(NUMBER, NEVER), .help = "upper end of that interval"},
+    {"pairs", NULL, NULL, AS(COUNT, PLAIN), .rank = 5,
+     .help =
+         "pairs of visits next to each other, at least 8, that the ratio is made of; empty: it is that of "
+         "the two times"},
+    {"interval_pct", NULL, "%", AS(COUNT, NEVER), .help = "level of the interval: 99 by pairs, 95 otherwise"},
     {"clear", NULL, NULL, AS(COUNT, NEVER),
-     .help = "1: the interval excludes 1; 0: it does not; empty without an interval"},
+     .help = "1: B is faster or slower; 0: that is not decided; empty without an interval"},
     {"decision", NULL, NULL, AS(TEXT, PLAIN), .rank = 1,
-     .help = "faster or slower: what B clearly is; otherwise undecided"},
+     .help =
+         "what B is. By pairs faster, slower, or alike within measure.precision: by the first look at the "
+         "pairs that decides, all looks and comparisons together wrong once in a hundred. Otherwise faster "
+         "or slower if the interval excludes 1. Else undecided"},
     {"instructions_factor", NULL, NULL, AS(NUMBER, FACTOR),
      .help = "A's instructions over B's, by hardware counters; empty without, as are the next two"},
     {"cpi_factor", NULL, NULL, AS(NUMBER, FACTOR), .help = "A's cycles per instruction over B's"},
@@ -93,12 +106,16 @@ double pdnn_pair_ns(const struct pdnn_comparison *comparison, size_t pair, int s
 }
 
 double pdnn_pair_half(const struct pdnn_comparison *comparison, size_t pair) {
-    return pdnn_log_half(pdnn_table_number(&comparison->pairs, pair, PDNN_PAIR_LOW),
-                         pdnn_table_number(&comparison->pairs, pair, PDNN_PAIR_HIGH));
+    const struct pdnn_table *pairs = &comparison->pairs;
+    const double half = pdnn_log_half(pdnn_table_number(pairs, pair, PDNN_PAIR_LOW),
+                                      pdnn_table_number(pairs, pair, PDNN_PAIR_HIGH));
+    return pdnn_table_is_empty(pairs, pair, PDNN_PAIR_PAIRS)
+               ? half
+               : half * pdnn_pairs_narrow(pdnn_table_count(pairs, pair, PDNN_PAIR_PAIRS));
 }
 
-static bool has_two(const struct pdnn_comparison *comparison) {
-    return comparison->selection.results.n_directories > 1;
+bool pdnn_comparison_has_two(const struct pdnn_comparison *comparison) {
+    return comparison->source[PDNN_SIDE_A] != comparison->source[PDNN_SIDE_B];
 }
 
 /* How many rows there are, those that failed too. */
@@ -112,7 +129,7 @@ static const char *name_of(const struct pdnn_comparison *comparison, int column)
 
 /* Whether the row is in the side's directory. */
 static bool is_there(const struct pdnn_comparison *comparison, int side, size_t at) {
-    return !has_two(comparison) || pdnn_selection_source(&comparison->selection, at) == (size_t)side;
+    return pdnn_selection_source(&comparison->selection, at) == comparison->source[side];
 }
 
 /* Whether the row has its side's values of the keys that differ. */
@@ -177,7 +194,7 @@ static enum pdnn_status parse_key(struct pdnn_comparison *comparison, char *text
         return pdnn_fail(err, PDNN_INVALID, "'%.64s' is not KEY or KEY=A:B, with A's and B's value", text);
     if (equals)
         *equals = *colon = 0;
-    if (strcmp(text, "host") == 0 && has_two(comparison) && !equals)
+    if (strcmp(text, "host") == 0 && pdnn_comparison_has_two(comparison) && !equals)
         return PDNN_OK;
     if (pdnn_results_ask(&comparison->selection.results, text, true, &column, err) != PDNN_OK)
         return err->status;
@@ -188,10 +205,10 @@ static enum pdnn_status parse_key(struct pdnn_comparison *comparison, char *text
     const char **value = comparison->value[across->count];
     across->column[across->count++] = column;
     if (!equals)
-        return has_two(comparison) ? PDNN_OK : take_values(comparison, err);
+        return pdnn_comparison_has_two(comparison) ? PDNN_OK : take_values(comparison, err);
     value[PDNN_SIDE_A] = equals + 1;
     value[PDNN_SIDE_B] = colon + 1;
-    if (!has_two(comparison) && strcmp(equals + 1, colon + 1) == 0)
+    if (!pdnn_comparison_has_two(comparison) && strcmp(equals + 1, colon + 1) == 0)
         return pdnn_fail(err, PDNN_INVALID, "both sides have %.64s=%.64s", text, equals + 1);
     for (int side = 0; side < PDNN_SIDES; side++)
         if (pdnn_texts_find(values_of(comparison, side, column), value[side]) == SIZE_MAX)
@@ -223,12 +240,12 @@ static size_t number_row(const struct pdnn_comparison *comparison, size_t at, st
 static bool has_alike(const struct pdnn_comparison *comparison) {
     struct pdnn_texts ids = {0};
     bool alike = false;
-    for (size_t at = 0; has_two(comparison) && at < n_rows(comparison); at++)
+    for (size_t at = 0; pdnn_comparison_has_two(comparison) && at < n_rows(comparison); at++)
         if (is_there(comparison, PDNN_SIDE_A, at))
             number_row(comparison, at, &ids);
     const size_t n_first = ids.count;
     for (size_t at = 0; at < n_rows(comparison) && !alike; at++) {
-        const size_t known = has_two(comparison) ? n_first : ids.count;
+        const size_t known = pdnn_comparison_has_two(comparison) ? n_first : ids.count;
         alike = is_there(comparison, PDNN_SIDE_B, at) && number_row(comparison, at, &ids) < known;
     }
     pdnn_texts_finish(&ids);
@@ -237,7 +254,7 @@ static bool has_alike(const struct pdnn_comparison *comparison) {
 
 /* The list, and "backend (onednn, openblas)" for one directory, "backend (onednn | openblas)" for two. */
 static const char *describe(struct pdnn_comparison *comparison, const char *list, int key) {
-    const bool two = has_two(comparison);
+    const bool two = pdnn_comparison_has_two(comparison);
     return pdnn_arena_printf(&comparison->arena, "%s%s%s (%s%s%s)", list, *list ? ", " : "",
                              name_of(comparison, key), list_values(comparison, PDNN_SIDE_A, key),
                              two ? " | " : "", two ? list_values(comparison, PDNN_SIDE_B, key) : "");
@@ -249,7 +266,7 @@ static enum variation variation_of(const struct pdnn_comparison *comparison, int
     const struct pdnn_texts *a = values_of(comparison, PDNN_SIDE_A, key),
                             *b = values_of(comparison, PDNN_SIDE_B, key);
     size_t common = 0;
-    if (!has_two(comparison))
+    if (!pdnn_comparison_has_two(comparison))
         return a->count > 1 ? OVERLAPPING : SAME;
     for (size_t i = 0; i < b->count; i++)
         common += pdnn_texts_find(a, b->text[i]) != SIZE_MAX;
@@ -259,19 +276,17 @@ static enum variation variation_of(const struct pdnn_comparison *comparison, int
 /* In one directory, settings that say how a step runs: what a step does, a sweep varies anyway. */
 static bool may_differ(const struct pdnn_comparison *comparison, int key) {
     int setting = pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, name_of(comparison, key));
-    if (has_two(comparison))
+    if (pdnn_comparison_has_two(comparison))
         return key != comparison->selection.results.results;
-    return setting >= 0 && setting != PDNN_SETTING_MODE && setting != PDNN_SETTING_OPTIMIZER &&
-           setting != PDNN_SETTING_ACCUMULATE;
+    return setting >= 0 && pdnn_setting_says_how((enum pdnn_setting)setting);
 }
 
 /* The only key whose change pairs instances, unless two directories have some in common. */
 static enum pdnn_status find(struct pdnn_comparison *comparison, struct pdnn_err *err) {
     const struct pdnn_results *results = &comparison->selection.results;
-    const bool two = has_two(comparison);
+    const bool two = pdnn_comparison_has_two(comparison);
     const char *candidates = "", *disjoint = "";
-    size_t n_found = 0;
-    int found = -1;
+    int found = -1, n_found = 0, family = comparison->selection.family;
     if (two && has_alike(comparison))
         return PDNN_OK;
     comparison->across.count = 1;
@@ -286,6 +301,8 @@ static enum pdnn_status find(struct pdnn_comparison *comparison, struct pdnn_err
         if (variation == DISJOINT)
             disjoint = describe(comparison, disjoint, key);
     }
+    const struct pdnn_texts *a = values_of(comparison, 0, family), *b = values_of(comparison, 1, family);
+    const char *definitions = two ? pdnn_definitions_differ(a, b, &comparison->arena) : "";
     comparison->across.column[0] = found;
     if (n_found == 1)
         return two ? PDNN_OK : take_values(comparison, err);
@@ -295,11 +312,11 @@ static enum pdnn_status find(struct pdnn_comparison *comparison, struct pdnn_err
                          candidates);
     if (*disjoint)
         return pdnn_fail(err, PDNN_INVALID,
-                         "no instance is in both; name the keys that are to differ with --across: %.700s",
-                         disjoint);
+                         "no instance is in both; name the keys that are to differ with --across: %.700s%s",
+                         disjoint, definitions);
     if (two)
-        return pdnn_fail(err, PDNN_INVALID, "no instance is in both %s and %s", comparison->directory[0],
-                         comparison->directory[1]);
+        return pdnn_fail(err, PDNN_INVALID, "no instance is in both %s and %s%s", comparison->directory[0],
+                         comparison->directory[1], definitions);
     return pdnn_fail(err, PDNN_INVALID,
                      "%s: no two instances differ only in how they run; name the keys that are to differ "
                      "with --across, or a second directory",
@@ -334,10 +351,9 @@ static void add_keys(struct pdnn_comparison *comparison) {
     struct pdnn_table *pairs = &comparison->pairs;
     for (int key = results->first_key; key < results->end_key; key++) {
         const char *name = name_of(comparison, key);
-        const bool is_whole = results->table.column[key].def.kind == PDNN_KIND_WHOLE;
-        const struct pdnn_column_def def = {.name = pdnn_key_column(name),
-                                            .title = name,
-                                            .kind = is_whole ? PDNN_KIND_WHOLE : PDNN_KIND_TEXT};
+        const struct pdnn_column_def *of = &results->table.column[key].def;
+        const struct pdnn_column_def def = {
+            .name = pdnn_key_column(name), .title = name, .kind = of->kind, .digits = of->digits};
         if (key == results->results || pairs->n_columns == PDNN_TABLE_COLUMNS_MAX ||
             pdnn_axes_have(&comparison->across, key) || pdnn_table_find(pairs, def.name) != SIZE_MAX)
             continue;
@@ -350,16 +366,18 @@ static void add_keys(struct pdnn_comparison *comparison) {
 }
 
 /* Advice on keys does not help where a side has no row. */
-static enum pdnn_status check_sides(const struct pdnn_comparison *comparison, bool is_chosen,
-                                    struct pdnn_err *err) {
+static enum pdnn_status check_sides(const struct pdnn_comparison *comparison, struct pdnn_err *err) {
+    const struct pdnn_results *results = &comparison->selection.results;
     for (int side = 0; side < PDNN_SIDES; side++) {
-        size_t at = 0;
+        size_t at = 0, row = 0;
         while (at < n_rows(comparison) && !is_there(comparison, side, at))
             at++;
+        while (row < results->table.n_rows && pdnn_results_source(results, row) != comparison->source[side])
+            row++;
         if (at == n_rows(comparison))
             return pdnn_fail(err, PDNN_INVALID, "%s: %s", comparison->directory[side],
-                             is_chosen ? "no instance has all the values asked for"
-                                       : "results.csv has no instance");
+                             row < results->table.n_rows ? "no instance has all the values asked for"
+                                                         : "results.csv has no instance");
     }
     return PDNN_OK;
 }
@@ -397,9 +415,13 @@ static double ratio_of(const struct pdnn_selection *rows, const size_t at[PDNN_S
     return isfinite(ratio) && ratio > 0 ? ratio : NAN;
 }
 
-/* The times of both sides, and half of the logarithm of each one's interval, NaN without one. */
-static void set_ratio(struct pdnn_table *pairs, size_t pair, const double ns[PDNN_SIDES],
-                      const double half[PDNN_SIDES]) {
+double pdnn_pair_value(const struct pdnn_comparison *comparison, size_t pair, int side,
+                       enum pdnn_result_column column) {
+    return pdnn_selection_value(&comparison->selection, comparison->at[pair][side], column);
+}
+
+void pdnn_pair_set(struct pdnn_table *pairs, size_t pair, const double ns[PDNN_SIDES],
+                   const double half[PDNN_SIDES]) {
     const double ratio = ns[PDNN_SIDE_A] / ns[PDNN_SIDE_B],
                  both = sqrt((half[0] * half[0] + half[1] * half[1]) / 2), low = ratio * exp(-both),
                  high = ratio * exp(both);
@@ -408,6 +430,7 @@ static void set_ratio(struct pdnn_table *pairs, size_t pair, const double ns[PDN
     pdnn_table_set_number(pairs, pair, PDNN_PAIR_RATIO, ratio);
     pdnn_table_set_number(pairs, pair, PDNN_PAIR_LOW, low);
     pdnn_table_set_number(pairs, pair, PDNN_PAIR_HIGH, high);
+    pdnn_table_set_count(pairs, pair, PDNN_PAIR_INTERVAL_PCT, 95);
     if (isnan(both))
         pdnn_table_set_empty(pairs, pair, PDNN_PAIR_CLEAR);
     else
@@ -416,12 +439,6 @@ static void set_ratio(struct pdnn_table *pairs, size_t pair, const double ns[PDN
                         low > 1    ? pdnn_faster
                         : high < 1 ? pdnn_slower
                                    : pdnn_undecided);
-}
-
-/* The value of a column of results on one side of a pair. */
-static double value_of(const struct pdnn_comparison *comparison, size_t pair, int side,
-                       enum pdnn_result_column column) {
-    return pdnn_selection_value(&comparison->selection, comparison->at[pair][side], column);
 }
 
 static void add_pair(struct pdnn_comparison *comparison, const char *id, const size_t *at) {
@@ -437,18 +454,18 @@ static void add_pair(struct pdnn_comparison *comparison, const char *id, const s
     const size_t pair = pdnn_table_add_texts(pairs, 1, &id);
     for (int side = 0; side < PDNN_SIDES; side++) {
         const size_t row = comparison->at[pair][side] = at[side] - 1;
-        half[side] = pdnn_log_half(value_of(comparison, pair, side, PDNN_RESULT_CI_LOW_NS),
-                                   value_of(comparison, pair, side, PDNN_RESULT_CI_HIGH_NS));
+        half[side] = pdnn_log_half(pdnn_pair_value(comparison, pair, side, PDNN_RESULT_CI_LOW_NS),
+                                   pdnn_pair_value(comparison, pair, side, PDNN_RESULT_CI_HIGH_NS));
         ns[side] = pdnn_selection_step_ns(table, row);
         pdnn_table_set_text(pairs, pair, PDNN_PAIR_A_ID + (size_t)side,
                             pdnn_selection_get(table, row, table->id));
         pdnn_table_set_text(pairs, pair, PDNN_PAIR_FAMILY, pdnn_selection_get(table, row, table->family));
     }
-    set_ratio(pairs, pair, ns, half);
+    pdnn_pair_set(pairs, pair, ns, half);
     for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++)
         pdnn_table_set_number(pairs, pair, ratios[i].column,
-                              value_of(comparison, pair, PDNN_SIDE_A, ratios[i].of) /
-                                  value_of(comparison, pair, PDNN_SIDE_B, ratios[i].of));
+                              pdnn_pair_value(comparison, pair, PDNN_SIDE_A, ratios[i].of) /
+                                  pdnn_pair_value(comparison, pair, PDNN_SIDE_B, ratios[i].of));
 }
 
 static void add_unpaired(struct pdnn_comparison *comparison, const char *id, const size_t *at) {
@@ -470,26 +487,24 @@ static void add_unpaired(struct pdnn_comparison *comparison, const char *id, con
 
 static enum pdnn_status join_sides(struct pdnn_comparison *comparison, struct pdnn_err *err) {
     const size_t rows = n_rows(comparison);
-    size_t(*by_id)[PDNN_SIDES] = pdnn_arena_alloc(&comparison->arena, rows, sizeof *by_id);
-    comparison->at = pdnn_arena_alloc(&comparison->arena, rows, sizeof *comparison->at);
+    comparison->of_id = pdnn_arena_alloc(&comparison->arena, 2 * rows, sizeof *comparison->of_id);
+    comparison->at = comparison->of_id + rows;
     for (int side = 0; side < PDNN_SIDES; side++)
-        if (add_side(comparison, by_id, side, err) != PDNN_OK)
+        if (add_side(comparison, comparison->of_id, side, err) != PDNN_OK)
             return err->status;
     for (size_t i = 0; i < comparison->ids.count; i++) {
-        if (isnan(ratio_of(&comparison->selection, by_id[i])))
-            add_unpaired(comparison, comparison->ids.text[i], by_id[i]);
+        if (isnan(ratio_of(&comparison->selection, comparison->of_id[i])))
+            add_unpaired(comparison, comparison->ids.text[i], comparison->of_id[i]);
         else
-            add_pair(comparison, comparison->ids.text[i], by_id[i]);
+            add_pair(comparison, comparison->ids.text[i], comparison->of_id[i]);
     }
     return comparison->pairs.n_rows
                ? PDNN_OK
-               : pdnn_fail(err, PDNN_INVALID,
-                           "no instance ended ok on both sides, %s and %s (%zu on one or none)",
+               : pdnn_fail(err, PDNN_INVALID, "%s, %s and %s (%zu on one or none)", pdnn_nothing_compared,
                            comparison->label[0], comparison->label[1], comparison->unpaired.n_rows);
 }
 
-/* Whether each pair's rows are alike in the column. */
-static bool are_alike(const struct pdnn_comparison *comparison, const char *name) {
+bool pdnn_comparison_are_alike(const struct pdnn_comparison *comparison, const char *name) {
     const struct pdnn_selection *rows = &comparison->selection;
     const int column = pdnn_results_named(&rows->results, name);
     for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
@@ -500,185 +515,22 @@ static bool are_alike(const struct pdnn_comparison *comparison, const char *name
 }
 
 bool pdnn_comparison_are_apart(const struct pdnn_comparison *comparison) {
-    return comparison->selection.results.n_directories > 1 || !are_alike(comparison, "host");
+    return pdnn_comparison_has_two(comparison) || !pdnn_comparison_are_alike(comparison, "host");
 }
 
-/* Whether a state of the machine means the same on both sides. */
-static bool has_state(const struct pdnn_comparison *comparison) {
-    return are_alike(comparison, "host") && are_alike(comparison, "threads") && are_alike(comparison, "isa");
-}
-
-static unsigned flags_of(const struct pdnn_comparison *comparison, size_t pair) {
-    unsigned flags = 0;
-    for (int side = 0; side < PDNN_SIDES; side++)
-        flags |= pdnn_flags_parse(
-            pdnn_selection_word(&comparison->selection, comparison->at[pair][side], PDNN_RESULT_ROW_FLAGS));
-    return flags;
-}
-
-/* Whether a side's visits are in both states of the distance, or the sides are in different ones. */
-static bool has_moved(const struct pdnn_comparison *comparison, size_t pair) {
-    const double a = value_of(comparison, pair, PDNN_SIDE_A, PDNN_RESULT_HANDOFF_NS),
-                 b = value_of(comparison, pair, PDNN_SIDE_B, PDNN_RESULT_HANDOFF_NS);
-    return flags_of(comparison, pair) & PDNN_FLAG_MOVED || pdnn_distances_differ(fmin(a, b), fmax(a, b));
-}
-
-/* The id of the side's row as this version prints it. */
-static const char *id_of(const struct pdnn_comparison *comparison, size_t pair, int side,
-                         char today[PDNN_ID_TEXT]) {
-    return pdnn_instance_reprint(pdnn_table_text(&comparison->pairs, pair, PDNN_PAIR_A_ID + (size_t)side),
-                                 today);
-}
-
-static bool is_wanted(const void *user, const char *id) {
-    return pdnn_texts_find(user, id) != SIZE_MAX;
-}
-
-/* The visits to the instances of the pairs, one side's. None in a directory without a journal. */
-static enum pdnn_status read_visits(const struct pdnn_comparison *comparison, const size_t *pairs, size_t n,
-                                    int side, struct pdnn_visits *visits, struct pdnn_err *err) {
-    struct pdnn_texts ids = {0};
-    char today[PDNN_ID_TEXT];
-    enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; i < n; i++)
-        pdnn_texts_add(&ids, id_of(comparison, pairs[i], side, today));
-    if (pdnn_path_has(comparison->directory[side], "journal.csv"))
-        status = pdnn_journal_read(comparison->directory[side], is_wanted, &ids, visits, err);
-    pdnn_texts_finish(&ids);
-    return status;
-}
-
-static void take_state(struct pdnn_comparison *comparison, size_t pair,
-                       const struct pdnn_state_choice *choice) {
-    double ns[PDNN_SIDES];
-    if (!choice->name)
-        return;
-    for (int side = 0; side < PDNN_SIDES; side++)
-        ns[side] = pdnn_pair_ns(comparison, pair, side) * choice->factor[side];
-    set_ratio(&comparison->pairs, pair, ns, choice->half);
-    pdnn_table_set_text(&comparison->pairs, pair, PDNN_PAIR_STATE, choice->name);
-}
-
-/* Compares the visits of one state where the sides' threads were at different distances. */
-static enum pdnn_status settle_states(struct pdnn_comparison *comparison, struct pdnn_err *err) {
-    const size_t n_pairs = comparison->pairs.n_rows;
-    size_t *moved = pdnn_arena_alloc(&comparison->arena, n_pairs, sizeof *moved), n = 0;
-    struct pdnn_visits visits[PDNN_SIDES] = {{.room = 0}};
-    enum pdnn_status status = PDNN_OK;
-    for (size_t pair = 0; pair < n_pairs && has_two(comparison) && has_state(comparison); pair++)
-        if (has_moved(comparison, pair))
-            moved[n++] = pair;
-    for (int side = 0; side < PDNN_SIDES && n && status == PDNN_OK; side++)
-        status = read_visits(comparison, moved, n, side, &visits[side], err);
-    if (n && status == PDNN_OK) {
-        struct pdnn_instance_visits(*of)[PDNN_SIDES] = pdnn_arena_alloc(&comparison->arena, n, sizeof *of);
-        struct pdnn_state_choice *choices = pdnn_arena_alloc(&comparison->arena, n, sizeof *choices);
-        char today[PDNN_ID_TEXT];
-        for (size_t i = 0; i < n; i++)
-            for (int side = 0; side < PDNN_SIDES; side++)
-                of[i][side] = pdnn_visits_of(&visits[side], id_of(comparison, moved[i], side, today));
-        pdnn_states_choose((const struct pdnn_instance_visits(*)[2])of, n, choices);
-        for (size_t i = 0; i < n; i++)
-            take_state(comparison, moved[i], &choices[i]);
-    }
-    for (int side = 0; side < PDNN_SIDES; side++)
-        pdnn_visits_finish(&visits[side]);
-    return status;
-}
-
-static bool is_apart(const struct pdnn_table *pairs, size_t pair, size_t column, double most) {
-    const double ratio = pdnn_table_number(pairs, pair, column);
-    return ratio > most || ratio < 1 / most;
-}
-
-/* What was in another state on either side, in how many pairs. */
-struct differing {
-    size_t distance, clock, reads, any;
-};
-
-static struct differing count_differing(const struct pdnn_comparison *comparison) {
-    const struct pdnn_table *pairs = &comparison->pairs;
-    struct differing count = {.any = 0};
-    for (size_t pair = 0; pair < pairs->n_rows; pair++) {
-        const bool is_settled = *pdnn_table_text(pairs, pair, PDNN_PAIR_STATE);
-        const bool distance = !is_settled && has_moved(comparison, pair),
-                   clock = is_apart(pairs, pair, PDNN_PAIR_CLOCK_RATIO, PDNN_SAME_CLOCK),
-                   reads = !is_settled && is_apart(pairs, pair, PDNN_PAIR_PROBE_RATIO, PDNN_SAME_READS);
-        count.distance += distance;
-        count.clock += clock;
-        count.reads += reads;
-        count.any += distance || clock || reads;
-    }
-    return count;
-}
-
-static void append_differing(struct pdnn_str *out, const struct differing *count) {
-    const struct {
-        const char *what;
-        size_t count;
-    } rows[] = {{"the threads' distance", count->distance},
-                {"the clock", count->clock},
-                {"the rate of DRAM reads", count->reads}};
-    const char *separator = " (";
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (!rows[i].count)
-            continue;
-        pdnn_str_printf(out, "%s%s in %zu", separator, rows[i].what, rows[i].count);
-        separator = ", ";
-    }
-    pdnn_str_printf(out, ")");
-}
-
-bool pdnn_comparison_doubt(const struct pdnn_comparison *comparison, struct pdnn_str *out) {
-    const struct pdnn_table *pairs = &comparison->pairs;
-    const struct differing differing =
-        has_state(comparison) ? count_differing(comparison) : (struct differing){.any = 0};
-    size_t unusable = 0, busy = 0, settled = 0;
-    for (size_t pair = 0; pair < pairs->n_rows; pair++) {
-        const unsigned flags = flags_of(comparison, pair);
-        unusable += (flags & PDNN_FLAG_UNUSABLE) != 0;
-        busy += (flags & PDNN_FLAG_UNUSABLE) && (flags & PDNN_FLAG_PREEMPTED);
-        settled += *pdnn_table_text(pairs, pair, PDNN_PAIR_STATE) != 0;
-    }
-    const bool is_doubtful = 2 * differing.any > pairs->n_rows;
-    if (unusable)
-        pdnn_str_printf(out, "Unusable: %zu of %zu", unusable, pairs->n_rows);
-    if (busy)
-        pdnn_str_printf(out, ", the machine was busy in %zu of these", busy);
-    if (unusable)
-        pdnn_str_printf(out, differing.any ? ". " : ".");
-    if (differing.any) {
-        pdnn_str_printf(out, "%s%zu of %zu found the machine in another state on either side",
-                        is_doubtful ? "Which side is faster cannot be told: " : "", differing.any,
-                        pairs->n_rows);
-        append_differing(out, &differing);
-        pdnn_str_printf(out, "%s.", is_doubtful ? "" : ", so that their intervals are too narrow");
-    }
-    if (settled)
-        pdnn_str_printf(out,
-                        "%s%zu of %zu ratios are of the visits in one state only, since the threads were at "
-                        "different distances (column state).",
-                        out->length ? " " : "", settled, pairs->n_rows);
-    return is_doubtful || unusable;
-}
-
-enum pdnn_status pdnn_comparison_open(struct pdnn_comparison *comparison,
-                                      const struct pdnn_compare_request *request, struct pdnn_err *err) {
-    struct pdnn_comparison made = {.across = {.count = 0}};
-    const size_t n = request->directory[PDNN_SIDE_B] ? PDNN_SIDES : 1;
-    if (pdnn_selection_open_all(&made.selection, request->directory, n, request->only, request->n_only,
-                                err) != PDNN_OK)
-        return err->status;
+enum pdnn_status pdnn_comparison_make(struct pdnn_comparison *comparison, const struct pdnn_selection *all,
+                                      size_t other, const char *across, struct pdnn_err *err) {
+    struct pdnn_comparison made = {.source = {0, other}, .number = other ? other : 1};
+    pdnn_selection_part(all, -1, "", false, &made.selection);
     pdnn_table_init(&made.pairs, &pdnn_pairs_def);
     pdnn_table_init(&made.unpaired, &pdnn_unpaired_def);
     for (size_t side = 0; side < PDNN_SIDES; side++) {
-        made.directory[side] = made.selection.results.directory[side % n];
+        made.directory[side] = all->results.directory[made.source[side]];
         made.values[side] =
-            pdnn_arena_alloc(&made.arena, (size_t)made.selection.results.end_name, sizeof **made.values);
+            pdnn_arena_alloc(&made.arena, (size_t)all->results.end_name, sizeof **made.values);
     }
-    if (check_sides(&made, request->n_only > 0, err) != PDNN_OK ||
-        find_across(&made, request->across, err) != PDNN_OK || join_sides(&made, err) != PDNN_OK ||
-        settle_states(&made, err) != PDNN_OK) {
+    if (check_sides(&made, err) != PDNN_OK || find_across(&made, across, err) != PDNN_OK ||
+        join_sides(&made, err) != PDNN_OK) {
         pdnn_comparison_close(&made);
         return err->status;
     }

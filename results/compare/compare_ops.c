@@ -1,6 +1,7 @@
 #include "results/compare/compare_ops.h"
 #include "base/memory.h"
 #include "base/texts.h"
+#include "models/varying.h"
 #include "results/table/record.h"
 
 #include <math.h>
@@ -142,6 +143,17 @@ struct pdnn_pair_ops pdnn_pair_ops(const struct pdnn_comparison *comparison, siz
     return found;
 }
 
+/* "dense/forward of resnet50,batch=4: ... on side A, ... on side B". */
+static void note_example(struct work *work, const char *id, const struct pdnn_op_record *a,
+                         const struct pdnn_op_record *b) {
+    struct pdnn_instance instance;
+    char name[PDNN_ID_TEXT], side[PDNN_SIDE_TEXT];
+    const bool is_known = pdnn_instance_parse(id, &instance, NULL) == PDNN_OK;
+    pdnn_str_printf(&work->example, "%s/%s of %s: %s on side A, %s on side %s", a->op, a->pass,
+                    is_known ? pdnn_instance_name(&instance, name) : id, a->implementation, b->implementation,
+                    pdnn_side_name(work->comparison->number, side));
+}
+
 /* Notes the first op of a pair that both sides ran, and each in its own way. */
 static void find_other(struct work *work, size_t pair, const struct pdnn_pair_ops *ops) {
     for (size_t i = 0; i < ops->side[PDNN_SIDE_A].count; i++) {
@@ -150,9 +162,7 @@ static void find_other(struct work *work, size_t pair, const struct pdnn_pair_op
             strcmp(a->implementation, b->implementation) == 0)
             continue;
         if (!work->n_others++)
-            pdnn_str_printf(&work->example, "%s/%s of %s: %s on side A, %s on side B", a->op, a->pass,
-                            pdnn_table_text(&work->comparison->pairs, pair, PDNN_PAIR_ID), a->implementation,
-                            b->implementation);
+            note_example(work, pdnn_table_text(&work->comparison->pairs, pair, PDNN_PAIR_ID), a, b);
         return;
     }
 }

@@ -31,7 +31,7 @@ static const struct pdnn_column_def group_columns[PDNN_GROUP_COLUMNS] = {
      .help = "pairs in which B is clearly faster; empty: no pair has an interval"},
     {"slower", NULL, "instances", AS(COUNT, PLAIN), .help = "pairs in which B is clearly slower, likewise"},
     {"undecided", NULL, "instances", AS(COUNT, PLAIN), .rank = 4,
-     .help = "pairs whose interval has 1 in it, or that have none"},
+     .help = "all others: alike, not decided, or without an interval"},
     {"above_1", "above 1", "instances", AS(COUNT, PLAIN), .rank = 5,
      .help = "pairs with a ratio above 1, clear or not"},
 };
@@ -52,14 +52,48 @@ static const struct pdnn_column_def axis_columns[PDNN_COMPARE_AXIS_COLUMNS] = {
              "influence, perhaps below 0; rows are sorted by it"},
     {"p_value", "p value", NULL, AS(NUMBER, FACTOR),
      .help = "probability that a key without influence explains as much (F test)"},
+    {"confounded_with", "confounded with", NULL, AS(TEXT, PLAIN), PDNN_ALIGN_WRAP, .rank = 3,
+     .help = "a key that it goes together with only because instances are open: what it explains, and the "
+             "groups by its values, are left out"},
 };
 const struct pdnn_table_def pdnn_axes_def = {"compare-axes", "what explains ratios", axis_columns,
                                              PDNN_COMPARE_AXIS_COLUMNS};
+
+/* Whether it will be a pair once nothing is open. */
+static bool is_open(const struct pdnn_selection *table, const size_t *at) {
+    bool is_open = false;
+    for (size_t side = 0; side < PDNN_SIDES; side++) {
+        const bool waits = at[side] && pdnn_gaps_is_open(table, at[side] - 1);
+        if (!waits && !(at[side] && at[side] <= table->count))
+            return false;
+        is_open = is_open || waits;
+    }
+    return is_open;
+}
+
+void pdnn_comparison_gaps(const struct pdnn_comparison *comparison, const char *family,
+                          struct pdnn_gaps *gaps) {
+    const struct pdnn_selection *table = &comparison->selection;
+    size_t *row = pdnn_alloc(comparison->ids.count + 1, sizeof *row), count = 0, chosen = 0;
+    for (int open = 0; open < 2; open++)
+        for (size_t i = 0; i < (open ? comparison->ids.count : comparison->pairs.n_rows); i++) {
+            if (open && !is_open(table, comparison->of_id[i]))
+                continue;
+            const size_t at = open ? comparison->of_id[i][PDNN_SIDE_A] - 1 : comparison->at[i][PDNN_SIDE_A];
+            if (*family && strcmp(pdnn_selection_get(table, at, table->family), family) != 0)
+                continue;
+            row[count++] = table->row[at];
+            chosen += !open;
+        }
+    pdnn_gaps_of(table, row, chosen, count, gaps);
+    free(row);
+}
 
 struct work {
     const struct pdnn_comparison *comparison;
     struct pdnn_table *groups;
     struct pdnn_table found; /* the axes of one scope */
+    struct pdnn_gaps gaps;   /* of that scope */
 };
 
 /* Adds a row for these pairs, which have the value of the key; returns the mean of their logarithms. */
@@ -113,12 +147,21 @@ static void explain(const struct pdnn_mean *values, size_t n_values, struct pdnn
                           pdnn_f_tail(between / (k - 1) / (within / (n - k)), k - 1, n - k));
 }
 
+/* What the key of a column of the pairs is confounded with; NULL: nothing. */
+static const char *find_confounder(const struct work *work, size_t column) {
+    const struct pdnn_selection *selection = &work->comparison->selection;
+    const char *name = pdnn_column_title(&work->comparison->pairs.column[column].def);
+    return pdnn_gaps_confounder(&work->gaps, selection,
+                                column == PDNN_PAIR_FAMILY ? selection->family
+                                                           : pdnn_results_named(&selection->results, name));
+}
+
 /* The pairs of a scope by the values of one key; a pair without the key is in none. Numbers ascend, words are
  * in the order of their first rows. */
 static void add_key(struct work *work, const char *family, size_t column, const struct pdnn_row_list *scope) {
     const struct pdnn_table *pairs = &work->comparison->pairs;
     const struct pdnn_column_def *def = &pairs->column[column].def;
-    const char *name = pdnn_column_title(def);
+    const char *name = pdnn_column_title(def), *confounder = find_confounder(work, column);
     struct pdnn_row_list rows = {0};
     struct pdnn_str value = {0};
     for (size_t i = 0; i < scope->count; i++)
@@ -128,7 +171,7 @@ static void add_key(struct work *work, const char *family, size_t column, const 
         pdnn_rows_sort(&rows, pairs, &(struct pdnn_sort_key){column, false}, 1);
     struct pdnn_groups values = pdnn_groups_make(pairs, &rows, &column, 1);
     struct pdnn_mean *logs = pdnn_alloc(values.count, sizeof *logs);
-    for (size_t v = 0; v < values.count && values.count > 1; v++) {
+    for (size_t v = 0; v < values.count && values.count > 1 && !confounder; v++) {
         pdnn_str_clear(&value);
         pdnn_table_append(pairs, values.group[v].at[0], column, &value);
         logs[v] = add_group(work, family, name, pdnn_str_text(&value), &values.group[v]);
@@ -138,7 +181,10 @@ static void add_key(struct work *work, const char *family, size_t column, const 
         const size_t axis = pdnn_table_add_texts(&work->found, 2, (const char *[]){family, name});
         for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
             pdnn_table_set_count(&work->found, axis, PDNN_COMPARE_AXIS_INSTANCES + k, counts[k]);
-        explain(logs, values.count, &work->found, axis);
+        if (confounder)
+            pdnn_table_set_text(&work->found, axis, PDNN_COMPARE_AXIS_WITH, confounder);
+        else
+            explain(logs, values.count, &work->found, axis);
     }
     pdnn_str_finish(&value);
     free(logs);
@@ -151,6 +197,7 @@ static void add_scope(struct work *work, const char *family, const struct pdnn_r
     static const struct pdnn_sort_key order[] = {{PDNN_COMPARE_AXIS_COMPLETE, true},
                                                  {PDNN_COMPARE_AXIS_ADJUSTED, true}};
     pdnn_table_clear(&work->found);
+    pdnn_comparison_gaps(work->comparison, family, &work->gaps);
     add_group(work, family, "", "", scope);
     if (!*family)
         add_key(work, family, PDNN_PAIR_FAMILY, scope);
@@ -166,7 +213,7 @@ static void add_scope(struct work *work, const char *family, const struct pdnn_r
 void pdnn_compare_sums(const struct pdnn_comparison *comparison, struct pdnn_table *groups,
                        struct pdnn_table *axes) {
     static const size_t family = PDNN_PAIR_FAMILY;
-    struct work work = {comparison, groups, {0}};
+    struct work work = {.comparison = comparison, .groups = groups};
     struct pdnn_row_list all = pdnn_rows_all(&comparison->pairs);
     struct pdnn_groups families = pdnn_groups_make(&comparison->pairs, NULL, &family, 1);
     pdnn_table_init(groups, &pdnn_groups_def);
@@ -215,10 +262,11 @@ void pdnn_compare_say(const struct pdnn_comparison *comparison, const struct pdn
     const double count = (double)pairs->n_rows, above = pdnn_table_number(groups, 0, PDNN_GROUP_ABOVE_1),
                  faster = pdnn_table_number(groups, 0, PDNN_GROUP_FASTER),
                  slower = pdnn_table_number(groups, 0, PDNN_GROUP_SLOWER);
-    double without = 0, below = 0;
+    double without = 0, below = 0, alike = 0;
     for (size_t pair = 0; pair < pairs->n_rows; pair++) {
         without += pdnn_table_is_empty(pairs, pair, PDNN_PAIR_LOW);
         below += pdnn_pair_ratio(comparison, pair) < 1;
+        alike += strcmp(pdnn_table_text(pairs, pair, PDNN_PAIR_DECISION), pdnn_alike) == 0;
     }
     say_mean(groups, name, are_apart, out);
     if (without == count) {
@@ -234,7 +282,9 @@ void pdnn_compare_say(const struct pdnn_comparison *comparison, const struct pdn
     else
         pdnn_str_printf(out, " %s is clearly faster in %.0f (%.0f %%), clearly slower in %.0f (%.0f %%)",
                         name[PDNN_SIDE_B], faster, 100 * faster / count, slower, 100 * slower / count);
-    pdnn_str_printf(out, "; %.0f undecided", pdnn_table_number(groups, 0, PDNN_GROUP_UNDECIDED));
+    if (alike > 0)
+        pdnn_str_printf(out, "; alike in %.0f (%.0f %%)", alike, 100 * alike / count);
+    pdnn_str_printf(out, "; %.0f undecided", pdnn_table_number(groups, 0, PDNN_GROUP_UNDECIDED) - alike);
     if (without > 0)
         pdnn_str_printf(out, ", %.0f of them without an interval", without);
     pdnn_str_append(out, ".", 1);

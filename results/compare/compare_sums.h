@@ -4,6 +4,7 @@
 #define RESULTS_COMPARE_COMPARE_SUMS_H
 
 #include "results/compare/compare.h"
+#include "results/query/gaps.h"
 
 /* All pairs: the whole first, then by the values of each key that has several; then the same for each family,
  * if there are several. */
@@ -28,8 +29,9 @@ extern const struct pdnn_table_def pdnn_groups_def;
 /* How much of the variance of the ratios' logarithms disappears within the values of one key: explained is 1
  * - SSW / SST; adjusted allows for what many values explain by chance: 1 - (SSW / (n - k)) / (SST / (n - 1))
  * for n pairs and k values, 0 on average for a key without influence. Keys that change together explain the
- * same. Both are empty for as many values as pairs, or equal ratios. In the order of groups; within a scope,
- * complete keys first, then by descending adjusted share. */
+ * same. Both are empty for as many values as pairs, or equal ratios, and for a key that goes together with
+ * another one only because instances are open (results/query/gaps.h), of which there are no groups either. In
+ * the order of groups; within a scope, complete keys first, then by descending adjusted share. */
 enum {
     PDNN_COMPARE_AXIS_FAMILY, /* empty: all, among which `family` is a key too */
     PDNN_COMPARE_AXIS_KEY,
@@ -39,9 +41,15 @@ enum {
     PDNN_COMPARE_AXIS_EXPLAINED,
     PDNN_COMPARE_AXIS_ADJUSTED,
     PDNN_COMPARE_AXIS_P_VALUE,
+    PDNN_COMPARE_AXIS_WITH,
     PDNN_COMPARE_AXIS_COLUMNS
 };
 extern const struct pdnn_table_def pdnn_axes_def;
+
+/* What the pairs lack of all that will be pairs once no instance is open; only those of a family unless it is
+ * "". */
+void pdnn_comparison_gaps(const struct pdnn_comparison *comparison, const char *family,
+                          struct pdnn_gaps *gaps);
 
 /* Makes both tables. */
 void pdnn_compare_sums(const struct pdnn_comparison *comparison, struct pdnn_table *groups,

@@ -2,11 +2,13 @@
 #include "base/memory.h"
 #include "base/paths/folder.h"
 #include "base/stats.h"
+#include "results/compare/beside.h"
 #include "results/stats/means.h"
 #include "results/store/tables.h"
 #include "results/whatif/projection.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,8 +35,26 @@ static bool is_incidental(const char *key) {
     return false;
 }
 
-/* Each variable that was obeyed is a fact; of earlier versions there is one text of all variables. */
-static void add_facts(struct pdnn_sides *sides, const char *a, const char *b) {
+/* What the sides of n comparisons with one base are told by. */
+struct work {
+    struct pdnn_sides *sides;
+    struct pdnn_comparison *comparisons;
+    size_t n;
+    struct pdnn_roof_rows **roof_rows; /* by side, of which there is one more */
+};
+
+/* A row, without the ratios. */
+static size_t add_texts(struct work *work, const char *kind, const char *name, const struct pdnn_str *text) {
+    struct pdnn_table *table = &work->sides->differing;
+    const size_t row = pdnn_table_add_texts(table, 2, (const char *[]){kind, name});
+    for (size_t side = 0; side <= work->n; side++)
+        pdnn_table_set_text(table, row, PDNN_SIDES_A + side, pdnn_str_text(&text[side]));
+    return row;
+}
+
+/* Adds the keys of the facts that one side has otherwise than A. Each variable that was obeyed is a fact; of
+ * earlier versions there is one text of all variables. */
+static void find_facts(struct pdnn_side *side, const char *a, const char *b, struct pdnn_texts *keys) {
     static const char obeyed[] = "\nopenblas_coretype: ";
     const bool has_obeyed = strstr(a, obeyed) && strstr(b, obeyed);
     struct pdnn_fact_difference fact = {.key = {0}};
@@ -42,26 +62,49 @@ static void add_facts(struct pdnn_sides *sides, const char *a, const char *b) {
         const char *key = pdnn_str_text(&fact.key);
         if (is_incidental(key) || (has_obeyed && strcmp(key, "library_variables") == 0))
             continue;
-        pdnn_table_add_texts(
-            &sides->differing, PDNN_SIDES_RATIO,
-            (const char *[]){"environment", key, pdnn_str_text(&fact.one), pdnn_str_text(&fact.other)});
-        sides->by_intent = sides->by_intent || strncmp(key, "cpu", 3) == 0 || strcmp(key, "isa") == 0;
+        pdnn_texts_add(keys, key);
+        side->by_intent = side->by_intent || strncmp(key, "cpu", 3) == 0 || strcmp(key, "isa") == 0;
     }
     pdnn_str_finish(&fact.key);
     pdnn_str_finish(&fact.one);
     pdnn_str_finish(&fact.other);
 }
 
-static enum pdnn_status add_environments(struct pdnn_sides *sides, const struct pdnn_comparison *comparison,
-                                         struct pdnn_err *err) {
-    char *text[PDNN_SIDES] = {NULL};
+static const char *directory_of(const struct work *work, size_t side) {
+    return side ? work->comparisons[side - 1].directory[PDNN_SIDE_B] : work->comparisons[0].directory[0];
+}
+
+/* In the order of A's file. */
+static enum pdnn_status add_environments(struct work *work, struct pdnn_err *err) {
+    char **text = pdnn_alloc(work->n + 1, sizeof *text);
+    struct pdnn_texts keys = {0};
     enum pdnn_status status = PDNN_OK;
-    for (int side = 0; side < PDNN_SIDES && status == PDNN_OK; side++)
-        status = pdnn_environment_read(comparison->directory[side], &text[side], err);
-    if (text[PDNN_SIDE_A] && text[PDNN_SIDE_B])
-        add_facts(sides, text[PDNN_SIDE_A], text[PDNN_SIDE_B]);
-    free(text[PDNN_SIDE_A]);
-    free(text[PDNN_SIDE_B]);
+    for (size_t side = 0; side <= work->n && status == PDNN_OK; side++)
+        status = pdnn_environment_read(directory_of(work, side), &text[side], err);
+    for (size_t i = 0; i < work->n && text[0] && status == PDNN_OK; i++)
+        if (text[i + 1])
+            find_facts(&work->sides->of[i], text[0], text[i + 1], &keys);
+    struct pdnn_str *value = pdnn_alloc(work->n + 1, sizeof *value), key = {0};
+    for (const char *at = keys.count ? text[0] : ""; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        pdnn_str_clear(&key);
+        pdnn_str_append(&key, at, strcspn(at, ":\n"));
+        if (pdnn_texts_find(&keys, pdnn_str_text(&key)) == SIZE_MAX)
+            continue;
+        for (size_t side = 0; side <= work->n; side++) {
+            pdnn_str_clear(&value[side]);
+            if (text[side])
+                pdnn_environment_value(text[side], pdnn_str_text(&key), &value[side]);
+        }
+        add_texts(work, "environment", pdnn_str_text(&key), value);
+    }
+    pdnn_str_finish(&key);
+    for (size_t side = 0; side <= work->n; side++) {
+        pdnn_str_finish(&value[side]);
+        free(text[side]);
+    }
+    free(value);
+    free(text);
+    pdnn_texts_finish(&keys);
     return status;
 }
 
@@ -88,34 +131,53 @@ static void append_number(struct pdnn_str *out, const double value[3]) {
         pdnn_str_printf(out, " (%.4g to %.4g)", value[1], value[2]);
 }
 
-/* A number of both sides, each with its least and its greatest value. */
-static void add_numbers(struct pdnn_sides *sides, const char *kind, const char *name,
-                        const double value[PDNN_SIDES][3]) {
-    struct pdnn_str text[PDNN_SIDES] = {{0}};
-    const double a = value[PDNN_SIDE_A][0], b = value[PDNN_SIDE_B][0];
-    for (int side = 0; side < PDNN_SIDES; side++)
+/* A number of all sides, each with its least and its greatest value. */
+static void add_numbers(struct work *work, const char *kind, const char *name, const double (*value)[3]) {
+    struct pdnn_str *text = pdnn_alloc(work->n + 1, sizeof *text);
+    bool is_known = false;
+    for (size_t side = 0; side <= work->n; side++) {
         append_number(&text[side], value[side]);
-    if (text[PDNN_SIDE_A].length || text[PDNN_SIDE_B].length) {
-        const size_t row =
-            pdnn_table_add_texts(&sides->differing, PDNN_SIDES_RATIO,
-                                 (const char *[]){kind, name, pdnn_str_text(&text[PDNN_SIDE_A]),
-                                                  pdnn_str_text(&text[PDNN_SIDE_B])});
-        if (a > 0 && b > 0)
-            pdnn_table_set_number(&sides->differing, row, PDNN_SIDES_RATIO, b / a);
+        is_known = is_known || text[side].length;
     }
-    pdnn_str_finish(&text[PDNN_SIDE_A]);
-    pdnn_str_finish(&text[PDNN_SIDE_B]);
+    if (is_known) {
+        const size_t row = add_texts(work, kind, name, text);
+        for (size_t i = 0; i < work->n; i++)
+            if (value[0][0] > 0 && value[i + 1][0] > 0)
+                pdnn_table_set_number(&work->sides->differing, row, PDNN_SIDES_A + work->n + 1 + i,
+                                      value[i + 1][0] / value[0][0]);
+    }
+    for (size_t side = 0; side <= work->n; side++)
+        pdnn_str_finish(&text[side]);
+    free(text);
 }
 
-static void add_clock(struct pdnn_sides *sides, const struct pdnn_comparison *comparison) {
-    const double a = clock_of(comparison, PDNN_SIDE_A), b = clock_of(comparison, PDNN_SIDE_B);
-    if (a > b * PDNN_SAME_CLOCK || b > a * PDNN_SAME_CLOCK)
-        add_numbers(sides, "environment", "clock_ghz", (const double[][3]){{a, a, a}, {b, b, b}});
+static void add_clock(struct work *work) {
+    double(*value)[3] = pdnn_alloc(work->n + 1, sizeof *value);
+    bool differs = false;
+    for (size_t side = 0; side <= work->n; side++) {
+        const double a = value[0][0], b = side ? clock_of(&work->comparisons[side - 1], PDNN_SIDE_B)
+                                               : clock_of(&work->comparisons[0], PDNN_SIDE_A);
+        for (int end = 0; end < 3; end++)
+            value[side][end] = b;
+        differs = differs || (side && (a > b * PDNN_SAME_CLOCK || b > a * PDNN_SAME_CLOCK));
+    }
+    if (differs)
+        add_numbers(work, "environment", "clock_ghz", (const double(*)[3])value);
+    free(value);
 }
 
 /* The threads of a pair on one side; 0: not said. */
 static int64_t threads_of(const struct pdnn_comparison *comparison, size_t pair, int side) {
     return strtoll(pdnn_comparison_setting(comparison, pair, side, PDNN_SETTING_THREADS), NULL, 10);
+}
+
+/* The most threads that a pair has on A's side, and those of that pair on this side. */
+static int64_t widest_of(const struct pdnn_comparison *comparison, int side) {
+    size_t widest = 0;
+    for (size_t pair = 1; pair < comparison->pairs.n_rows; pair++)
+        if (threads_of(comparison, pair, PDNN_SIDE_A) > threads_of(comparison, widest, PDNN_SIDE_A))
+            widest = pair;
+    return threads_of(comparison, widest, side);
 }
 
 /* A side's roofs: as they are, at their lowest, at their highest. */
@@ -124,55 +186,60 @@ struct side_roofs {
 };
 
 /* The roof that is at this place of the struct. */
-static void add_roof(struct pdnn_sides *sides, const struct side_roofs *roofs, size_t offset, const char *of,
+static void add_roof(struct work *work, const struct side_roofs *roofs, size_t offset, const char *of,
                      const char *unit) {
-    double value[PDNN_SIDES][3];
+    double(*value)[3] = pdnn_alloc(work->n + 1, sizeof *value);
     struct pdnn_str name = {0};
-    for (int side = 0; side < PDNN_SIDES; side++)
+    for (size_t side = 0; side <= work->n; side++)
         for (int end = 0; end < 3; end++)
             memcpy(&value[side][end], (const char *)&roofs[side].of[end] + offset, sizeof(double));
-    const double *a = value[PDNN_SIDE_A], *b = value[PDNN_SIDE_B];
-    const bool differs = a[1] > b[2] * PDNN_SAME_READS || b[1] > a[2] * PDNN_SAME_READS;
-    sides->roofs_differ = sides->roofs_differ || (a[0] > 0 && b[0] > 0 && differs);
+    for (size_t i = 0; i < work->n; i++) {
+        const double *a = value[0], *b = value[i + 1];
+        const bool differs = a[1] > b[2] * PDNN_SAME_READS || b[1] > a[2] * PDNN_SAME_READS;
+        struct pdnn_side *side = &work->sides->of[i];
+        side->roofs_differ = side->roofs_differ || (a[0] > 0 && b[0] > 0 && differs);
+    }
     pdnn_str_printf(&name, "%s (%s)", of, unit);
-    add_numbers(sides, "roof", pdnn_str_text(&name), (const double(*)[3])value);
+    add_numbers(work, "roof", pdnn_str_text(&name), (const double(*)[3])value);
     pdnn_str_finish(&name);
+    free(value);
 }
 
 /* Those of the most threads that a pair has. */
-static void add_roofs(struct pdnn_sides *sides, const struct pdnn_comparison *comparison,
-                      struct pdnn_ceilings *const ceilings[PDNN_SIDES]) {
-    struct side_roofs *roofs = pdnn_alloc(PDNN_SIDES, sizeof *roofs);
-    size_t widest = 0;
-    for (size_t pair = 1; pair < comparison->pairs.n_rows; pair++)
-        if (threads_of(comparison, pair, PDNN_SIDE_A) > threads_of(comparison, widest, PDNN_SIDE_A))
-            widest = pair;
-    for (int side = 0; side < PDNN_SIDES; side++) {
-        const int64_t threads = threads_of(comparison, widest, side);
-        pdnn_roofs_init(&roofs[side].of[0], ceilings[side], threads);
-        pdnn_roofs_range(ceilings[side], threads, &roofs[side].of[1], &roofs[side].of[2]);
+static void add_roofs(struct work *work) {
+    struct side_roofs *roofs = pdnn_alloc(work->n + 1, sizeof *roofs);
+    int64_t most = 0;
+    for (size_t i = 0; i < work->n; i++) {
+        const int64_t threads = widest_of(&work->comparisons[i], PDNN_SIDE_A);
+        most = threads > most ? threads : most;
+    }
+    for (size_t side = 0; side <= work->n; side++) {
+        const int64_t threads = side ? widest_of(&work->comparisons[side - 1], PDNN_SIDE_B) : most;
+        pdnn_roofs_init(&roofs[side].of[0], work->roof_rows[side], threads);
+        pdnn_roofs_range(work->roof_rows[side], threads, &roofs[side].of[1], &roofs[side].of[2]);
     }
     for (size_t d = 0; d < PDNN_DTYPE_COUNT; d++)
-        add_roof(sides, roofs, offsetof(struct pdnn_roofs, peak_gflops) + d * sizeof(double),
+        add_roof(work, roofs, offsetof(struct pdnn_roofs, peak_gflops) + d * sizeof(double),
                  pdnn_dtype_name((enum pdnn_dtype)d), "GFLOP/s");
     for (size_t level = 0; level < PDNN_ROOF_LEVELS; level++) {
-        const char *a = roofs[PDNN_SIDE_A].of[0].level[level].name,
-                   *b = roofs[PDNN_SIDE_B].of[0].level[level].name;
-        add_roof(sides, roofs,
+        size_t named = 0;
+        while (named < work->n && !*roofs[named].of[0].level[level].name)
+            named++;
+        add_roof(work, roofs,
                  offsetof(struct pdnn_roofs, level) + level * sizeof(struct pdnn_roof_level) +
                      offsetof(struct pdnn_roof_level, gbs),
-                 *a ? a : b, "GB/s");
+                 roofs[named].of[0].level[level].name, "GB/s");
     }
-    add_roof(sides, roofs, offsetof(struct pdnn_roofs, overhead_ns), "calling an op", "ns");
+    add_roof(work, roofs, offsetof(struct pdnn_roofs, overhead_ns), "calling an op", "ns");
     free(roofs);
 }
 
 /* Projects A's rows of the pairs whose B ran on so many threads, as far as there are roofs and times of ops.
  */
 static enum pdnn_status project(struct pdnn_comparison *comparison, int64_t threads,
-                                struct pdnn_ceilings *const ceilings[PDNN_SIDES],
+                                struct pdnn_roof_rows *const roof_rows[PDNN_SIDES],
                                 struct pdnn_ops_reader *readers, struct pdnn_err *err) {
-    const struct pdnn_hardware onto = {.onto = ceilings[PDNN_SIDE_B], .threads = threads};
+    const struct pdnn_hardware onto = {.onto = roof_rows[PDNN_SIDE_B], .threads = threads};
     struct pdnn_table *pairs = &comparison->pairs;
     struct pdnn_hardware_projection made;
     struct pdnn_selection chosen = comparison->selection; /* a view of it */
@@ -185,7 +252,7 @@ static enum pdnn_status project(struct pdnn_comparison *comparison, int64_t thre
         of[chosen.count] = pair;
         chosen.row[chosen.count++] = comparison->selection.row[comparison->at[pair][PDNN_SIDE_A]];
     }
-    struct pdnn_projection_request request = {&chosen, readers, ceilings[PDNN_SIDE_A], &onto, NULL};
+    struct pdnn_projection_request request = {&chosen, readers, roof_rows[PDNN_SIDE_A], &onto, NULL};
     enum pdnn_status status = pdnn_project(&request, &made, err);
     for (size_t i = 0; i < chosen.count && row < made.models.n_rows; i++) {
         const char *id = pdnn_table_text(pairs, of[i], PDNN_PAIR_A_ID);
@@ -202,7 +269,7 @@ static enum pdnn_status project(struct pdnn_comparison *comparison, int64_t thre
 
 /* Once for each number of threads. Keys that differ would be in what is beyond the roofs. */
 static enum pdnn_status project_all(struct pdnn_comparison *comparison,
-                                    struct pdnn_ceilings *const ceilings[PDNN_SIDES],
+                                    struct pdnn_roof_rows *const roof_rows[PDNN_SIDES],
                                     struct pdnn_ops_reader *readers, struct pdnn_err *err) {
     const struct pdnn_axes *across = &comparison->across;
     enum pdnn_status status = PDNN_OK;
@@ -215,12 +282,12 @@ static enum pdnn_status project_all(struct pdnn_comparison *comparison,
         while (threads_of(comparison, before, PDNN_SIDE_B) != threads)
             before++;
         if (before == pair)
-            status = project(comparison, threads, ceilings, readers, err);
+            status = project(comparison, threads, roof_rows, readers, err);
     }
     return status;
 }
 
-static void sum_up(struct pdnn_sides *sides, const struct pdnn_comparison *comparison) {
+static void sum_up(struct pdnn_side *side, const struct pdnn_comparison *comparison) {
     struct pdnn_mean ratio = {0}, beyond = {0};
     for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++) {
         const double rest = pdnn_table_number(&comparison->pairs, pair, PDNN_PAIR_BEYOND);
@@ -229,55 +296,74 @@ static void sum_up(struct pdnn_sides *sides, const struct pdnn_comparison *compa
         pdnn_mean_add(&ratio, log(pdnn_pair_ratio(comparison, pair)), 0);
         pdnn_mean_add(&beyond, log(rest), 0);
     }
-    sides->n_projected = beyond.n;
-    sides->ratio = pdnn_mean_geometric(&ratio);
-    sides->beyond = pdnn_mean_geometric(&beyond);
+    side->n_projected = beyond.n;
+    side->ratio = pdnn_mean_geometric(&ratio);
+    side->beyond = pdnn_mean_geometric(&beyond);
 }
 
-static enum pdnn_status compare_directories(struct pdnn_sides *sides, struct pdnn_comparison *comparison,
-                                            struct pdnn_ops_reader *readers, struct pdnn_err *err) {
-    struct pdnn_ceilings *ceilings[PDNN_SIDES];
-    enum pdnn_status status = add_environments(sides, comparison, err);
-    for (int side = 0; side < PDNN_SIDES; side++) {
-        const char *directory = comparison->directory[side];
-        ceilings[side] = pdnn_alloc(1, sizeof *ceilings[side]);
-        if (status == PDNN_OK && pdnn_path_has(directory, "ceilings.csv"))
-            status = pdnn_ceilings_read_in(directory, ceilings[side], err);
+static enum pdnn_status compare_directories(struct work *work, struct pdnn_ops_reader *readers,
+                                            struct pdnn_err *err) {
+    enum pdnn_status status = add_environments(work, err);
+    size_t n_known = 0;
+    for (size_t side = 0; side <= work->n && status == PDNN_OK; side++) {
+        if (pdnn_path_has(directory_of(work, side), "ceilings.csv"))
+            status = pdnn_roof_rows_read_in(directory_of(work, side), work->roof_rows[side], err);
+        n_known += work->roof_rows[side]->count > 0;
     }
-    add_clock(sides, comparison);
-    if (status == PDNN_OK && ceilings[PDNN_SIDE_A]->count && ceilings[PDNN_SIDE_B]->count) {
-        add_roofs(sides, comparison, ceilings);
-        status = project_all(comparison, ceilings, readers, err);
-    }
-    free(ceilings[PDNN_SIDE_A]);
-    free(ceilings[PDNN_SIDE_B]);
+    add_clock(work);
+    if (status == PDNN_OK && work->roof_rows[0]->count && n_known > 1)
+        add_roofs(work);
+    for (size_t i = 0; i < work->n && status == PDNN_OK && work->roof_rows[0]->count; i++)
+        if (work->roof_rows[i + 1]->count)
+            status = project_all(&work->comparisons[i],
+                                 (struct pdnn_roof_rows *[]){work->roof_rows[0], work->roof_rows[i + 1]},
+                                 readers, err);
     return status;
 }
 
-enum pdnn_status pdnn_sides_make(struct pdnn_sides *sides, struct pdnn_comparison *comparison,
+/* Its columns behind A's. */
+static void add_columns(struct pdnn_table *table, size_t n) {
+    for (size_t column = PDNN_SIDES_B; column < PDNN_SIDES_COLUMNS; column++)
+        for (size_t i = 0; i < n; i++)
+            pdnn_side_column(table, &columns[column], i + 1, n);
+}
+
+enum pdnn_status pdnn_sides_make(struct pdnn_sides *sides, struct pdnn_comparison *comparisons, size_t n,
                                  struct pdnn_ops_reader *readers, struct pdnn_err *err) {
+    const struct pdnn_table_def base = {pdnn_sides_def.name, pdnn_sides_def.help, columns, PDNN_SIDES_B};
+    struct work work = {sides, comparisons, n, pdnn_alloc(n + 1, sizeof *work.roof_rows)};
     enum pdnn_status status = PDNN_OK;
-    *sides = (struct pdnn_sides){.by_intent = comparison->across.count > 0};
-    pdnn_table_init(&sides->differing, &pdnn_sides_def);
-    if (comparison->selection.results.n_directories > 1)
-        status = compare_directories(sides, comparison, readers, err);
-    sum_up(sides, comparison);
+    *sides = (struct pdnn_sides){.of = pdnn_alloc(n, sizeof *sides->of)};
+    pdnn_table_init(&sides->differing, &base);
+    add_columns(&sides->differing, n);
+    for (size_t i = 0; i < n; i++)
+        sides->of[i].by_intent = comparisons[i].across.count > 0;
+    for (size_t side = 0; side <= n; side++)
+        work.roof_rows[side] = pdnn_alloc(1, sizeof **work.roof_rows);
+    if (pdnn_comparison_has_two(&comparisons[0]))
+        status = compare_directories(&work, readers, err);
+    for (size_t i = 0; i < n; i++)
+        sum_up(&sides->of[i], &comparisons[i]);
+    for (size_t side = 0; side <= n; side++)
+        free(work.roof_rows[side]);
+    free(work.roof_rows);
     return status;
 }
 
 void pdnn_sides_finish(struct pdnn_sides *sides) {
     pdnn_table_finish(&sides->differing);
+    free(sides->of);
+    sides->of = NULL;
 }
 
-void pdnn_sides_say(const struct pdnn_sides *sides, const char *const name[PDNN_SIDES],
-                    struct pdnn_str *out) {
-    if (!sides->roofs_differ || !sides->n_projected)
+void pdnn_sides_say(const struct pdnn_side *side, const char *const name[PDNN_SIDES], struct pdnn_str *out) {
+    if (!side->roofs_differ || !side->n_projected)
         return;
     pdnn_str_printf(out, "From the roofs alone, the time of %s over that of %s would be ", name[PDNN_SIDE_A],
                     name[PDNN_SIDE_B]);
-    pdnn_factor_append(out, sides->ratio / sides->beyond);
+    pdnn_factor_append(out, side->ratio / side->beyond);
     pdnn_str_printf(out, "; it is ");
-    pdnn_factor_append(out, sides->beyond);
+    pdnn_factor_append(out, side->beyond);
     pdnn_str_printf(out, " times that (geometric means over %zu instance%s, projected onto the roofs of %s).",
-                    sides->n_projected, sides->n_projected == 1 ? "" : "s", name[PDNN_SIDE_B]);
+                    side->n_projected, side->n_projected == 1 ? "" : "s", name[PDNN_SIDE_B]);
 }

@@ -36,7 +36,7 @@ extern const size_t pdnn_n_shipped_lengths;
 enum { PDNN_LENGTH_MAX = 1 << 24, PDNN_EXAMPLES_MAX = 1 << 24, PDNN_EXAMPLES_DEFAULT = 20000 };
 
 /* Spectrogram frames of s seconds are floor(per_second * s) + plus: what a centered window every 1/per_second
- * seconds gives. Those of models/families/deepspeech2.c are 100 and 1. */
+ * seconds gives. Those of models/zoo/deepspeech2.yaml are 100 and 1. */
 struct pdnn_frames {
     double per_second;
     int64_t plus;

@@ -1,5 +1,5 @@
 /* `paradnn plot allreduce`: what a link between ranks carries by the size of the message, measured alone
- * (ceilings.csv), and what the gradients of models reach on it. */
+ * (roof_rows.csv), and what the gradients of models reach on it. */
 #include "results/figures/picture.h"
 #include "results/store/tables.h"
 
@@ -10,42 +10,49 @@
 enum { BYTES, BUS, COLOR };
 
 /* Messages alone, with lines from one size to the next. */
-static void add_links(struct pdnn_picture *p, const struct pdnn_ceilings *ceilings) {
-    const struct pdnn_ceiling *last = NULL;
-    for (size_t i = 0; i < ceilings->count; i++) {
-        const struct pdnn_ceiling *row = &ceilings->row[i];
+static void add_links(struct pdnn_picture *p, size_t panel, const struct pdnn_roof_rows *roof_rows) {
+    const struct pdnn_roof_row *last = NULL;
+    for (size_t i = 0; i < roof_rows->count; i++) {
+        const struct pdnn_roof_row *row = &roof_rows->row[i];
         if (strcmp(row->kind, "link") != 0 || !(row->value > 0))
             continue;
         struct pdnn_spot spot = {(double)row->capacity_bytes, row->value};
-        if (last && last->ranks == row->ranks && last->capacity_bytes < row->capacity_bytes)
-            pdnn_chart_add_line(&p->chart, (struct pdnn_spot){(double)last->capacity_bytes, last->value},
-                                spot)
-                ->thin = true;
+        if (last && last->ranks == row->ranks && last->capacity_bytes < row->capacity_bytes) {
+            struct pdnn_chart_line *line = pdnn_chart_add_line(
+                &p->chart, (struct pdnn_spot){(double)last->capacity_bytes, last->value}, spot);
+            line->thin = true;
+            line->panel = panel;
+        }
         const char *ranks = pdnn_arena_printf(&p->arena, "%" PRId64 " ranks, alone", row->ranks);
-        pdnn_picture_point(p, (struct pdnn_chart_point){.spot = spot, .dotted = true, .color = {ranks, NAN}},
-                           "", spot.x, spot.y);
+        pdnn_picture_point(
+            p, (struct pdnn_chart_point){.spot = spot, .dotted = true, .color = {ranks, NAN}, .panel = panel},
+            "", spot.x, spot.y);
         last = row;
     }
 }
 
 static enum pdnn_status draw(struct pdnn_picture *p, struct pdnn_err *err) {
     struct pdnn_chart *chart = &p->chart;
-    struct pdnn_ceilings *ceilings = pdnn_arena_alloc(&p->arena, 1, sizeof *ceilings);
-    if (pdnn_ceilings_read_in(p->selection.results.directory[0], ceilings, err) != PDNN_OK)
+    struct pdnn_roof_rows *roof_rows = pdnn_arena_alloc(&p->arena, 1, sizeof *roof_rows);
+    if (pdnn_picture_source_panels(p, "All-reduce in", err) != PDNN_OK)
         return err->status;
     pdnn_picture_table(p, "id #bytes #bus_gbs color");
-    add_links(p, ceilings);
+    for (size_t s = 0; s < p->selection.results.n_directories; s++) {
+        if (pdnn_roof_rows_read_in(p->selection.results.directory[s], roof_rows, err) != PDNN_OK)
+            return err->status;
+        add_links(p, s, roof_rows);
+    }
     p->left_out = p->selection.left_out;
     for (size_t i = 0; i < p->selection.count; i++) {
         const struct pdnn_spot spot = {pdnn_selection_number(&p->selection, i, p->column[BYTES]),
                                        pdnn_selection_number(&p->selection, i, p->column[BUS])};
+        struct pdnn_chart_point point = pdnn_picture_place(p, i, spot, p->column[COLOR]);
+        point.panel = pdnn_selection_source(&p->selection, i);
         if (spot.x > 0 && spot.y > 0)
-            pdnn_picture_point(p, pdnn_picture_place(p, i, spot, p->column[COLOR]), pdnn_picture_id(p, i),
-                               spot.x, spot.y);
+            pdnn_picture_point(p, point, pdnn_picture_id(p, i), spot.x, spot.y);
         else
             p->left_out++;
     }
-    chart->titles[0] = pdnn_plot_titles(&p->arena, "All-reduce in", &p->selection, NULL);
     chart->x_title = "bytes: of a message, or of a model's gradients";
     chart->y_title = "bandwidth of the bus (GB/s)";
     chart->dot = "one message, with nothing beside it";
@@ -59,9 +66,8 @@ static enum pdnn_status draw(struct pdnn_picture *p, struct pdnn_err *err) {
 const struct pdnn_plot_def pdnn_plot_allreduce = {
     .name = "allreduce",
     .help = "what a link between ranks carries by the size of the message, and what the gradients of models "
-            "reach on it; --color (default: allreduce), --only",
+            "reach on it, a panel for each of RESULTS; --color (default: allreduce), --only",
     .options = (const char *const[]){"color", "only", NULL},
-    .directories_max = 1,
     .drawn = "points",
     .left_out_as = "rows without all-reduce",
     .of = PDNN_PLOT_ROWS,

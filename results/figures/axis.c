@@ -29,6 +29,28 @@ double pdnn_scale_at(const struct pdnn_scale *scale, double value) {
     return scale->from + part * (scale->to - scale->from);
 }
 
+bool pdnn_scale_holds(const struct pdnn_scale *scale, double value) {
+    return value >= scale->low && value <= scale->high;
+}
+
+double pdnn_scale_within(const struct pdnn_scale *scale, double value) {
+    return pdnn_scale_at(scale, fmin(fmax(value, scale->low), scale->high));
+}
+
+void pdnn_scale_narrow(struct pdnn_scale *scale, struct pdnn_spot range) {
+    const double span = scale->high - scale->low;
+    scale->low = isnan(range.x) ? scale->low : range.x;
+    scale->high = isnan(range.y) ? scale->high : range.y;
+    if (!(scale->low > 0 && scale->high > 0))
+        scale->base = 0;
+    if (scale->low < scale->high)
+        return;
+    if (isnan(range.y))
+        scale->high = scale->base ? scale->low * 10 : scale->low + span;
+    else
+        scale->low = scale->base ? scale->high / 10 : scale->high - span;
+}
+
 struct ticks {
     double value[TICKS_MAX];
     char text[TICKS_MAX][TICK_TEXT];
@@ -127,18 +149,39 @@ static double draw_ticks(struct pdnn_canvas *canvas, const struct pdnn_frame_axi
     return widest;
 }
 
-/* At the middle of its axis, moved where it is longer; in small letters before it is cut at the ends of what
- * it may take. */
-static void draw_axis_title(struct pdnn_canvas *canvas, const char *title, double beside, double middle,
-                            double low, double high, bool level) {
-    struct pdnn_font font = pdnn_plain_middle;
-    font.degrees = level ? 0 : 90;
-    if (pdnn_text_width(title, font.size) > high - low)
+/* The width of the text's widest line. */
+static double lines_width(const char *text, double size, double width) {
+    double widest = 0;
+    for (size_t length; *text; text += length + (text[length] == ' ' || text[length] == '\n')) {
+        length = pdnn_text_line(text, size, width);
+        widest = fmax(widest, pdnn_text_part_width(text, length, size));
+    }
+    return widest;
+}
+
+void pdnn_draw_axis_title(struct pdnn_canvas *canvas, const struct pdnn_axis_title *title) {
+    static const double apart = 16, edge = PDNN_FONT * 0.6, smaller = 0.95;
+    struct pdnn_font font = title->is_small ? pdnn_small_middle : pdnn_plain_middle;
+    const char *text = title->text;
+    const double room = title->high - title->low;
+    font.degrees = title->upright ? 90 : 0;
+    if (pdnn_text_width(text, font.size) > room)
         font.size = PDNN_FONT_SMALL;
-    const double width = pdnn_text_width(title, font.size), half = fmin(width, high - low) / 2,
-                 at = fmax(fmin(middle, high - half), low + half);
-    canvas->is_short = canvas->is_short || width > high - low;
-    pdnn_draw_cut(canvas, level ? at : beside, level ? beside : at, high - low, font, title);
+    while (pdnn_draw_lines(NULL, 0, 0, room, font, text) > 2 && font.size > 1) {
+        canvas->is_short = true;
+        font.size *= smaller;
+    }
+    const double half = lines_width(text, font.size, room) / 2,
+                 at = fmax(fmin(title->middle, title->high - half), title->low + half);
+    const bool two = pdnn_draw_lines(NULL, 0, 0, room, font, text) > 1;
+    double beside = title->beside + (!two ? 0 : title->upright ? -apart / 2 : apart / 2);
+    canvas->is_short = canvas->is_short || (two && beside < edge);
+    for (size_t length; *text; text += length + (text[length] == ' ')) {
+        length = pdnn_text_line(text, font.size, room);
+        pdnn_draw_text(canvas, title->upright ? beside : at, title->upright ? at : beside, font,
+                       pdnn_arena_printf(&canvas->arena, "%.*s", (int)length, text));
+        beside += title->upright ? apart : -apart;
+    }
 }
 
 void pdnn_draw_level(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x, double bottom, double top) {
@@ -146,8 +189,11 @@ void pdnn_draw_level(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x
     draw_ticks(canvas, x, true, bottom, top);
     pdnn_draw_line(canvas, x->scale.from, bottom, x->scale.to, bottom, pdnn_pen_line(PDNN_INK_SOFT, 1));
     if (x->title)
-        draw_axis_title(canvas, x->title, bottom - 46, (x->scale.from + x->scale.to) / 2, 6,
-                        canvas->width - 6, true);
+        pdnn_draw_axis_title(canvas, &(struct pdnn_axis_title){.text = x->title,
+                                                               .beside = bottom - 46,
+                                                               .middle = (x->scale.from + x->scale.to) / 2,
+                                                               .low = 6,
+                                                               .high = canvas->width - 6});
 }
 
 void pdnn_draw_frame(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x,
@@ -157,20 +203,29 @@ void pdnn_draw_frame(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x
     pdnn_draw_level(canvas, x, y->scale.from, y->scale.to);
     const double widest = draw_ticks(canvas, y, false, left, x->scale.to);
     if (y->title)
-        draw_axis_title(canvas, y->title, fmax(PDNN_FONT * 0.6, left - tick_gap - widest - PDNN_FONT * 1.1),
-                        (y->scale.from + y->scale.to) / 2, y->title_low + 6,
-                        (y->title_high > 0 ? y->title_high : canvas->height) - 6, false);
+        pdnn_draw_axis_title(canvas,
+                             &(struct pdnn_axis_title){
+                                 .text = y->title,
+                                 .beside = fmax(PDNN_FONT * 0.6, left - tick_gap - widest - PDNN_FONT * 1.1),
+                                 .middle = (y->scale.from + y->scale.to) / 2,
+                                 .low = y->title_low + 6,
+                                 .high = (y->title_high > 0 ? y->title_high : canvas->height) - 6,
+                                 .upright = true});
     pdnn_draw_line(canvas, left, y->scale.from, left, y->scale.to, pdnn_pen_line(PDNN_INK_SOFT, 1));
 }
 
 void pdnn_draw_interval(struct pdnn_canvas *canvas, const struct pdnn_scale *scale, double low, double high,
                         double y, double width) {
     static const double cap = 3;
-    const double end[] = {pdnn_scale_at(scale, low), pdnn_scale_at(scale, high)};
+    const double value[] = {low, high},
+                 end[] = {pdnn_scale_within(scale, low), pdnn_scale_within(scale, high)};
     const struct pdnn_pen line = pdnn_pen_line(PDNN_INK_TEXT, width);
+    if (low > scale->high || high < scale->low)
+        return;
     pdnn_draw_line(canvas, end[0], y, end[1], y, line);
     for (size_t k = 0; k < 2; k++)
-        pdnn_draw_line(canvas, end[k], y - cap, end[k], y + cap, line);
+        if (pdnn_scale_holds(scale, value[k]))
+            pdnn_draw_line(canvas, end[k], y - cap, end[k], y + cap, line);
 }
 
 const int pdnn_sequential[PDNN_PALETTE] = {0x440154, 0x46327e, 0x365c8d, 0x277f8e,
@@ -236,8 +291,7 @@ static double title_room(const struct pdnn_canvas *canvas, double left) {
     return canvas->width - left - 8;
 }
 
-/* How much more than one line the text takes. */
-static double lines_more(double width, struct pdnn_font font, const char *text) {
+double pdnn_lines_more(double width, struct pdnn_font font, const char *text) {
     const size_t count = pdnn_draw_lines(NULL, 0, 0, width, font, text);
     return count > 1 ? (double)(count - 1) * line_of(font) : 0;
 }
@@ -246,8 +300,8 @@ double pdnn_titles_more(const struct pdnn_canvas *canvas, double left, struct pd
     static const double without = -46;
     const double room = title_room(canvas, left);
     return canvas->no_title ? without
-                            : lines_more(room, title_font, titles.title) +
-                                  lines_more(room, subtitle_font, titles.subtitle);
+                            : pdnn_lines_more(room, title_font, titles.title) +
+                                  pdnn_lines_more(room, subtitle_font, titles.subtitle);
 }
 
 void pdnn_draw_titles(struct pdnn_canvas *canvas, double left, double top, struct pdnn_titles titles) {
@@ -256,8 +310,8 @@ void pdnn_draw_titles(struct pdnn_canvas *canvas, double left, double top, struc
     if (canvas->no_title)
         return;
     pdnn_draw_lines(canvas, left, top - 28, room, title_font, titles.title);
-    pdnn_draw_lines(canvas, left, top - 56 - lines_more(room, title_font, titles.title), room, subtitle_font,
-                    titles.subtitle);
+    pdnn_draw_lines(canvas, left, top - 56 - pdnn_lines_more(room, title_font, titles.title), room,
+                    subtitle_font, titles.subtitle);
 }
 
 void pdnn_put_titles(struct pdnn_canvas *canvas, double left, struct pdnn_titles titles) {
@@ -282,10 +336,17 @@ void pdnn_entries_gap(struct pdnn_entries *entries) {
         pdnn_entries_add(entries, NULL, pdnn_no_mark);
 }
 
-double pdnn_entries_height(const struct pdnn_entries *entries) {
+/* In lines as wide as what is left of the width beside the mark. */
+static double entry_height(const struct pdnn_entry *entry, double width) {
+    const double indent = entry->mark.radius > 0 ? legend_indent : 0;
+    return entry->text ? PDNN_LEGEND_LINE + pdnn_lines_more(width - indent, pdnn_small, entry->text)
+                       : entry_gap;
+}
+
+double pdnn_entries_height(const struct pdnn_entries *entries, double width) {
     double height = 2 * entry_gap;
     for (size_t i = 0; i < entries->count; i++)
-        height += entries->entry[i].text ? PDNN_LEGEND_LINE : entry_gap;
+        height += entry_height(&entries->entry[i], width);
     return height;
 }
 
@@ -303,14 +364,15 @@ static void draw_entry(const struct pdnn_entry *entry, struct pdnn_canvas *canva
     const double indent = entry->mark.radius > 0 ? legend_indent : 0;
     if (indent > 0)
         pdnn_draw_point(canvas, x + mark_at, y, entry->mark);
-    pdnn_draw_cut(canvas, x + indent, y, width - indent, pdnn_small, entry->text);
+    pdnn_draw_lines(canvas, x + indent, y, width - indent, pdnn_small, entry->text);
 }
 
 double pdnn_entries_draw(const struct pdnn_entries *entries, struct pdnn_canvas *canvas, double x, double y) {
+    const double width = canvas->width - x - PDNN_LEGEND_EDGE;
     for (size_t i = 0; i < entries->count; i++) {
         if (entries->entry[i].text)
-            draw_entry(&entries->entry[i], canvas, x, y, canvas->width - x - 4);
-        y -= entries->entry[i].text ? PDNN_LEGEND_LINE : entry_gap;
+            draw_entry(&entries->entry[i], canvas, x, y, width);
+        y -= entry_height(&entries->entry[i], width);
     }
     return y;
 }
@@ -320,16 +382,24 @@ double pdnn_entries_draw_below(const struct pdnn_entries *entries, double y, str
     const double room = canvas->width - 2 * margin,
                  column = fmin(pdnn_entries_width(entries) + legend_indent + 12, room);
     size_t shown = 0, at = 0;
+    double height = 0, down = 0; /* of the highest column; from the top of this one */
     for (size_t i = 0; i < entries->count; i++)
         shown += entries->entry[i].text != NULL;
-    size_t columns = (size_t)fmax(1, floor(room / column)), rows = (shown + columns - 1) / columns;
-    for (size_t i = 0; i < entries->count; i++)
-        if (entries->entry[i].text) {
-            draw_entry(&entries->entry[i], canvas, margin + column * (double)(at / rows),
-                       y + PDNN_LEGEND_LINE * ((double)(rows - at % rows) - 0.5), column - 8);
+    const size_t columns = (size_t)fmax(1, floor(room / column)), rows = (shown + columns - 1) / columns;
+    for (int is_drawn = 0; is_drawn < 2; is_drawn++, at = 0)
+        for (size_t i = 0; i < entries->count; i++) {
+            const struct pdnn_entry *entry = &entries->entry[i];
+            if (!entry->text)
+                continue;
+            down = at % rows ? down : 0;
+            if (is_drawn)
+                draw_entry(entry, canvas, margin + column * (double)(at / rows),
+                           y + height - down - PDNN_LEGEND_LINE / 2.0, column - 8);
+            down += entry_height(entry, column - 8);
+            height = is_drawn ? height : fmax(height, down);
             at++;
         }
-    return (double)rows * PDNN_LEGEND_LINE;
+    return height;
 }
 
 double pdnn_draw_caption(struct pdnn_canvas *canvas, double x, double y, const char *text) {

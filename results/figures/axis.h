@@ -15,6 +15,14 @@ struct pdnn_scale pdnn_scale_of(double least, double greatest);
 
 double pdnn_scale_at(const struct pdnn_scale *scale, double value);
 
+/* Whether the value is between the ends; the place of the nearest one that is. */
+bool pdnn_scale_holds(const struct pdnn_scale *scale, double value);
+double pdnn_scale_within(const struct pdnn_scale *scale, double value);
+
+/* Gives it the ends x and y, as far as they are numbers. Where the other end is beyond one of these, it is a
+ * decade away, or on a linear scale as far as before. Without logarithms if an end has none. */
+void pdnn_scale_narrow(struct pdnn_scale *scale, struct pdnn_spot range);
+
 struct pdnn_frame_axis {
     struct pdnn_scale scale;
     const char *title;            /* NULL: none */
@@ -28,7 +36,17 @@ void pdnn_draw_frame(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x
                      const struct pdnn_frame_axis *y);
 void pdnn_draw_level(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x, double bottom, double top);
 
-/* From one value of a level scale to another, with a cap at both ends. */
+/* The title of an axis at the middle of what it names, moved where it is longer; in small letters, and then
+ * in two lines, where it is longer than what it may take. Smaller letters yet make the picture short. */
+struct pdnn_axis_title {
+    const char *text;
+    double beside; /* the middle of its line, or of both: of an upright one by width */
+    double middle, low, high;
+    bool upright, is_small;
+};
+void pdnn_draw_axis_title(struct pdnn_canvas *canvas, const struct pdnn_axis_title *title);
+
+/* From one value of a level scale to another as far as it holds them, with caps at those that it holds. */
 void pdnn_draw_interval(struct pdnn_canvas *canvas, const struct pdnn_scale *scale, double low, double high,
                         double y, double width);
 
@@ -64,17 +82,17 @@ struct pdnn_entries {
     size_t count, room;
 };
 
-enum { PDNN_LEGEND_LINE = 22, PDNN_WIDE_ENOUGH = 760 };
+enum { PDNN_LEGEND_LINE = 22, PDNN_LEGEND_EDGE = 4, PDNN_WIDE_ENOUGH = 760 };
 
 extern const struct pdnn_mark pdnn_no_mark;
 struct pdnn_mark pdnn_swatch(int ink); /* for what is an area */
 void pdnn_entries_add(struct pdnn_entries *entries, const char *text, struct pdnn_mark mark);
 void pdnn_entries_gap(struct pdnn_entries *entries); /* none at the start, or beside another one */
-double pdnn_entries_height(const struct pdnn_entries *entries);
+double pdnn_entries_height(const struct pdnn_entries *entries, double width);
 double pdnn_entries_width(const struct pdnn_entries *entries); /* of the longest text */
 
-/* From the top down to the right of x, cut before the picture's edge; y is the middle of the first line.
- * Returns that of the line below. */
+/* From the top down to the right of x, in lines up to PDNN_LEGEND_EDGE before the picture's edge; y is the
+ * middle of the first line. Returns that of the line below. */
 double pdnn_entries_draw(const struct pdnn_entries *entries, struct pdnn_canvas *canvas, double x, double y);
 
 /* Where a picture is less than PDNN_WIDE_ENOUGH its legend is below it, in columns as wide as the widest
@@ -84,6 +102,8 @@ double pdnn_entries_draw_below(const struct pdnn_entries *entries, double y, str
 /* Lines of a text from y down; returns how many. Without a canvas they are only counted. */
 size_t pdnn_draw_lines(struct pdnn_canvas *canvas, double x, double y, double width, struct pdnn_font font,
                        const char *text);
+double pdnn_lines_more(double width, struct pdnn_font font,
+                       const char *text); /* than one line takes, in height */
 
 /* Lines of small text from x to the right edge of the picture, broken between words and where the text has a
  * line's end, with the lowest at y; nothing where the picture has no caption. Returns their height. */

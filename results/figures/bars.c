@@ -5,7 +5,7 @@
 
 enum { LINES_MAX = 5 };
 
-static const double widest_bar = 120, usual_upright = 320, line_pixels = 18, axis_pixels = 34;
+static const double widest_bar = 120, line_pixels = 18, axis_pixels = 34;
 
 /* In slots, between two sets; in pixels, above the caption, between the frame and the names, and between
  * names of bars and names of sets. */
@@ -13,7 +13,6 @@ static const double gap = 0.7, caption_gap = 12, gap_pixels = 8, set_gap_pixels 
 
 void pdnn_bars_place(struct pdnn_bars *bars, double right, double least) {
     double slots = 1;
-    bars->upright_most = usual_upright;
     bars->bar[0].center = 0;
     for (size_t i = 1; i < bars->n_bars; i++) {
         slots += bars->bar[i].set == bars->bar[i - 1].set ? 1 : 1 + gap;
@@ -80,7 +79,7 @@ static struct lines lines_of_set(const struct pdnn_bars *bars, size_t set, doubl
 
 /* How the names stand: upright each includes its set's where that has no room in lines. */
 struct layout {
-    bool upright, joined, cut;
+    bool upright, joined;
     int set_lines;
     double bar_height, height; /* of the names of bars, and of all below the frame, in pixels */
 };
@@ -111,14 +110,13 @@ static struct layout arrange(const struct pdnn_bars *bars) {
     for (size_t bar = 0; l.upright && bar < bars->n_bars; bar++)
         l.bar_height =
             fmax(l.bar_height, pdnn_text_width(upright_name(bars, l.joined, bar), PDNN_FONT_SMALL));
-    l.cut = l.bar_height > bars->upright_most;
-    l.bar_height = l.upright ? fmin(l.bar_height, bars->upright_most) : l.bar_height;
     l.height = gap_pixels + l.bar_height + (l.set_lines ? l.set_lines * line_pixels + set_gap_pixels : 0);
     return l;
 }
 
-bool pdnn_bars_are_cut(const struct pdnn_bars *bars) {
-    return arrange(bars).cut;
+bool pdnn_bars_are_long(const struct pdnn_bars *bars, double most) {
+    const struct layout l = arrange(bars);
+    return l.upright && l.bar_height > most;
 }
 
 double pdnn_bars_put(const struct pdnn_bars *bars, double y, const char *caption, const char *title) {
@@ -126,14 +124,16 @@ double pdnn_bars_put(const struct pdnn_bars *bars, double y, const char *caption
     struct pdnn_font upright = pdnn_small_end;
     upright.degrees = 90;
     y += pdnn_draw_caption(bars->canvas, PDNN_BARS_LEFT, y, caption) + caption_gap;
-    pdnn_draw_cut(bars->canvas, (bars->x.from + bars->x.to) / 2, y + axis_pixels / 2,
-                  bars->canvas->width - 12, pdnn_plain_middle, title);
-    const double frame = y + (*title ? axis_pixels : 0) + l.height, top = frame - gap_pixels;
+    const double middle = (bars->x.from + bars->x.to) / 2,
+                 room = 2 * fmin(middle, bars->canvas->width - middle) - 12,
+                 more = pdnn_lines_more(room, pdnn_plain_middle, title),
+                 frame = y + (*title ? axis_pixels : 0) + more + l.height, top = frame - gap_pixels;
+    pdnn_draw_lines(bars->canvas, middle, y + axis_pixels / 2 + more, room, pdnn_plain_middle, title);
     for (size_t bar = 0; bar < bars->n_bars; bar++) {
         const struct lines lines = lines_of_bar(bars, bar);
         if (l.upright)
-            pdnn_draw_cut(bars->canvas, pdnn_scale_at(&bars->x, bars->bar[bar].center), top,
-                          bars->upright_most, upright, upright_name(bars, l.joined, bar));
+            pdnn_draw_text(bars->canvas, pdnn_scale_at(&bars->x, bars->bar[bar].center), top, upright,
+                           upright_name(bars, l.joined, bar));
         else
             put_lines(bars, &lines, bars->bar[bar].center, top);
     }

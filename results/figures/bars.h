@@ -17,7 +17,6 @@ struct pdnn_bars {
     const char **set;     /* n_sets names; 0: none */
     size_t n_bars, n_sets;
     double part;         /* of its slot that a bar takes */
-    double upright_most; /* the length of an upright name; pdnn_bars_place sets the usual one */
     struct pdnn_scale x; /* slots, one per bar; filled by pdnn_bars_place */
 };
 
@@ -32,7 +31,7 @@ double pdnn_bars_slot_pixels(const struct pdnn_bars *bars);
 /* From y up: the caption, the title of the axis, or "", and the names. Returns where the frame begins. */
 double pdnn_bars_put(const struct pdnn_bars *bars, double y, const char *caption, const char *title);
 
-/* Whether a name that stands upright would be cut. */
-bool pdnn_bars_are_cut(const struct pdnn_bars *bars);
+/* Whether a name stands upright and is longer than this many pixels. */
+bool pdnn_bars_are_long(const struct pdnn_bars *bars, double most);
 
 #endif

@@ -2,6 +2,7 @@
  * and platform. */
 #include "results/figures/boxes.h"
 #include "base/stats.h"
+#include "models/zoo/catalog.h"
 #include "models/cost/cost.h"
 #include "models/instance.h"
 #include "results/figures/bars.h"
@@ -13,7 +14,7 @@
 enum { BOXES_MAX = 48, QUANTILES = 5, MEDIAN = 2, BOX_LEAST = 5 };
 
 static const double right_legend = 264, right_alone = 24, caption_bottom = 8, legend_pixels = 24,
-                    frame_least = 160;
+                    legend_width = 264 - 24 - PDNN_LEGEND_EDGE, frame_least = 160;
 
 /* A box's width in slots, one per box. */
 static const double box_part = 0.56;
@@ -35,6 +36,11 @@ struct dot {
     bool doubtful;
 };
 
+/* A value beyond the whiskers of its box, or of a box without percentiles, drawn as a circle. */
+struct circle {
+    size_t box, row; /* row: of the results */
+};
+
 struct picture {
     struct pdnn_picture *in;
     const struct pdnn_selection *selection; /* the picture's */
@@ -52,6 +58,8 @@ struct picture {
     struct dot *dot;
     size_t n_dots, room;
     struct pdnn_look *look; /* of each dot */
+    struct circle *circle;
+    size_t n_circles, circles_room;
     double low, high;
     struct pdnn_scale y;
 };
@@ -175,6 +183,19 @@ static void add_others(struct picture *p) {
     pdnn_arena_finish(&arena);
 }
 
+static void add_circles(struct picture *p) {
+    for (size_t b = 0; b < p->n_boxes; b++)
+        for (size_t i = 0; i < p->box[b].rows.count; i++) {
+            const struct box *box = &p->box[b];
+            const double value = p->value[box->rows.at[i]];
+            if (value >= box->quantile[0] && value <= box->quantile[4])
+                continue;
+            p->circle =
+                pdnn_arena_grow(&p->in->arena, p->circle, &p->circles_room, p->n_circles, sizeof *p->circle);
+            p->circle[p->n_circles++] = (struct circle){b, box->rows.at[i]};
+        }
+}
+
 static void choose_range(struct picture *p) {
     widen(p, p->line);
     p->y.base = p->low > 0 && (p->high > 10 * p->low || !isnan(p->line)) ? 10 : 0;
@@ -187,39 +208,72 @@ static void choose_range(struct picture *p) {
         p->y.low = p->low >= 0 && p->low < p->high / 2 ? 0 : p->low - margin;
         p->y.high = p->high + margin;
     }
+    pdnn_scale_narrow(&p->y, p->in->chart.y_range);
+    for (size_t b = 0; b < p->n_boxes; b++)
+        for (size_t i = 0; i < p->box[b].rows.count; i++)
+            p->in->chart.n_outside += !pdnn_scale_holds(&p->y, p->box[b].value[i]);
+    p->in->drawn -= p->in->chart.n_outside;
 }
 
-static void level(struct picture *p, double center, double half, double y, double width) {
-    pdnn_draw_line(&p->in->canvas, pdnn_scale_at(&p->bars.x, center - half), y,
-                   pdnn_scale_at(&p->bars.x, center + half), y, pdnn_pen_line(PDNN_INK_TEXT, width));
+static void level(struct picture *p, double center, double half, double value, double width) {
+    const double y = pdnn_scale_within(&p->y, value);
+    if (pdnn_scale_holds(&p->y, value))
+        pdnn_draw_line(&p->in->canvas, pdnn_scale_at(&p->bars.x, center - half), y,
+                       pdnn_scale_at(&p->bars.x, center + half), y, pdnn_pen_line(PDNN_INK_TEXT, width));
 }
 
-/* Whiskers, the box, its middle, and what is beyond; of too few values for percentiles, each of them. */
+/* The box from a low to a high percentile: open where the axis ends before it. */
+static void draw_middle(struct picture *p, double center, const struct box *box) {
+    static const double width = 1.2;
+    const double half = box_part / 2;
+    const double low = pdnn_scale_within(&p->y, box->quantile[1]),
+                 high = pdnn_scale_within(&p->y, box->quantile[3]),
+                 left = pdnn_scale_at(&p->bars.x, center - half),
+                 right = pdnn_scale_at(&p->bars.x, center + half);
+    const bool is_whole =
+        pdnn_scale_holds(&p->y, box->quantile[1]) && pdnn_scale_holds(&p->y, box->quantile[3]);
+    const struct pdnn_pen edge = pdnn_pen_line(PDNN_INK_TEXT, width);
+    pdnn_draw_box(&p->in->canvas, left, low, right, high,
+                  (struct pdnn_pen){0x9ecae1, is_whole ? PDNN_INK_TEXT : PDNN_NO_INK, width, 0});
+    if (is_whole)
+        return;
+    pdnn_draw_line(&p->in->canvas, left, low, left, high, edge);
+    pdnn_draw_line(&p->in->canvas, right, low, right, high, edge);
+    level(p, center, half, box->quantile[1], width);
+    level(p, center, half, box->quantile[3], width);
+}
+
+/* Whiskers, the box and its middle, as far as the axis holds them. */
 static void draw_box(struct picture *p, size_t number) {
     const struct box *box = &p->box[number];
     const struct pdnn_pen whisker = pdnn_pen_line(PDNN_INK_TEXT, 1.4);
-    const struct pdnn_mark beyond = {PDNN_CIRCLE, 2.5, pdnn_pen_line(PDNN_INK_SOFT, 1), false};
     struct pdnn_canvas *canvas = &p->in->canvas;
     const double center = p->bars.bar[number].center, half = box_part / 2,
                  x = pdnn_scale_at(&p->bars.x, center);
-    const bool is_box = !isnan(box->quantile[0]);
     double y[QUANTILES];
-    for (size_t k = 0; k < box->rows.count; k++)
-        if (!is_box || box->value[k] < box->quantile[0] || box->value[k] > box->quantile[4])
-            pdnn_draw_point(canvas, x, pdnn_scale_at(&p->y, box->value[k]), beyond);
-    if (!is_box)
+    if (isnan(box->quantile[0]))
         return;
     for (size_t k = 0; k < QUANTILES; k++)
-        y[k] = pdnn_scale_at(&p->y, box->quantile[k]);
+        y[k] = pdnn_scale_within(&p->y, box->quantile[k]);
     pdnn_draw_line(canvas, x, y[0], x, y[1], whisker);
     pdnn_draw_line(canvas, x, y[3], x, y[4], whisker);
-    level(p, center, half / 2, y[0], 1.4);
-    level(p, center, half / 2, y[4], 1.4);
-    pdnn_draw_box(canvas, pdnn_scale_at(&p->bars.x, center - half), y[1],
-                  pdnn_scale_at(&p->bars.x, center + half), y[3],
-                  (struct pdnn_pen){0x9ecae1, PDNN_INK_TEXT, 1.2, 0});
+    level(p, center, half / 2, box->quantile[0], 1.4);
+    level(p, center, half / 2, box->quantile[4], 1.4);
+    if (box->quantile[1] <= p->y.high && box->quantile[3] >= p->y.low)
+        draw_middle(p, center, box);
     if (!p->is_span)
-        level(p, center, half, y[2], 3);
+        level(p, center, half, box->quantile[2], 3);
+}
+
+static void draw_circles(struct picture *p) {
+    const struct pdnn_mark mark = {PDNN_CIRCLE, 2.5, pdnn_pen_line(PDNN_INK_SOFT, 1), false};
+    for (size_t i = 0; i < p->n_circles; i++) {
+        const double value = p->value[p->circle[i].row];
+        const struct pdnn_spot spot = {pdnn_scale_at(&p->bars.x, p->bars.bar[p->circle[i].box].center),
+                                       pdnn_scale_at(&p->y, value)};
+        if (pdnn_scale_holds(&p->y, value))
+            pdnn_draw_points(&p->in->canvas, &spot, &(size_t){p->n_boxes + p->n_dots + i}, 1, mark);
+    }
 }
 
 /* White where the model is not in the tables. */
@@ -236,7 +290,7 @@ static void draw_dots(struct picture *p) {
         const struct pdnn_spot spot = {pdnn_scale_at(&p->bars.x, p->bars.bar[p->dot[i].box].center + spread),
                                        pdnn_scale_at(&p->y, p->dot[i].value)};
         const struct pdnn_mark marks[] = {mark_of(p->look[i], p->dot[i].method), pdnn_plot_cross};
-        for (int k = 0; k <= p->dot[i].doubtful; k++)
+        for (int k = 0; k <= p->dot[i].doubtful && pdnn_scale_holds(&p->y, p->dot[i].value); k++)
             pdnn_draw_points(&p->in->canvas, &spot, &(size_t){p->n_boxes + i}, 1, marks[k]);
     }
 }
@@ -260,7 +314,10 @@ static void list_dots(struct picture *p) {
     if (crossed)
         pdnn_entries_add(&p->in->legend, pdnn_plot_doubt, pdnn_plot_cross);
     if (hollow)
-        pdnn_entries_add(&p->in->legend, "hollow: not in the tables", pdnn_no_mark);
+        pdnn_entries_add(&p->in->legend,
+                         p->selection->results.is_costs ? "hollow: not in the spec"
+                                                        : "hollow: not in the tables",
+                         pdnn_no_mark);
 }
 
 /* Boxes are named by their keys, sets by their family. */
@@ -288,7 +345,7 @@ static void name_boxes(struct picture *p) {
         bars->n_sets = 0;
 }
 
-/* The family, the keys, and of each box its quantiles, of each dot its value. */
+/* The family, the keys, and of each box its quantiles, of each dot and circle its value. */
 static void fill_data(struct picture *p) {
     const char *names = "";
     const size_t n = 1 + p->keys.count;
@@ -311,6 +368,16 @@ static void fill_data(struct picture *p) {
             pdnn_picture_fill(p->in, n, isnan(q[0]) ? "values" : "box", "", p->box[box].rows.count, q[0],
                               q[1], q[2], q[3], q[4]);
     }
+    for (size_t i = 0; i < p->n_circles; i++) {
+        const struct circle *circle = &p->circle[i];
+        const size_t row = pdnn_table_add_row(&p->in->data);
+        for (size_t k = 0; k < n; k++)
+            pdnn_table_set_text(&p->in->data, row, k, get(p, circle->box, k));
+        pdnn_picture_fill(p->in, n, isnan(p->box[circle->box].quantile[0]) ? "value" : "beyond",
+                          pdnn_results_text(&p->selection->results, circle->row, p->selection->id), (size_t)1,
+                          NAN, NAN, p->value[circle->row], NAN, NAN);
+    }
+    p->in->n_beyond = p->n_circles;
 }
 
 static const char *caption_of(const struct picture *p) {
@@ -344,12 +411,18 @@ static void describe(struct picture *p) {
     pdnn_selection_values(p->selection, SIZE_MAX, &p->keys, &keys);
     p->y.from = pdnn_bars_put(&p->bars, foot, caption_of(p), pdnn_plot_keep(&p->in->arena, &keys));
     canvas->height = fmax(canvas->height, p->y.from + frame_least + PDNN_BARS_ABOVE);
+    if (beside)
+        canvas->height =
+            fmax(canvas->height, PDNN_BARS_ABOVE + pdnn_entries_height(&p->in->legend, legend_width));
     p->y.to = canvas->height - PDNN_BARS_ABOVE;
     pdnn_put_titles(canvas, PDNN_BARS_LEFT, titles);
     const struct pdnn_frame_axis x = {.scale = p->bars.x, .bare = true},
-                                 y = {.scale = p->y, .title = p->y_title, .grid = true};
+                                 y = {.scale = p->y,
+                                      .title = p->y_title,
+                                      .grid = true,
+                                      .title_low = foot - caption_bottom};
     pdnn_draw_frame(canvas, &x, &y);
-    if (!isnan(p->line)) {
+    if (pdnn_scale_holds(&p->y, p->line)) {
         const double at = pdnn_scale_at(&p->y, p->line);
         pdnn_draw_line(canvas, PDNN_BARS_LEFT, at, right, at,
                        (struct pdnn_pen){PDNN_NO_INK, PDNN_INK_LINE, 1.6, .dash = 6});
@@ -357,6 +430,7 @@ static void describe(struct picture *p) {
     for (size_t i = 0; i < p->n_boxes; i++)
         draw_box(p, i);
     fill_data(p);
+    draw_circles(p);
     draw_dots(p);
     if (beside)
         pdnn_entries_draw(&p->in->legend, canvas, right + legend_pixels, p->y.to - 10);
@@ -365,31 +439,27 @@ static void describe(struct picture *p) {
 /* Every directory against the first, or both sides in one; a ratio belongs to the row of side B. The first
  * is the baseline of the title and of the vertical axis. */
 static enum pdnn_status take_ratios(struct picture *p, struct pdnn_err *err) {
-    const struct pdnn_plot_request *request = p->in->request;
-    const struct pdnn_comparison *c = &p->in->comparison;
     struct pdnn_arena *arena = &p->in->arena;
-    if (request->value)
+    if (p->in->request->value)
         return pdnn_fail(err, PDNN_INVALID, "the boxes of --across show ratios of times, not --value");
+    if (pdnn_picture_compare(p->in, true, err) != PDNN_OK)
+        return err->status;
+    const struct pdnn_comparison *first = p->in->comparisons;
     p->line = 1;
-    for (size_t other = request->n_directories > 1; other < request->n_directories; other++) {
-        if (pdnn_picture_compare(p->in, other, err) != PDNN_OK)
-            return err->status;
+    for (const struct pdnn_comparison *c = first; c < first + p->in->n_comparisons; c++) {
         for (size_t pair = 0; pair < c->pairs.n_rows; pair++) {
-            const size_t row = pdnn_picture_pair_row(p->in, other, pair);
+            const size_t row = pdnn_picture_pair_row(c, pair);
             p->value[row] = pdnn_pair_ratio(c, pair);
             p->notes[row] = pdnn_plot_pair_notes(c, pair);
         }
         p->in->left_out += c->unpaired.n_rows;
     }
-    if (request->n_directories > 2) {
-        const char *first = p->selection->results.name[0];
-        p->title = pdnn_arena_printf(arena, "Speed-up over %s", first);
-        p->y_title = pdnn_arena_printf(arena, "step time of %s over that of the other", first);
-    } else {
-        p->title = pdnn_arena_printf(arena, "Speed-up of %s over %s%s", pdnn_plot_side(c, PDNN_SIDE_B),
-                                     pdnn_plot_side(c, PDNN_SIDE_A), c->across.count ? " in" : "");
-        p->y_title = pdnn_plot_ratio_axis(arena, "step time", c);
-    }
+    const char *base = pdnn_plot_base(first, p->in->n_comparisons),
+               *other = pdnn_plot_side(first, PDNN_SIDE_B);
+    p->title = p->in->n_comparisons > 1 ? pdnn_arena_printf(arena, "Speed-up over %s", base)
+                                        : pdnn_arena_printf(arena, "Speed-up of %s over %s%s", other, base,
+                                                            first->across.count ? " in" : "");
+    p->y_title = pdnn_plot_ratio_axis(arena, "step time", first, p->in->n_comparisons);
     return PDNN_OK;
 }
 
@@ -470,6 +540,7 @@ enum pdnn_status pdnn_boxes_draw(struct pdnn_picture *picture, bool is_span, str
         status = collect_boxes(&p, err);
     if (status == PDNN_OK) {
         add_measured(&p);
+        add_circles(&p);
         if (is_span && strcmp(value, "params") == 0)
             add_others(&p);
         describe(&p);
@@ -492,6 +563,8 @@ const struct pdnn_plot_def pdnn_plot_boxes = {
     .options = (const char *const[]){"value", "across", "by", "only", NULL},
     .drawn = "models",
     .left_out_as = "models without a value",
+    .no_range = {"has names"},
+    .takes_costs = true,
     .of = PDNN_PLOT_ROWS,
     .draw = draw,
 };

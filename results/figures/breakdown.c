@@ -6,17 +6,19 @@
 #include "results/query/shares.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { BARS_MAX = 60, LEGEND_MOST = 22 };
 
 /* Wider where many bars and higher where long names need it. right_most: the frame's right edge if the
- * legend's names are short; narrow: where the legend is below; values_most: the length of an upright name;
- * most_pct: the frame's upper end, so that times have room above bars; legend_part: the most of the picture
- * that names of the legend take; lightest: of a group's parts, which get lighter, so that none looks like the
- * background. */
+ * legend's names are short; narrow: where the legend is below; names_most: the length of an upright name
+ * before sets are given up, values_most: before names say only what is unusual; most_pct: the frame's upper
+ * end, so that times have room above bars; legend_part: the most of the picture that names of the legend
+ * take; lightest: of a group's parts, which get lighter, so that none looks like the background. */
 static const double right_most = 940, full_width = 1200, slot_least = 18, narrow_slot = 15, bars_least = 360,
-                    narrow_right = 16, upright_time_pixels = 76, values_most = 540, legend_pixels = 74,
-                    number_pixels = 30, time_pixels = 62, most_pct = 106, legend_part = 0.3, lightest = 0.8;
+                    narrow_right = 16, upright_time_pixels = 76, names_most = 320, values_most = 540,
+                    legend_pixels = 74, number_pixels = 30, time_pixels = 62, most_pct = 106,
+                    legend_part = 0.3, lightest = 0.8, legend_gap = 28;
 
 enum { INK_RESIDUAL = 0xe6e6e6 };
 
@@ -38,6 +40,7 @@ struct picture {
     struct pdnn_share_matrix matrix; /* columns are bars */
     struct part *part;               /* by row */
     struct pdnn_bars bars;
+    const char **name;   /* by row of the results */
     bool by_usual;       /* names say only what is unusual, and the caption the rest */
     bool times_fit;      /* above bars; else they stand upright */
     struct pdnn_scale y; /* per cent */
@@ -226,10 +229,20 @@ static const char *caption_of(struct picture *p) {
                                         : pdnn_plot_keep(&p->in->arena, &text);
 }
 
+/* "the usual values", or the preset that has them. */
+static const char *name_usual(const struct picture *p) {
+    struct pdnn_str text = {0};
+    pdnn_selection_where(&p->in->selection, SIZE_MAX, &p->axes, &text);
+    const char *all = pdnn_plot_keep(&p->in->arena, &text),
+               *first = pdnn_arena_printf(&p->in->arena, "%.*s", (int)strcspn(all, ","), all);
+    return *first && !strchr(first, '=') ? first : "the usual values";
+}
+
 /* Bars are named by their values of the axes, and sets by what else differs; or bars by the keys that tell
  * them apart. Returns the title of the axis, which says the keys that names do not. */
 static const char *name_bars(struct picture *p) {
     const struct pdnn_selection *selection = &p->in->selection;
+    const bool several = selection->results.n_directories > 1;
     const char *title = "";
     for (size_t b = 0; b <= p->bars.n_bars; b++) {
         const size_t at = b < p->bars.n_bars ? p->all.at[b] : SIZE_MAX;
@@ -239,9 +252,10 @@ static const char *name_bars(struct picture *p) {
         else if (at != SIZE_MAX && p->by_usual)
             pdnn_selection_where(selection, at, &p->axes, &text);
         else if (at != SIZE_MAX)
-            pdnn_selection_varying(selection, at, &text);
+            pdnn_str_printf(&text, "%s%s%s", p->name[selection->row[at]], several ? "," : "",
+                            several ? selection->results.name[pdnn_selection_source(selection, at)] : "");
         if (p->by_usual && at != SIZE_MAX && !text.length)
-            pdnn_str_printf(&text, "the usual values");
+            pdnn_str_printf(&text, "%s", name_usual(p));
         *(b < p->bars.n_bars ? &p->bars.bar[b].text : &title) = pdnn_plot_keep(&p->in->arena, &text);
     }
     for (size_t set = 0; set < p->bars.n_sets; set++) {
@@ -258,6 +272,7 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     struct pdnn_canvas *canvas = &picture->canvas;
     if (pdnn_by_parse(by ? by : "group", &p.by, err) != PDNN_OK || find_sets(&p, err) != PDNN_OK)
         return err->status;
+    p.name = pdnn_selection_names(&picture->selection, &picture->arena);
     p.matrix = pdnn_share_matrix(&picture->selection, picture->ops, &p.by, &p.all, &picture->arena);
     choose_parts(&p);
     add_shares(&p);
@@ -274,27 +289,31 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     pdnn_bars_place(&p.bars, right, beside ? slot_least : narrow_slot);
     canvas->width = width + p.bars.x.to - right;
     const char *title = name_bars(&p);
-    if (pdnn_bars_are_cut(&p.bars)) {
+    if (pdnn_bars_are_long(&p.bars, names_most)) {
         p.axes.count = p.bars.n_sets = 0;
         title = name_bars(&p);
-        p.bars.upright_most = values_most;
     }
-    p.by_usual = pdnn_bars_are_cut(&p.bars);
+    p.by_usual = pdnn_bars_are_long(&p.bars, values_most);
     if (p.by_usual)
         title = name_bars(&p);
     p.times_fit = pdnn_bars_slot_pixels(&p.bars) >= time_pixels;
     const double bottom = pdnn_bars_put(&p.bars, foot, caption_of(&p), title),
                  above = PDNN_BARS_ABOVE + (p.times_fit ? 0 : upright_time_pixels);
     canvas->height = fmax(canvas->height, bottom + bars_least + above);
+    if (beside)
+        canvas->height = fmax(
+            canvas->height, above + pdnn_entries_height(&picture->legend, canvas->width - p.bars.x.to -
+                                                                              legend_gap - PDNN_LEGEND_EDGE));
     p.y = (struct pdnn_scale){.high = most_pct, .from = bottom, .to = canvas->height - above};
     const struct pdnn_scale whole = {.high = 100, .from = bottom, .to = pdnn_scale_at(&p.y, 100)};
     pdnn_put_titles(canvas, PDNN_BARS_LEFT,
                     pdnn_plot_titles(&picture->arena, "Where the time goes in", &picture->selection, NULL));
     pdnn_draw_frame(
         canvas, &(struct pdnn_frame_axis){.scale = p.bars.x, .bare = true},
-        &(struct pdnn_frame_axis){.scale = whole, .title = "share of a step's time (%)", .grid = true});
+        &(struct pdnn_frame_axis){
+            .scale = whole, .title = "share of a step's time (%)", .grid = true, .title_low = foot - 8});
     if (beside)
-        pdnn_entries_draw(&picture->legend, canvas, p.bars.x.to + 28, p.y.to - 6);
+        pdnn_entries_draw(&picture->legend, canvas, p.bars.x.to + legend_gap, p.y.to - 6);
     pdnn_picture_table(picture, picture->request->n_directories > 1 ? PDNN_RESULTS_KEY
                                     " id +set #step_ns part #share_pct"
                                                                     : "id +set #step_ns part #share_pct");
@@ -313,6 +332,7 @@ const struct pdnn_plot_def pdnn_plot_breakdown = {
     .options = (const char *const[]){"by", "across", "only", NULL},
     .drawn = "bars",
     .left_out_as = "rows that did not end ok",
+    .no_range = {"has names", "is a whole step"},
     .of = PDNN_PLOT_ROWS,
     .reads_ops = true,
     .draw = draw,

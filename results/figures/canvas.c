@@ -102,9 +102,13 @@ double pdnn_text_width(const char *text, double size) {
     return pdnn_text_part_width(text, strlen(text), size);
 }
 
+/* What a text may be wider than its line: sums of widths are rounded. */
+static const double rounding = 1e-6;
+
 /* Those that fit, of the bytes of whole letters; at least one letter. */
 static size_t letters_within(const char *text, size_t length, double size, double width) {
     size_t within = 0;
+    width += rounding;
     for (size_t at = 0; at < length; at++) {
         width -= width_of((unsigned char)text[at]) * size;
         if ((width >= 0 || !within) && (text[at + 1] & 0xc0) != 0x80)
@@ -117,24 +121,10 @@ size_t pdnn_text_line(const char *text, double size, double width) {
     size_t length = strcspn(text, " \n");
     for (size_t next; text[length] == ' '; length = next) {
         next = length + 1 + strcspn(text + length + 1, " \n");
-        if (pdnn_text_part_width(text, next, size) > width)
+        if (pdnn_text_part_width(text, next, size) > width + rounding)
             break;
     }
     return letters_within(text, length, size, width);
-}
-
-void pdnn_draw_cut(struct pdnn_canvas *canvas, double x, double y, double width, struct pdnn_font font,
-                   const char *text) {
-    double room = width - pdnn_text_width("..", font.size);
-    int length = 0;
-    for (int at = 0; text[at]; at++) {
-        room -= width_of((unsigned char)text[at]) * font.size;
-        if (room >= 0 && (text[at + 1] & 0xc0) != 0x80)
-            length = at + 1;
-    }
-    if (pdnn_text_width(text, font.size) > width)
-        text = pdnn_arena_printf(&canvas->arena, "%.*s..", length, text);
-    pdnn_draw_text(canvas, x, y, font, text);
 }
 
 size_t pdnn_mark_corners(const struct pdnn_mark *mark, struct pdnn_spot corners[PDNN_CORNERS_MAX]) {

@@ -107,11 +107,8 @@ void pdnn_draw_points(struct pdnn_canvas *canvas, const struct pdnn_spot *spots,
 void pdnn_draw_point(struct pdnn_canvas *canvas, double x, double y, struct pdnn_mark mark);
 
 /* Each byte of control characters, of letters that nobody sees and of what is not UTF-8 becomes a question
- * mark; an empty text is nothing. The second one cuts a text that is wider between two letters, and says so
- * with "..". */
+ * mark; an empty text is nothing. */
 void pdnn_draw_text(struct pdnn_canvas *canvas, double x, double y, struct pdnn_font font, const char *text);
-void pdnn_draw_cut(struct pdnn_canvas *canvas, double x, double y, double width, struct pdnn_font font,
-                   const char *text);
 
 /* The width of a text in Helvetica, or in what has its measures; that of its first bytes. */
 double pdnn_text_width(const char *text, double size);

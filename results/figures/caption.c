@@ -104,7 +104,8 @@ void pdnn_plot_tally_put(const struct pdnn_plot_tally *tally, struct pdnn_str *o
 }
 
 /* The processor, the columns in which all chosen rows, or those of all pairs, have the same value, and
- * the tally. Of several directories also rows that did not end ok count: one of them may have no others. */
+ * the tally. Of several directories also rows that did not end ok count: one of them may have no others.
+ * Costs do not depend on backends and threads. */
 static const char *subtitle_of(struct pdnn_arena *arena, const struct pdnn_selection *rows,
                                const struct pdnn_comparison *pairs, const struct pdnn_plot_tally *tally) {
     static const char *const common[] = {"family",  "mode", "optimizer", "dtype",
@@ -112,11 +113,15 @@ static const char *subtitle_of(struct pdnn_arena *arena, const struct pdnn_selec
     const size_t failed = rows->results.n_directories > 1 ? rows->left_out : 0,
                  n = pairs ? PDNN_SIDES * pairs->pairs.n_rows : rows->count + failed;
     struct pdnn_str text = {0};
-    pdnn_str_printf(&text, "%s", pdnn_plot_cpu(arena, rows->results.directory, rows->results.n_directories));
+    pdnn_str_printf(&text, "%s",
+                    rows->results.is_costs ? "costs alone, nothing ran"
+                    : pairs                ? pdnn_plot_cpu(arena, pairs->directory, PDNN_SIDES)
+                            : pdnn_plot_cpu(arena, rows->results.directory, rows->results.n_directories));
     for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
         const int column = pdnn_results_named(&rows->results, common[i]);
         const char *value = NULL;
-        bool same = true;
+        bool same =
+            !rows->results.is_costs || !pdnn_parts_have("backend,threads", ",", common[i], strlen(common[i]));
         for (size_t k = 0; k < n && same; k++) {
             const size_t at = pairs ? pairs->at[k / PDNN_SIDES][k % PDNN_SIDES] : k;
             const char *here = pdnn_selection_get(rows, at, column);
@@ -148,20 +153,23 @@ struct pdnn_titles pdnn_plot_titles(struct pdnn_arena *arena, const char *what,
 }
 
 const char *pdnn_plot_side(const struct pdnn_comparison *c, int side) {
-    const struct pdnn_results *results = &c->selection.results;
-    const bool is_directory = results->n_directories > 1 && c->label[side] == c->directory[side];
-    return is_directory ? results->name[side] : c->label[side];
+    const bool is_directory = pdnn_comparison_has_two(c) && c->label[side] == c->directory[side];
+    return is_directory ? c->selection.results.name[c->source[side]] : c->label[side];
+}
+
+const char *pdnn_plot_base(const struct pdnn_comparison *of, size_t n) {
+    return n > 1 ? of->selection.results.name[of->source[PDNN_SIDE_A]] : pdnn_plot_side(of, PDNN_SIDE_A);
 }
 
 struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char *what,
                                             const struct pdnn_comparison *c) {
     enum { MOST = 90 }; /* letters that a title has room for, in pictures of 1200 pixels */
-    const struct pdnn_results *results = &c->selection.results;
     struct pdnn_plot_tally all = {0};
     const char *title = pdnn_arena_printf(arena, "%s of %s over %s", what, pdnn_plot_side(c, PDNN_SIDE_B),
                                           pdnn_plot_side(c, PDNN_SIDE_A));
     const char *longer = pdnn_arena_printf(
-        arena, "%s in %s", title, pdnn_plot_directories(arena, results->directory, results->n_directories));
+        arena, "%s in %s", title,
+        pdnn_plot_directories(arena, c->directory, pdnn_comparison_has_two(c) ? PDNN_SIDES : 1));
     for (size_t pair = 0; pair < c->pairs.n_rows; pair++)
         pdnn_plot_tally_add(&all, pdnn_plot_pair_notes(c, pair));
     return (struct pdnn_titles){c->across.count && strlen(longer) <= MOST ? longer : title,
@@ -240,8 +248,13 @@ const char *pdnn_plot_axis(struct pdnn_arena *arena, const struct pdnn_results *
     return unit && *unit ? pdnn_arena_printf(arena, "%s (%s)", said, unit) : said;
 }
 
-const char *pdnn_plot_ratio_axis(struct pdnn_arena *arena, const char *what,
-                                 const struct pdnn_comparison *c) {
-    return pdnn_arena_printf(arena, "%s of %s over that of %s", what, pdnn_plot_side(c, PDNN_SIDE_A),
-                             pdnn_plot_side(c, PDNN_SIDE_B));
+const char *pdnn_plot_column_axis(struct pdnn_arena *arena, const struct pdnn_column_def *column) {
+    const char *unit = column->unit, *said = spell(arena, column->name, &unit);
+    return unit && *unit ? pdnn_arena_printf(arena, "%s (%s)", said, unit) : said;
+}
+
+const char *pdnn_plot_ratio_axis(struct pdnn_arena *arena, const char *what, const struct pdnn_comparison *of,
+                                 size_t n) {
+    return pdnn_arena_printf(arena, "%s of %s over that of %s", what, pdnn_plot_base(of, n),
+                             n > 1 ? "the other" : pdnn_plot_side(of, PDNN_SIDE_B));
 }

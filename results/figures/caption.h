@@ -44,6 +44,9 @@ struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char
  * that tells the two apart. Borrowed. */
 const char *pdnn_plot_side(const struct pdnn_comparison *comparison, int side);
 
+/* The same of the side that n comparisons have in common: of several its directory's name. */
+const char *pdnn_plot_base(const struct pdnn_comparison *of, size_t n);
+
 /* The processor of the directories, if it is one. This and all texts below are in the arena. */
 const char *pdnn_plot_cpu(struct pdnn_arena *arena, const char *const *directory, size_t n);
 
@@ -65,10 +68,12 @@ const char *pdnn_plot_ratio(struct pdnn_arena *arena, double value);
 const char *pdnn_plot_keep(struct pdnn_arena *arena, struct pdnn_str *text);
 
 /* What people call a column of results.csv, "performance", of a key its name; with its unit, if it has one,
- * "performance (GFLOP/s)"; and of a ratio, "step time of A over that of B". */
+ * "performance (GFLOP/s)"; the same of another table's column; and of the ratios of n comparisons with one
+ * base, "step time of A over that of B", or "of the other". */
 const char *pdnn_plot_words(struct pdnn_arena *arena, const struct pdnn_results *results, int column);
 const char *pdnn_plot_axis(struct pdnn_arena *arena, const struct pdnn_results *results, int column);
-const char *pdnn_plot_ratio_axis(struct pdnn_arena *arena, const char *what,
-                                 const struct pdnn_comparison *comparison);
+const char *pdnn_plot_column_axis(struct pdnn_arena *arena, const struct pdnn_column_def *column);
+const char *pdnn_plot_ratio_axis(struct pdnn_arena *arena, const char *what, const struct pdnn_comparison *of,
+                                 size_t n);
 
 #endif

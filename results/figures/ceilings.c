@@ -25,10 +25,10 @@ struct machine {
     const char *name; /* of the directory */
     int64_t threads;
     const char *state;
-    const struct pdnn_ceilings *of; /* all of the directory */
-    struct level *level;            /* of the panel of bandwidths */
+    const struct pdnn_roof_rows *of; /* all of the directory */
+    struct level *level;             /* of the panel of bandwidths */
     size_t n_levels;
-    const struct pdnn_ceiling **bar; /* of the other panel, from the top: by dtype, then as in the file */
+    const struct pdnn_roof_row **bar; /* of the other panel, from the top: by dtype, then as in the file */
     size_t n_bars;
 };
 
@@ -41,8 +41,8 @@ struct picture {
 };
 
 /* The machine's next row of this kind behind this one, or for NULL its first; NULL if there is none. */
-static const struct pdnn_ceiling *next_row(const struct machine *m, const char *kind,
-                                           const struct pdnn_ceiling *row) {
+static const struct pdnn_roof_row *next_row(const struct machine *m, const char *kind,
+                                            const struct pdnn_roof_row *row) {
     for (row = row ? row + 1 : m->of->row; row < m->of->row + m->of->count; row++)
         if (row->threads == m->threads && strcmp(row->state, m->state) == 0 && strcmp(row->kind, kind) == 0)
             return row;
@@ -53,11 +53,11 @@ static const struct pdnn_ceiling *next_row(const struct machine *m, const char *
 static enum pdnn_status add_directory(struct picture *p, const char *directory, struct pdnn_err *err) {
     const char *name = pdnn_plot_directory(&p->in->arena, directory);
     const size_t drawn = p->in->drawn, first = p->n_machines;
-    struct pdnn_ceilings *read = pdnn_arena_alloc(&p->in->arena, 1, sizeof *read);
-    if (pdnn_ceilings_read_in(directory, read, err) != PDNN_OK)
+    struct pdnn_roof_rows *read = pdnn_arena_alloc(&p->in->arena, 1, sizeof *read);
+    if (pdnn_roof_rows_read_in(directory, read, err) != PDNN_OK)
         return err->status;
     for (size_t i = 0, m = first; i < read->count; i++, m = first) {
-        const struct pdnn_ceiling *row = &read->row[i];
+        const struct pdnn_roof_row *row = &read->row[i];
         const bool is_compute = strcmp(row->kind, "compute") == 0;
         if (row->threads < 0)
             return pdnn_fail(err, PDNN_INVALID, "%s/ceilings.csv: %" PRId64 " is not a number of threads",
@@ -74,8 +74,8 @@ static enum pdnn_status add_directory(struct picture *p, const char *directory, 
         }
         if (is_compute)
             pdnn_texts_add(&p->dtypes, row->dtype);
-        pdnn_ceilings_add(row, &p->in->data);
-        pdnn_table_set_text(&p->in->data, p->in->drawn++, PDNN_CEILINGS_COLUMNS, name);
+        pdnn_roof_rows_add(row, &p->in->data);
+        pdnn_table_set_text(&p->in->data, p->in->drawn++, PDNN_ROOF_ROWS_COLUMNS, name);
     }
     p->in->left_out += read->count - (p->in->drawn - drawn);
     return p->in->drawn > drawn
@@ -86,19 +86,19 @@ static enum pdnn_status add_directory(struct picture *p, const char *directory, 
 
 /* The rows that are drawn, as ceilings.csv has them; the column `results` comes first where there are several
  * directories. */
-static enum pdnn_status read_ceilings(struct picture *p, struct pdnn_err *err) {
+static enum pdnn_status read_roof_rows(struct picture *p, struct pdnn_err *err) {
     const bool several = p->in->request->n_directories > 1;
     pdnn_table_init(&p->in->data, &pdnn_ceilings_def);
     pdnn_table_add_column(&p->in->data, &(struct pdnn_column_def){.name = PDNN_RESULTS_KEY});
     for (size_t d = 0; d < p->in->request->n_directories; d++)
         if (add_directory(p, p->in->request->directory[d], err) != PDNN_OK)
             return err->status;
-    size_t *columns = pdnn_arena_alloc(&p->in->arena, PDNN_CEILINGS_COLUMNS + 1, sizeof *columns);
-    columns[0] = PDNN_CEILINGS_COLUMNS;
-    for (size_t i = 0; i < PDNN_CEILINGS_COLUMNS; i++)
+    size_t *columns = pdnn_arena_alloc(&p->in->arena, PDNN_ROOF_ROWS_COLUMNS + 1, sizeof *columns);
+    columns[0] = PDNN_ROOF_ROWS_COLUMNS;
+    for (size_t i = 0; i < PDNN_ROOF_ROWS_COLUMNS; i++)
         columns[i + several] = i;
     p->in->columns = columns;
-    p->in->n_columns = PDNN_CEILINGS_COLUMNS + several;
+    p->in->n_columns = PDNN_ROOF_ROWS_COLUMNS + several;
     return PDNN_OK;
 }
 
@@ -130,7 +130,7 @@ static size_t level_of(const struct machine *m, const char *name) {
 static void collect(struct picture *p, struct machine *m) {
     m->level = pdnn_arena_alloc(&p->in->arena, m->of->count, sizeof *m->level);
     m->bar = pdnn_arena_alloc(&p->in->arena, m->of->count, sizeof *m->bar);
-    for (const struct pdnn_ceiling *row = NULL; (row = next_row(m, "bandwidth", row));) {
+    for (const struct pdnn_roof_row *row = NULL; (row = next_row(m, "bandwidth", row));) {
         const double capacity = row->capacity_bytes ? (double)row->capacity_bytes : INFINITY,
                      reported = row->reported_bytes == PDNN_ABSENT ? 0 : (double)row->reported_bytes;
         size_t at = level_of(m, row->level);
@@ -142,7 +142,7 @@ static void collect(struct picture *p, struct machine *m) {
         m->level[at].gbs = fmax(m->level[at].gbs, row->value);
     }
     for (size_t d = 0; d < p->dtypes.count; d++)
-        for (const struct pdnn_ceiling *row = NULL; (row = next_row(m, "compute", row));)
+        for (const struct pdnn_roof_row *row = NULL; (row = next_row(m, "compute", row));)
             if (strcmp(row->dtype, p->dtypes.text[d]) == 0)
                 m->bar[m->n_bars++] = row;
 }
@@ -154,7 +154,7 @@ static void collect_patterns(struct picture *p) {
     bool has_ladder = false;
     for (int ladder = 0; ladder < 2; ladder++)
         for (size_t m = 0; m < p->n_machines; m++)
-            for (const struct pdnn_ceiling *row = NULL;
+            for (const struct pdnn_roof_row *row = NULL;
                  (row = next_row(&p->machine[m], ladder ? "ladder" : "bandwidth", row));) {
                 const double number[] = {(double)row->capacity_bytes, row->value};
                 pdnn_texts_add(&p->patterns, row->pattern);
@@ -180,8 +180,8 @@ static double middle_of(const struct picture *p, const struct machine *m, size_t
 }
 
 /* Where the roof stands: at the working set that it was taken from, if the file has it. */
-static double place_of(struct picture *p, const struct machine *m, const struct pdnn_ceiling *roof) {
-    for (const struct pdnn_ceiling *row = NULL; (row = next_row(m, "ladder", row));)
+static double place_of(struct picture *p, const struct machine *m, const struct pdnn_roof_row *roof) {
+    for (const struct pdnn_roof_row *row = NULL; (row = next_row(m, "ladder", row));)
         if (row->value == roof->value && strcmp(row->level, roof->level) == 0 &&
             plain_of(p, row->pattern) == plain_of(p, roof->pattern))
             return (double)row->capacity_bytes;
@@ -194,7 +194,7 @@ static void draw_patterns(struct picture *p, const struct machine *m) {
     for (size_t k = 0; k < p->patterns.count; k++) {
         const struct pdnn_pen pen = pen_of(p, p->patterns.text[k]);
         size_t count = 0;
-        for (const struct pdnn_ceiling *row = NULL; (row = next_row(m, "ladder", row));)
+        for (const struct pdnn_roof_row *row = NULL; (row = next_row(m, "ladder", row));)
             if (strcmp(row->pattern, p->patterns.text[k]) == 0)
                 spots[count++] = (struct pdnn_spot){pdnn_scale_at(&p->x, (double)row->capacity_bytes),
                                                     pdnn_scale_at(&p->y, row->value)};
@@ -204,7 +204,7 @@ static void draw_patterns(struct picture *p, const struct machine *m) {
         pdnn_draw_points(canvas, spots, NULL, count,
                          (struct pdnn_mark){PDNN_CIRCLE, 2, pdnn_pen_fill(pen.line), false});
     }
-    for (const struct pdnn_ceiling *row = NULL; (row = next_row(m, "bandwidth", row));)
+    for (const struct pdnn_roof_row *row = NULL; (row = next_row(m, "bandwidth", row));)
         pdnn_draw_point(
             canvas, pdnn_scale_at(&p->x, place_of(p, m, row)), pdnn_scale_at(&p->y, row->value),
             (struct pdnn_mark){PDNN_CIRCLE, 6, pdnn_pen_line(pen_of(p, row->pattern).line, 2), false});
@@ -273,7 +273,7 @@ static void draw_names(struct picture *p, const struct machine *m) {
 }
 
 /* "bf16  gemm-onednn" */
-static const char *name_bar(struct picture *p, const struct pdnn_ceiling *bar) {
+static const char *name_bar(struct picture *p, const struct pdnn_roof_row *bar) {
     return pdnn_arena_printf(&p->in->arena, "%s  %s", bar->dtype, bar->pattern);
 }
 
@@ -291,7 +291,7 @@ static void draw_bars(struct picture *p, const struct machine *m, struct pdnn_sc
                     bottom, top);
     pdnn_draw_line(canvas, x.from, bottom, x.from, top, pdnn_pen_line(PDNN_INK_SOFT, 1));
     for (size_t i = 0; i < m->n_bars; i++) {
-        const struct pdnn_ceiling *bar = m->bar[i];
+        const struct pdnn_roof_row *bar = m->bar[i];
         const double y = top - ((double)i + 0.5) * step, half = part * step / 2,
                      end = pdnn_scale_at(&x, bar->value);
         pdnn_draw_box(canvas, x.from, y - half, end, y + half,
@@ -299,20 +299,20 @@ static void draw_bars(struct picture *p, const struct machine *m, struct pdnn_sc
         pdnn_draw_interval(canvas, &x, bar->low, bar->high, y, 1);
         pdnn_draw_text(canvas, fmax(pdnn_scale_at(&x, bar->high), end) + 7, y, pdnn_small,
                        pdnn_plot_number(&p->in->arena, bar->value, 3));
-        pdnn_draw_cut(canvas, x.from - 8, y, x.from, pdnn_small_end, name_bar(p, bar));
+        pdnn_draw_text(canvas, x.from - 8, y, pdnn_small_end, name_bar(p, bar));
     }
 }
 
 /* What stands above a row of panels. */
 static const char *name_machine(struct picture *p, const struct machine *m) {
     char time[PDNN_UNIT_TEXT] = "";
-    const struct pdnn_ceiling *overhead = next_row(m, "overhead", NULL);
+    const struct pdnn_roof_row *overhead = next_row(m, "overhead", NULL);
     const bool several = p->in->request->n_directories > 1, known = overhead && overhead->value > 0;
     return pdnn_arena_printf(&p->in->arena, "%s%s%" PRId64 " thread%s%s%s%s", several ? m->name : "",
                              several ? ", " : "", m->threads, m->threads == 1 ? "" : "s",
-                             !*m->state                                ? ""
-                             : strcmp(m->state, PDNN_CEILING_FAR) == 0 ? " far apart"
-                                                                       : " near each other",
+                             !*m->state                                 ? ""
+                             : strcmp(m->state, PDNN_ROOF_ROW_FAR) == 0 ? " far apart"
+                                                                        : " near each other",
                              known ? ": calling an operator takes " : "",
                              known ? pdnn_format_ns(time, overhead->value) : "");
 }
@@ -340,7 +340,7 @@ static double draw_foot(struct picture *p, double x) {
  * second. */
 static void describe(struct picture *p) {
     static const double side_by_side = 1000, panel_least = 280, bar_height = 24, head = 88, foot = 72,
-                        title = 66, names_most = 260, bars_part = 0.28, edge = 30;
+                        title = 66, bars_part = 0.28, edge = 30, frame_least = 240, bars_least = 100;
     struct pdnn_canvas *canvas = &p->in->canvas;
     const struct pdnn_plot_request *request = p->in->request;
     struct pdnn_str cpu = {0};
@@ -353,14 +353,15 @@ static void describe(struct picture *p) {
             longest = fmax(longest, pdnn_text_width(name_bar(p, m->bar[i]), PDNN_FONT_SMALL));
     }
     collect_patterns(p);
-    const bool wide = canvas->width >= side_by_side;
+    const double beside = (1 - bars_part) * canvas->width - edge, end = beside - longest - 40;
+    const bool wide = canvas->width >= side_by_side && end - margin >= frame_least;
+    if (!wide)
+        canvas->width = fmax(canvas->width, longest + 20 + bars_least + edge);
     const double pair = head + panel + foot, right = canvas->width - edge,
                  row = wide ? pair : pair + panel + foot;
-    const struct pdnn_scale bars = {.from = wide ? right - bars_part * canvas->width
-                                                 : fmin(longest, 0.4 * canvas->width) + 20,
-                                    .to = right};
+    const struct pdnn_scale bars = {.from = wide ? beside : longest + 20, .to = right};
     p->x.from = margin;
-    p->x.to = wide ? bars.from - fmin(longest, names_most) - 40 : right;
+    p->x.to = wide ? end : right;
     canvas->height = title + (double)p->n_machines * row + draw_foot(p, wide ? margin : 16);
     if (request->n_directories == 1)
         pdnn_environment_get(request->directory[0], "cpu", &cpu);
@@ -391,7 +392,7 @@ static void describe(struct picture *p) {
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
-    const enum pdnn_status status = read_ceilings(&p, err);
+    const enum pdnn_status status = read_roof_rows(&p, err);
     if (status == PDNN_OK)
         describe(&p);
     pdnn_texts_finish(&p.dtypes);
@@ -408,5 +409,6 @@ const struct pdnn_plot_def pdnn_plot_ceilings = {
     .options = (const char *const[]){NULL},
     .drawn = "roofs",
     .left_out_as = "rows of other kinds",
+    .no_range = {"is one of working sets and one of arithmetic", "is one of bandwidths and one of names"},
     .draw = draw,
 };

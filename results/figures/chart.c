@@ -35,6 +35,8 @@ void pdnn_chart_init(struct pdnn_chart *chart, double width, double height, stru
                                             .base = 10},
                                       .y = {.low = INFINITY, .from = 124, .to = height - 90, .base = 10}},
                             .n_panels = 1,
+                            .x_range = {NAN, NAN},
+                            .y_range = {NAN, NAN},
                             .more = {.arena = arena}};
 }
 
@@ -65,8 +67,12 @@ struct pdnn_chart_line *pdnn_chart_add_line(struct pdnn_chart *chart, struct pdn
 void pdnn_chart_line_at_1(struct pdnn_chart *chart) {
     chart->frame.y.low = fmin(chart->frame.y.low, 1 / 1.5);
     chart->frame.y.high = fmax(chart->frame.y.high, 1.5);
-    pdnn_chart_add_line(chart, (struct pdnn_spot){0, 1}, (struct pdnn_spot){INFINITY, 1})->beside =
-        "equally fast";
+    for (size_t panel = 0; panel < chart->n_panels; panel++) {
+        struct pdnn_chart_line *line =
+            pdnn_chart_add_line(chart, (struct pdnn_spot){0, 1}, (struct pdnn_spot){INFINITY, 1});
+        line->beside = "equally fast";
+        line->panel = panel;
+    }
 }
 
 static struct pdnn_mark mark_of(struct pdnn_look look, double size, bool dotted) {
@@ -130,47 +136,71 @@ static struct pdnn_entries list_entries(const struct sheet *sheet, size_t n_word
     for (size_t i = 0; i < chart->more.count; i++)
         pdnn_entries_add(&entries, chart->more.entry[i].text, chart->more.entry[i].mark);
     pdnn_entries_gap(&entries);
-    for (size_t i = 0; i < chart->n_lines && !is_wide(sheet); i++)
-        if (chart->line[i].beside && chart->line[i].panel == sheet->panel)
-            pdnn_entries_add(&entries,
-                             pdnn_arena_printf(chart->arena, "%s: %s",
-                                               chart->line[i].dashed ? "dashed" : "line",
-                                               chart->line[i].beside),
-                             pdnn_no_mark);
+    for (size_t i = 0; i < chart->n_lines; i++) {
+        const struct pdnn_chart_line *line = &chart->line[i];
+        const char *name = line->is_listed ? line->along : is_wide(sheet) ? NULL : line->beside;
+        if (name && line->panel == sheet->panel)
+            pdnn_entries_add(
+                &entries, pdnn_arena_printf(chart->arena, "%s: %s", line->dashed ? "dashed" : "line", name),
+                pdnn_no_mark);
+    }
     return entries;
 }
 
-/* The title of the colors with their scale below, down to `end`; y: the middle of the title. */
+/* What a legend to the right of x has. */
+static double room_beside(const struct sheet *sheet, double x) {
+    return sheet->frame.width - x - PDNN_LEGEND_EDGE;
+}
+
+/* How high the scale of the colors is with its title, at least. */
+static double palette_height(const struct sheet *sheet, double x, double least) {
+    return sheet->key->is_scale
+               ? least + pdnn_lines_more(room_beside(sheet, x), pdnn_small, sheet->chart->color_title)
+               : 0;
+}
+
+/* The title of the colors with their scale below, down to `end`; y: the middle of the title's first line. */
 static void draw_palette(const struct sheet *sheet, double x, double y, double end) {
     static const double most = 260, least = 50;
     if (!sheet->key->is_scale)
         return;
     struct pdnn_scale scale = sheet->key->scale;
-    pdnn_draw_cut(sheet->canvas, x, y, sheet->canvas->width - x - 4, pdnn_small, sheet->chart->color_title);
-    scale.to = y - PDNN_LEGEND_LINE + 4;
+    const char *title = sheet->chart->color_title;
+    pdnn_draw_lines(sheet->canvas, x, y, room_beside(sheet, x), pdnn_small, title);
+    scale.to = y - pdnn_lines_more(room_beside(sheet, x), pdnn_small, title) - PDNN_LEGEND_LINE + 4;
     scale.from = scale.to - fmin(most, fmax(least, scale.to - end));
     pdnn_draw_palette(sheet->canvas, x + 4, &scale, pdnn_sequential, sheet->key->value, sheet->key->n_values);
 }
 
+/* The name of a line beside its end: the middles of its first and its last line. */
+struct name {
+    const char *text;
+    double first, last;
+};
+
 /* Names of lines at their right ends, from the top down, pushed apart where they would touch, and up from the
- * end of the axis. Their places go to y; returns how many there are. */
-static size_t draw_beside(const struct sheet *sheet, double *y) {
+ * end of the axis. Returns how many there are. */
+static size_t draw_beside(const struct sheet *sheet, struct name *name) {
     static const double apart = 19, above_bottom = 10;
     const struct pdnn_frame *f = &sheet->frame;
     const struct pdnn_chart *chart = sheet->chart;
-    const char **name = pdnn_arena_alloc(chart->arena, chart->n_lines, sizeof *name);
+    const double x = f->x.to + beside_gap, room = room_beside(sheet, x);
     size_t n = 0;
     for (size_t i = 0; i < chart->n_lines; i++) {
         const struct pdnn_chart_line *line = &chart->line[i];
         if (!line->beside || line->panel != sheet->panel)
             continue;
-        y[n] = fmin(pdnn_scale_at(&f->y, line->high.y), n ? y[n - 1] - apart : INFINITY);
-        name[n++] = line->beside;
+        const double more = pdnn_lines_more(room, pdnn_small, line->beside),
+                     first = fmin(pdnn_scale_at(&f->y, line->high.y) + more / 2,
+                                  n ? name[n - 1].last - apart : INFINITY);
+        name[n++] = (struct name){line->beside, first, first - more};
     }
     for (size_t k = n; k-- > 0;) {
-        y[k] = fmax(y[k], k + 1 < n ? y[k + 1] + apart : f->y.from + above_bottom);
-        pdnn_draw_cut(sheet->canvas, f->x.to + beside_gap, y[k], f->width - f->x.to - beside_gap - 4,
-                      pdnn_small, name[k]);
+        const double least = k + 1 < n ? name[k + 1].first + apart : f->y.from + above_bottom,
+                     up = fmax(0, least - name[k].last);
+        name[k].first += up;
+        name[k].last += up;
+        pdnn_draw_lines(sheet->canvas, x, name[k].first, room, pdnn_small, name[k].text);
     }
     return n;
 }
@@ -181,26 +211,27 @@ static void draw_right(const struct sheet *sheet) {
     static const double scale_least = 164, below_name = 30, above_name = 16;
     const struct pdnn_frame *f = &sheet->frame;
     const struct pdnn_color_key *key = sheet->key;
-    const double palette = key->is_scale ? scale_least : 0, x = f->x.to + legend_gap;
-    double *name_y = pdnn_arena_alloc(sheet->chart->arena, sheet->chart->n_lines, sizeof *name_y);
-    const size_t n_names = draw_beside(sheet, name_y);
+    const double x = f->x.to + legend_gap, width = room_beside(sheet, x),
+                 palette = palette_height(sheet, x, scale_least);
+    struct name *name = pdnn_arena_alloc(sheet->chart->arena, sheet->chart->n_lines, sizeof *name);
+    const size_t n_names = draw_beside(sheet, name);
     struct pdnn_entries entries = list_entries(sheet, key->n_words);
-    double needed = pdnn_entries_height(&entries) + palette, room = -INFINITY, y = 0;
+    double needed = pdnn_entries_height(&entries, width) + palette, room = -INFINITY, y = 0;
     for (size_t names = 0; names <= n_names && room < needed; names++) {
-        double start = names ? fmin(f->y.to - 8, name_y[names - 1] - below_name) : f->y.to - 8;
-        double end = names < n_names ? name_y[names] + above_name : f->y.from;
+        double start = names ? fmin(f->y.to - 8, name[names - 1].last - below_name) : f->y.to - 8;
+        double end = names < n_names ? name[names].first + above_name : f->y.from;
         if (start - end <= room)
             continue;
         y = start;
         room = start - end;
     }
-    for (size_t n = key->n_words; n > 1 && pdnn_entries_height(&entries) + palette > room;)
+    for (size_t n = key->n_words; n > 1 && pdnn_entries_height(&entries, width) + palette > room;)
         entries = list_entries(sheet, --n);
     draw_palette(sheet, x, pdnn_entries_draw(&entries, sheet->canvas, x, y), y - room);
 }
 
 static bool is_inside(const struct pdnn_frame *f, struct pdnn_spot spot) {
-    return spot.x >= f->x.low && spot.x <= f->x.high && spot.y >= f->y.low && spot.y <= f->y.high;
+    return pdnn_scale_holds(&f->x, spot.x) && pdnn_scale_holds(&f->y, spot.y);
 }
 
 /* What of a line or an area is within the frame, in pixels (Sutherland and Hodgman, CACM 17, 1974): of a line
@@ -239,9 +270,12 @@ static struct pdnn_spot turn(struct pdnn_spot spot, double angle) {
                               spot.y * cos(angle) - spot.x * sin(angle)};
 }
 
+/* More than all points together. */
+static const double label_cost = 1e6;
+
 static double cover_cost(const struct pdnn_label *label, double angle, const struct pdnn_spot *points,
                          size_t n_points, const struct pdnn_label *before, size_t n_before) {
-    static const double point_radius = 8, label_distance = 10, label_cost = 1000;
+    static const double point_radius = 8, label_distance = 10;
     struct pdnn_spot center = turn(label->center, angle);
     double cost = 0;
     for (size_t i = 0; i < n_points; i++) {
@@ -258,7 +292,7 @@ static double cover_cost(const struct pdnn_label *label, double angle, const str
     return cost;
 }
 
-void pdnn_frame_place(const struct pdnn_frame *frame, struct pdnn_spot low, struct pdnn_spot high,
+bool pdnn_frame_place(const struct pdnn_frame *frame, struct pdnn_spot low, struct pdnn_spot high,
                       const struct pdnn_spot *points, size_t n_points, struct pdnn_label *labels, size_t at) {
     enum { CANDIDATES = 80 };
     static const double favorite = 0.6, end_distance = 14;
@@ -276,6 +310,7 @@ void pdnn_frame_place(const struct pdnn_frame *frame, struct pdnn_spot low, stru
         }
     }
     labels[at].center = best;
+    return best_cost < label_cost && length >= labels[at].width;
 }
 
 /* The label's four corners in pixels. */
@@ -297,14 +332,16 @@ static void draw_band(const struct sheet *sheet, const struct pdnn_chart_line *l
         pdnn_draw_path(sheet->canvas, corners, count, true, pdnn_pen_fill(PDNN_INK_BAND));
 }
 
-/* Texts along a line interrupt it, where they cover the fewest points. */
-static void draw_lines(const struct sheet *sheet) {
+/* Texts along a line interrupt it, where they cover the fewest points. True if some that have no room are now
+ * to be listed. */
+static bool draw_lines(const struct sheet *sheet) {
     static const double height = 15;
     const struct pdnn_chart *chart = sheet->chart;
     const struct pdnn_frame *f = &sheet->frame;
     struct pdnn_label *labels = pdnn_arena_alloc(chart->arena, chart->n_lines + 1, sizeof *labels);
     struct pdnn_spot *points = pdnn_arena_alloc(chart->arena, chart->n_points + 1, sizeof *points);
     size_t n_points = 0, n_labels = 0;
+    bool listed = false;
     struct pdnn_font font = pdnn_small_middle;
     font.degrees = pdnn_frame_angle(f) * 45 / atan(1);
     for (size_t i = 0; i < chart->n_points; i++)
@@ -325,17 +362,22 @@ static void draw_lines(const struct sheet *sheet) {
                 pdnn_draw_line(
                     sheet->canvas, low.x, low.y, high.x, high.y,
                     (struct pdnn_pen){PDNN_NO_INK, PDNN_INK_LINE, line->thin ? 1 : 2, line->dashed ? 7 : 0});
-            } else if (line->along) {
+            } else if (line->along && !line->is_listed) {
                 struct pdnn_label *label = &labels[n_labels];
                 struct pdnn_spot corners[4];
                 label->width = pdnn_text_width(line->along, font.size) + 10;
                 label->height = height;
-                pdnn_frame_place(f, low, high, points, n_points, labels, n_labels++);
+                if (!pdnn_frame_place(f, low, high, points, n_points, labels, n_labels)) {
+                    chart->line[i].is_listed = listed = true;
+                    continue;
+                }
+                n_labels++;
                 find_corners(f, label, corners);
                 pdnn_draw_path(sheet->canvas, corners, 4, true, pdnn_pen_fill(PDNN_INK_WHITE));
                 pdnn_draw_text(sheet->canvas, label->center.x, label->center.y, font, line->along);
             }
         }
+    return listed;
 }
 
 /* Sizes are rounded, so that points of a size are one series. */
@@ -396,12 +438,12 @@ static void draw_points(const struct sheet *sheet, const struct pdnn_look *looks
 /* Captions, and below them the legend if there is no room beside the frame, with the scale lowest; returns
  * the frame's lower edge. */
 static double draw_below(const struct sheet *sheet) {
-    static const double palette = 150;
+    const double palette = palette_height(sheet, 16, 150);
     double y = sheet->base + 8;
     if (!is_wide(sheet)) {
         const struct pdnn_entries entries = list_entries(sheet, sheet->key->n_words);
         draw_palette(sheet, 16, y + palette - 8, y + 8);
-        y += sheet->key->is_scale ? palette : 0;
+        y += palette;
         y += pdnn_entries_draw_below(&entries, y, sheet->canvas);
     }
     if (sheet->chart->caption)
@@ -418,8 +460,10 @@ static double titles_left(const struct sheet *sheet) {
 static void make_room(struct pdnn_chart *chart, struct sheet sheet, const struct pdnn_canvas *canvas) {
     static const double above = 90, least_part = 0.65;
     struct pdnn_canvas trial = {.width = chart->frame.width, .no_caption = canvas->no_caption};
+    double needed = 0;
     sheet.canvas = &trial;
-    double needed = draw_below(&sheet) + least_part * chart->frame.width + above;
+    for (sheet.panel = 0; sheet.panel < chart->n_panels; sheet.panel++)
+        needed = fmax(needed, draw_below(&sheet) + least_part * chart->frame.width + above);
     chart->frame.height = is_wide(&sheet) ? chart->frame.height : fmax(chart->frame.height, needed);
     chart->frame.y.to = chart->frame.height - above;
     pdnn_arena_finish(&trial.arena);
@@ -429,7 +473,8 @@ static void make_room(struct pdnn_chart *chart, struct sheet sheet, const struct
     chart->frame.height += more;
 }
 
-static void draw_panel(struct sheet *sheet) {
+/* True if texts of lines that have no room are now to be listed, so that all is to be drawn again. */
+static bool draw_panel(struct sheet *sheet) {
     struct pdnn_frame *f = &sheet->frame;
     f->y.to += sheet->base;
     f->y.from = draw_below(sheet);
@@ -437,20 +482,12 @@ static void draw_panel(struct sheet *sheet) {
                            y_axis = {.scale = f->y,
                                      .title = sheet->chart->y_title,
                                      .grid = true,
-                                     .title_low = sheet->base,
-                                     .title_high = sheet->base + f->height};
+                                     .title_low = is_wide(sheet) ? sheet->base : f->y.from - 40,
+                                     .title_high = is_wide(sheet) ? sheet->base + f->height : f->y.to + 20};
     pdnn_draw_titles(sheet->canvas, titles_left(sheet), sheet->base + f->height,
                      sheet->chart->titles[sheet->panel]);
     pdnn_draw_frame(sheet->canvas, &x_axis, &y_axis);
-    draw_lines(sheet);
-}
-
-/* The ends that were asked for, and a decade where the other one is beyond. */
-static void narrow(struct pdnn_scale *scale, struct pdnn_spot range) {
-    scale->low = range.x > 0 ? range.x : scale->low;
-    scale->high = range.y > 0 ? range.y : scale->high;
-    if (scale->low >= scale->high)
-        *(range.y > 0 ? &scale->low : &scale->high) = range.y > 0 ? scale->high / 10 : scale->low * 10;
+    return draw_lines(sheet);
 }
 
 void pdnn_chart_draw(struct pdnn_chart *chart, size_t first_row, struct pdnn_canvas *canvas) {
@@ -465,8 +502,8 @@ void pdnn_chart_draw(struct pdnn_chart *chart, size_t first_row, struct pdnn_can
     }
     pdnn_plot_color(cells, n, chart->arena, looks, &key);
     pdnn_chart_fit(chart);
-    narrow(&chart->frame.x, chart->x_range);
-    narrow(&chart->frame.y, chart->y_range);
+    pdnn_scale_narrow(&chart->frame.x, chart->x_range);
+    pdnn_scale_narrow(&chart->frame.y, chart->y_range);
     for (size_t i = 0; i < n; i++)
         chart->n_outside += !is_inside(&chart->frame, chart->point[i].spot);
     struct sheet sheet = {.chart = chart,
@@ -474,15 +511,22 @@ void pdnn_chart_draw(struct pdnn_chart *chart, size_t first_row, struct pdnn_can
                           .has_dots = chart->dot && n_dotted && (n_dotted < n || !chart->no_dot),
                           .has_crosses = n_doubtful > 0,
                           .frame = chart->frame};
-    make_room(chart, sheet, canvas);
-    canvas->height = chart->frame.height * (double)chart->n_panels;
+    const struct pdnn_frame frame = chart->frame;
     sheet.canvas = canvas;
-    for (sheet.panel = 0; sheet.panel < chart->n_panels; sheet.panel++) {
-        sheet.frame = chart->frame;
-        sheet.base = chart->frame.height * (double)(chart->n_panels - 1 - sheet.panel);
-        draw_panel(&sheet);
-        draw_points(&sheet, looks, first_row);
-        if (is_wide(&sheet))
-            draw_right(&sheet);
+    for (bool listed = true; listed;) {
+        listed = false;
+        canvas->n_items = 0;
+        canvas->is_short = false;
+        chart->frame = frame;
+        make_room(chart, sheet, canvas);
+        canvas->height = chart->frame.height * (double)chart->n_panels;
+        for (sheet.panel = 0; sheet.panel < chart->n_panels; sheet.panel++) {
+            sheet.frame = chart->frame;
+            sheet.base = chart->frame.height * (double)(chart->n_panels - 1 - sheet.panel);
+            listed = draw_panel(&sheet) || listed;
+            draw_points(&sheet, looks, first_row);
+            if (is_wide(&sheet))
+                draw_right(&sheet);
+        }
     }
 }

@@ -22,8 +22,9 @@ struct pdnn_label {
 };
 
 /* Places labels[at], whose size is set, on the line between two ends (in pixels) where it covers the fewest
- * points and no earlier label; it prefers the upper half. */
-void pdnn_frame_place(const struct pdnn_frame *frame, struct pdnn_spot low, struct pdnn_spot high,
+ * points and no earlier label; it prefers the upper half. False if there is no such place, or it is longer
+ * than the line. */
+bool pdnn_frame_place(const struct pdnn_frame *frame, struct pdnn_spot low, struct pdnn_spot high,
                       const struct pdnn_spot *points, size_t n_points, struct pdnn_label *labels, size_t at);
 
 struct pdnn_chart_point {
@@ -44,8 +45,10 @@ struct pdnn_chart_line {
     size_t panel;
     bool dashed, thin;
     struct pdnn_spot band[4]; /* what it ranges over, behind all lines: corners; all 0: nothing */
-    const char *along;        /* written on the line, which must be y = c x */
-    const char *beside;       /* written to the right of the frame, or in the legend of a narrow picture */
+    const char
+        *along; /* written on the line, which must be y = c x, or where there is no room in the legend */
+    const char *beside; /* written to the right of the frame, or in the legend of a narrow picture */
+    bool is_listed;     /* `along` is in the legend; filled by pdnn_chart_draw */
 };
 
 /* Made by pdnn_chart_init, then filled. The ranges of the frame hold all points, and are widened by hand. The
@@ -64,7 +67,7 @@ struct pdnn_chart {
     struct pdnn_chart_line *line;
     size_t n_lines, lines_room;
     struct pdnn_entries more;          /* below the colors in the legend */
-    struct pdnn_spot x_range, y_range; /* ends of the frame, low and high, that were asked for; 0: not */
+    struct pdnn_spot x_range, y_range; /* ends of the frame, low and high, that were asked for; NaN: not */
     size_t n_outside;                  /* points that these leave out; filled by pdnn_chart_draw */
 };
 
@@ -78,7 +81,7 @@ void pdnn_chart_fit(struct pdnn_chart *chart);
 struct pdnn_chart_line *pdnn_chart_add_line(struct pdnn_chart *chart, struct pdnn_spot low,
                                             struct pdnn_spot high);
 
-/* For ratios: ranges that hold 1, and a line there. */
+/* For ratios: ranges that hold 1, and a line there in each panel. */
 void pdnn_chart_line_at_1(struct pdnn_chart *chart);
 
 /* Appends to the legend: a line of text; a point of this size. */

@@ -9,15 +9,16 @@
 
 static const double band = 0.1;
 
-static enum pdnn_status collect_points(struct pdnn_picture *p, struct pdnn_err *err) {
+/* Those of one directory. */
+static enum pdnn_status collect_points(struct pdnn_picture *p, size_t source, struct pdnn_err *err) {
     struct pdnn_visits visits = {0};
-    pdnn_picture_table(p, "id #direct_ns #composed_ns #ratio method color");
-    const enum pdnn_status status = pdnn_journal_read(p->request->directory[0], NULL, NULL, &visits, err);
+    const enum pdnn_status status =
+        pdnn_journal_read(p->selection.results.directory[source], NULL, NULL, &visits, err);
     double *scratch = pdnn_arena_alloc(&p->arena, pdnn_visits_most(&visits), sizeof *scratch);
     for (size_t i = 0; i < p->selection.count && status == PDNN_OK; i++) {
         const char *id = pdnn_picture_id(p, i);
         const size_t number = pdnn_texts_find(&visits.ids, id);
-        if (number == SIZE_MAX)
+        if (number == SIZE_MAX || pdnn_selection_source(&p->selection, i) != source)
             continue;
         const struct pdnn_visit *visit = visits.of[number].visit;
         const size_t n = visits.of[number].count;
@@ -27,6 +28,7 @@ static enum pdnn_status collect_points(struct pdnn_picture *p, struct pdnn_err *
                      ratio = composed_ns / direct_ns;
         struct pdnn_chart_point point =
             pdnn_picture_place(p, i, (struct pdnn_spot){direct_ns * 1e-6, ratio}, p->column[0]);
+        point.panel = source;
         point.dotted = pdnn_standing_composed(&standing) == PDNN_METHOD_PREDICTED;
         if (!isnan(ratio))
             pdnn_picture_point(p, point, id, direct_ns, composed_ns, ratio,
@@ -37,23 +39,27 @@ static enum pdnn_status collect_points(struct pdnn_picture *p, struct pdnn_err *
     return status;
 }
 
-/* Of the points of each color, if there are several but not many, then of all. */
-static void put_notes(struct pdnn_picture *p) {
+/* Of a directory's points of each color, if there are several but not many, then of all. */
+static void put_notes(struct pdnn_picture *p, size_t panel) {
     enum { COLORS_MAX = 12 };
     double *error = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *error);
     double *absolute = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *absolute);
     struct pdnn_texts colors = {0};
-    for (size_t i = 0; i < p->chart.n_points; i++)
+    size_t n = 0;
+    for (size_t i = 0; i < p->chart.n_points; i++) {
+        n += p->chart.point[i].panel == panel;
         pdnn_texts_add(&colors, p->chart.point[i].color.text);
+    }
     const size_t shown = colors.count > 1 && colors.count <= COLORS_MAX ? colors.count : 0;
-    if (p->chart.n_points >= PDNN_SAMPLE_LEAST) {
-        pdnn_chart_note(&p->chart, "median error, median |error|,");
-        pdnn_chart_note(&p->chart, "share within 10 %%:");
+    if (n >= PDNN_SAMPLE_LEAST) {
+        pdnn_picture_note(p, panel, "median error, median |error|,");
+        pdnn_picture_note(p, panel, "share within 10 %:");
     }
     for (size_t k = 0; k <= shown; k++) {
         size_t count = 0, within = 0;
         for (size_t i = 0; i < p->chart.n_points; i++) {
-            if (k < shown && strcmp(p->chart.point[i].color.text, colors.text[k]) != 0)
+            if (p->chart.point[i].panel != panel ||
+                (k < shown && strcmp(p->chart.point[i].color.text, colors.text[k]) != 0))
                 continue;
             error[count] = p->chart.point[i].spot.y - 1;
             absolute[count] = fabs(error[count]);
@@ -61,19 +67,25 @@ static void put_notes(struct pdnn_picture *p) {
         }
         if (count < PDNN_SAMPLE_LEAST)
             continue;
-        pdnn_chart_note(&p->chart, "%s: %+.1f %%, %.1f %%, %.0f %%", k < shown ? colors.text[k] : "all",
-                        100 * pdnn_median(error, count), 100 * pdnn_median(absolute, count),
-                        100 * (double)within / (double)count);
+        pdnn_picture_note(
+            p, panel,
+            pdnn_arena_printf(&p->arena, "%s: %+.1f %%, %.1f %%, %.0f %%", k < shown ? colors.text[k] : "all",
+                              100 * pdnn_median(error, count), 100 * pdnn_median(absolute, count),
+                              100 * (double)within / (double)count));
     }
     pdnn_texts_finish(&colors);
 }
 
 static enum pdnn_status draw(struct pdnn_picture *p, struct pdnn_err *err) {
     struct pdnn_chart *chart = &p->chart;
-    const enum pdnn_status status = collect_points(p, err);
+    const size_t n = p->selection.results.n_directories;
+    enum pdnn_status status = pdnn_picture_source_panels(p, "Composed over measured times in", err);
+    if (status == PDNN_OK)
+        pdnn_picture_table(p, "id #direct_ns #composed_ns #ratio method color");
+    for (size_t s = 0; s < n && status == PDNN_OK; s++)
+        status = collect_points(p, s, err);
     if (status != PDNN_OK || !chart->n_points)
         return status;
-    chart->titles[0] = pdnn_plot_titles(&p->arena, "Composed over measured times in", &p->selection, NULL);
     chart->x_title = "measured time of a step (ms)";
     chart->y_title = "composed over measured";
     chart->caption = "Each point is one model that was both composed of its operators' times and run\n"
@@ -82,23 +94,26 @@ static enum pdnn_status draw(struct pdnn_picture *p, struct pdnn_err *err) {
     chart->no_dot = "all operators measured";
     chart->frame.y.low = 1 - 2 * band;
     chart->frame.y.high = 1 + 2 * band;
-    for (int side = 1; side >= -1; side--) {
-        const double ratio = 1 + side * band;
-        struct pdnn_chart_line *line =
-            pdnn_chart_add_line(chart, (struct pdnn_spot){0, ratio}, (struct pdnn_spot){INFINITY, ratio});
-        line->dashed = line->thin = side != 0;
+    for (size_t s = 0; s < n; s++) {
+        for (int side = 1; side >= -1; side--) {
+            const double ratio = 1 + side * band;
+            struct pdnn_chart_line *line =
+                pdnn_chart_add_line(chart, (struct pdnn_spot){0, ratio}, (struct pdnn_spot){INFINITY, ratio});
+            line->dashed = line->thin = side != 0;
+            line->panel = s;
+        }
+        put_notes(p, s);
     }
-    put_notes(p);
     return PDNN_OK;
 }
 
 const struct pdnn_plot_def pdnn_plot_composed = {
     .name = "composed",
     .help =
-        "what 'paradnn compose' composed over what it measured, of the models that also ran (--validate); "
+        "what 'paradnn compose' composed over what it measured, of the models that also ran (--validate), a "
+        "panel for each of RESULTS; "
         "--color (default: family), --only",
     .options = (const char *const[]){"color", "only", NULL},
-    .directories_max = 1,
     .drawn = "points",
     .left_out_as = "models that were not both composed and run",
     .of = PDNN_PLOT_ROWS,

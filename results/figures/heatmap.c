@@ -14,6 +14,9 @@ static const double left = 24, right_gap = 120, top_gap = 72, caption_bottom = 8
                     cell_least = 10, panel_least = 220, palette_least = 220, title_pixels = 30,
                     tick_pixels = 12, panel_gap = 18, line_pixels = 18, corner_pixels = 12;
 
+/* More rows of panels than usual make the picture higher. */
+enum { COLUMNS_MOST = 6, ROWS_USUAL = 3 };
+
 struct picture {
     struct pdnn_picture *in;
     struct pdnn_axes keys, axes; /* of the panels; x and y */
@@ -28,7 +31,26 @@ struct picture {
     bool fits;                   /* numbers in cells */
     struct pdnn_scale colors[2]; /* of the value, and of ratios, without their places */
     const double *ratio;         /* by row of the results; NULL: no sides are compared */
+    struct pdnn_gaps gaps;
+    const char *confounder, *confounded; /* a key that is neither axis nor panel, and the axis; NULL: none */
 };
+
+/* A mean over a key that goes together with an axis would show that key along the axis. */
+static void find_confounder(struct picture *p) {
+    const struct pdnn_results *results = &p->in->selection.results;
+    const struct pdnn_gaps *gaps = &p->gaps;
+    pdnn_gaps_find(&p->in->selection, &p->gaps);
+    for (size_t a = 0; a < gaps->count; a++)
+        for (size_t b = 0; b < gaps->count && !p->confounder; b++) {
+            const int hidden = gaps->column[b];
+            if (!gaps->is_confounded[a][b] || !pdnn_axes_have(&p->axes, gaps->column[a]) ||
+                pdnn_axes_have(&p->axes, hidden) || pdnn_axes_have(&p->keys, hidden) ||
+                hidden == p->in->selection.family)
+                continue;
+            p->confounder = pdnn_results_name(results, hidden);
+            p->confounded = pdnn_results_name(results, gaps->column[a]);
+        }
+}
 
 /* The named axes, and for one that is not, the best key besides the other one. */
 static enum pdnn_status find_axes(struct picture *p, struct pdnn_err *err) {
@@ -57,26 +79,23 @@ static enum pdnn_status find_axes(struct picture *p, struct pdnn_err *err) {
 static enum pdnn_status find_ratios(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = p->in->request;
     const struct pdnn_results *results = &p->in->selection.results;
-    const struct pdnn_comparison *c = &p->in->comparison;
-    if (!request->across && request->n_directories != 2)
+    if (!request->across && request->n_directories == 1)
         return PDNN_OK;
-    if (request->n_directories > 2)
-        return pdnn_fail(err, PDNN_INVALID, "a ratio is that of two RESULTS");
-    const size_t other = request->n_directories > 1;
-    if (pdnn_picture_compare(p->in, other, err) != PDNN_OK) {
-        if (request->across || err->status != PDNN_INVALID)
-            return err->status;
-        *err = (struct pdnn_err){.status = PDNN_OK};
-        return PDNN_OK;
-    }
+    if (pdnn_picture_compare(p->in, request->across != NULL, err) != PDNN_OK)
+        return err->status;
     double *ratio = pdnn_arena_alloc(&p->in->arena, results->table.n_rows + 1, sizeof *ratio);
     for (size_t row = 0; row < results->table.n_rows; row++)
         ratio[row] = NAN;
-    for (size_t pair = 0; pair < c->pairs.n_rows; pair++)
-        ratio[pdnn_picture_pair_row(p->in, other, pair)] = pdnn_pair_ratio(c, pair);
-    p->ratio = ratio;
-    for (size_t k = 0; k < c->across.count && !other && p->keys.count < PDNN_SELECTION_AXES_MAX; k++)
-        p->keys.column[p->keys.count++] = c->across.column[k];
+    for (size_t i = 0; i < p->in->n_comparisons; i++) {
+        const struct pdnn_comparison *c = &p->in->comparisons[i];
+        for (size_t pair = 0; pair < c->pairs.n_rows; pair++)
+            ratio[pdnn_picture_pair_row(c, pair)] = pdnn_pair_ratio(c, pair);
+        for (size_t k = 0;
+             k < c->across.count && !pdnn_comparison_has_two(c) && p->keys.count < PDNN_SELECTION_AXES_MAX;
+             k++)
+            p->keys.column[p->keys.count++] = c->across.column[k];
+    }
+    p->ratio = p->in->n_comparisons ? ratio : NULL;
     return PDNN_OK;
 }
 
@@ -125,23 +144,33 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
+/* The comparison whose side B the panel's rows are. */
+static const struct pdnn_comparison *comparison_of(const struct picture *p,
+                                                   const struct pdnn_grid_panel *panel) {
+    const struct pdnn_comparison *c = p->in->comparisons;
+    const size_t source = pdnn_results_source(&p->in->selection.results, panel->row);
+    while (c + 1 < p->in->comparisons + p->in->n_comparisons && c->source[PDNN_SIDE_B] != source)
+        c++;
+    return c;
+}
+
 /* "fc, mode=infer"; empty for a single panel without keys. A ratio lacks the keys that its sides differ in.
  */
 static const char *panel_name(const struct picture *p, const struct pdnn_grid_panel *panel) {
     const struct pdnn_results *results = &p->in->selection.results;
     struct pdnn_arena *arena = &p->in->arena;
+    const struct pdnn_comparison *c = panel->is_ratio ? comparison_of(p, panel) : NULL;
     struct pdnn_str name = {0};
     if (p->grid.families > 1)
         pdnn_str_printf(&name, "%s", pdnn_results_text(results, panel->row, p->in->selection.family));
     if (panel->is_ratio)
         pdnn_str_printf(&name, "%stime of %s over %s", name.length ? ", " : "",
-                        pdnn_plot_side(&p->in->comparison, PDNN_SIDE_A),
-                        pdnn_plot_side(&p->in->comparison, PDNN_SIDE_B));
+                        pdnn_plot_side(c, PDNN_SIDE_A), pdnn_plot_side(c, PDNN_SIDE_B));
     for (size_t k = 0; k < p->keys.count; k++) {
         const int column = p->keys.column[k];
-        const bool is_side = column == results->results || pdnn_axes_have(&p->in->comparison.across, column);
+        const bool is_side = c && (column == results->results || pdnn_axes_have(&c->across, column));
         const char *value = pdnn_results_text(results, panel->row, column);
-        if (!panel->is_ratio || !is_side)
+        if (!is_side)
             pdnn_str_printf(&name, "%s%s=%s", name.length ? ", " : "", pdnn_results_name(results, column),
                             *value ? value : "-");
     }
@@ -177,22 +206,30 @@ static const char *name_cell(struct picture *p, const struct pdnn_grid_cell *cel
     return pdnn_plot_keep(&p->in->arena, &text);
 }
 
-/* The middle of the cell is at x, y. A cross is there if every model failed, and in the upper right corner if
- * some did. */
-static void draw_cell(struct picture *p, const struct pdnn_grid_cell *cell, bool is_ratio, double x,
-                      double y) {
+/* Whether the table has it; the others are empty. */
+static bool has_row(const struct pdnn_grid_cell *cell) {
+    return cell->models || cell->failed;
+}
+
+/* A cross is in the middle of the cell if every model failed, and in its upper right corner if some did; it
+ * has the cell's row of the table. */
+static void draw_cell(struct picture *p, const struct pdnn_grid_cell *cell, bool is_ratio,
+                      struct pdnn_spot at, size_t row) {
+    const double x = at.x, y = at.y;
     const double half_x = p->cell_x / 2, half_y = p->cell_y / 2, aside = corner_pixels / 2 + 2;
     const int ink = pdnn_palette(is_ratio ? pdnn_diverging : pdnn_sequential,
                                  pdnn_scale_at(&p->colors[is_ratio], cell->mean));
     if (cell->models)
         pdnn_draw_box(&p->in->canvas, x - half_x, y - half_y, x + half_x, y + half_y, pdnn_pen_fill(ink));
-    if (cell->failed)
-        pdnn_draw_point(&p->in->canvas, cell->models ? x + half_x - aside : x,
-                        cell->models ? y + half_y - aside : y,
-                        (struct pdnn_mark){PDNN_CROSS,
-                                           fmin(corner_pixels / 2, 0.3 * fmin(p->cell_x, p->cell_y)),
-                                           {0xb00020, PDNN_INK_WHITE, 0.8, 0},
-                                           false});
+    if (cell->failed) {
+        const struct pdnn_spot spot = {cell->models ? x + half_x - aside : x,
+                                       cell->models ? y + half_y - aside : y};
+        pdnn_draw_points(&p->in->canvas, &spot, &row, 1,
+                         (struct pdnn_mark){PDNN_CROSS,
+                                            fmin(corner_pixels / 2, 0.3 * fmin(p->cell_x, p->cell_y)),
+                                            {0xb00020, PDNN_INK_WHITE, 0.8, 0},
+                                            false});
+    }
     if (!cell->models || !p->fits)
         return;
     const char *number = name_cell(p, cell);
@@ -213,8 +250,12 @@ static void lay_out(struct picture *p) {
     static const size_t columns_of[PDNN_GRID_PANELS_MAX + 1] = {1, 1, 2, 3, 2, 3, 3, 4, 4, 3,
                                                                 4, 4, 4, 5, 5, 5, 6, 6, 6};
     const struct pdnn_grid *grid = &p->grid;
-    /* A side is a row of panels where there are several of each. */
-    p->columns = grid->n_ratios > 1 ? grid->n_ratios : columns_of[grid->n_panels];
+    /* A side is a row of panels where there are several of each; else all sides are, and their ratios. */
+    const size_t of_side = p->in->n_comparisons ? grid->n_ratios / p->in->n_comparisons : 0;
+    p->columns = of_side > 1 ? of_side
+                 : p->in->n_comparisons > 1 && p->in->n_comparisons < COLUMNS_MOST
+                     ? p->in->n_comparisons + 1
+                     : columns_of[grid->n_panels];
     struct pdnn_canvas *canvas = &p->in->canvas;
     const bool narrow = canvas->width < PDNN_WIDE_ENOUGH;
     const double longest = longest_step(&grid->x), room = canvas->width - right_gap - left;
@@ -233,7 +274,7 @@ static void lay_out(struct picture *p) {
     p->upright = isnan(grid->x.start[grid->x.count - 1]) && longest > p->cell_x;
     p->below = title_pixels + tick_pixels + (p->upright ? longest : line_pixels);
     const double least = p->below + p->above + line_pixels * (double)grid->y.count;
-    if (narrow)
+    if (narrow || rows > ROWS_USUAL)
         canvas->height =
             fmax(canvas->height,
                  top_gap + p->bottom + fmax(least * (double)rows, palette_least * (grid->n_ratios ? 2 : 1)));
@@ -255,7 +296,7 @@ static void draw_axes(struct picture *p, double x, double bottom) {
     /* Every which step is named, so that names do not touch. */
     const size_t every_x = p->upright ? 1 : (size_t)fmax(1, ceil((longest_step(&grid->x) + 8) / p->cell_x)),
                  every_y = (size_t)fmax(1, ceil(line_pixels / p->cell_y));
-    struct pdnn_font x_font = p->upright ? pdnn_small_end : pdnn_small_middle, title = pdnn_small_middle;
+    struct pdnn_font x_font = p->upright ? pdnn_small_end : pdnn_small_middle;
     x_font.degrees = p->upright ? 90 : 0;
     for (size_t i = 0; i < grid->x.count; i += every_x)
         pdnn_draw_text(&p->in->canvas, x + ((double)i + 0.5) * p->cell_x, bottom - (p->upright ? 6 : 12),
@@ -264,15 +305,27 @@ static void draw_axes(struct picture *p, double x, double bottom) {
         pdnn_draw_text(&p->in->canvas, x - 6, bottom + ((double)i + 0.5) * p->cell_y, pdnn_small_end,
                        grid->y.step[i]);
     pdnn_draw_box(&p->in->canvas, x, bottom, x + wide, bottom + high, pdnn_pen_line(0x888888, 0.8));
-    pdnn_draw_text(&p->in->canvas, x + wide / 2, bottom - p->below + title_pixels / 2, title,
-                   axis_title(p, p->axes.column[0], grid->x.binned, wide));
-    title.degrees = 90;
-    pdnn_draw_text(&p->in->canvas, x - p->beside + title_pixels / 2, bottom + high / 2, title,
-                   axis_title(p, p->axes.column[1], grid->y.binned, high));
+    pdnn_draw_axis_title(&p->in->canvas, &(struct pdnn_axis_title){
+                                             .text = axis_title(p, p->axes.column[0], grid->x.binned, wide),
+                                             .beside = bottom - p->below + title_pixels / 2,
+                                             .middle = x + wide / 2,
+                                             .low = x - p->beside,
+                                             .high = x + wide + panel_gap / 2,
+                                             .is_small = true});
+    pdnn_draw_axis_title(&p->in->canvas, &(struct pdnn_axis_title){
+                                             .text = axis_title(p, p->axes.column[1], grid->y.binned, high),
+                                             .beside = x - p->beside + title_pixels / 2,
+                                             .middle = bottom + high / 2,
+                                             .low = bottom - p->below + title_pixels,
+                                             .high = bottom + high + p->above,
+                                             .upright = true,
+                                             .is_small = true});
 }
 
 static void draw_panels(struct picture *p) {
     const struct pdnn_grid *grid = &p->grid;
+    size_t row =
+        0; /* of the table; panels of ratios, which have none of their own and no crosses, are last */
     for (size_t i = 0; i < grid->n_panels; i++) {
         double x = left + p->across * (double)(i % p->columns) + p->beside;
         double bottom = p->in->canvas.height - top_gap - p->up * (double)(i / p->columns + 1) + p->below;
@@ -281,10 +334,13 @@ static void draw_panels(struct picture *p) {
         pdnn_draw_lines(&p->in->canvas, x,
                         bottom + p->cell_y * (double)grid->y.count + 12 + line_pixels * fmax(lines - 1, 0),
                         name_room(p), pdnn_small, name);
-        for (size_t k = 0; k < grid->x.count * grid->y.count; k++)
-            draw_cell(p, &grid->panel[i].cell[k], grid->panel[i].is_ratio,
-                      x + ((double)(k % grid->x.count) + 0.5) * p->cell_x,
-                      bottom + ((double)(k / grid->x.count) + 0.5) * p->cell_y);
+        for (size_t k = 0; k < grid->x.count * grid->y.count; k++) {
+            const struct pdnn_grid_cell *cell = &grid->panel[i].cell[k];
+            const struct pdnn_spot at = {x + ((double)(k % grid->x.count) + 0.5) * p->cell_x,
+                                         bottom + ((double)(k / grid->x.count) + 0.5) * p->cell_y};
+            draw_cell(p, cell, grid->panel[i].is_ratio, at, row);
+            row += has_row(cell);
+        }
         draw_axes(p, x, bottom);
     }
 }
@@ -310,7 +366,6 @@ static void draw_colors(struct picture *p) {
 
 static void draw_caption(struct picture *p) {
     struct pdnn_str caption = {0}, open = {0};
-    struct pdnn_gaps gaps;
     struct pdnn_axes fixed = p->axes;
     for (size_t k = 0; k < p->keys.count && fixed.count < PDNN_SELECTION_AXES_MAX; k++)
         fixed.column[fixed.count++] = p->keys.column[k];
@@ -320,13 +375,15 @@ static void draw_caption(struct picture *p) {
         pdnn_str_printf(&caption, "; a cross: all failed, a small one: some did, %zu in all", p->grid.failed);
     if (p->grid.predicted)
         pdnn_str_printf(&caption, "; ~: some are predicted, %zu in all", p->grid.predicted);
-    pdnn_str_printf(&caption, "; empty: no model ended ok%s",
+    pdnn_str_printf(&caption, "; empty: no model%s%s", p->in->selection.results.is_costs ? "" : " ended ok",
                     p->grid.n_ratios ? ", of a ratio: no pair; a ratio is the geometric mean of its pairs"
                                      : "");
-    pdnn_gaps_find(&p->in->selection, &gaps);
-    pdnn_gaps_say(&gaps, &p->in->selection, &open);
+    pdnn_gaps_say(&p->gaps, &p->in->selection, &open);
     if (open.length)
         pdnn_str_printf(&caption, "; %s", open.text);
+    if (p->grid.confounded)
+        pdnn_str_printf(&caption, "; left out: %zu cells where some are open, since %s goes together with %s",
+                        p->grid.confounded, p->confounded, p->confounder);
     pdnn_str_finish(&open);
     p->bottom = caption_bottom + caption_gap +
                 pdnn_draw_caption(
@@ -354,7 +411,7 @@ static void fill_data(struct picture *p) {
             ratios++;
         for (size_t c = 0; c < grid->x.count * grid->y.count; c++) {
             const struct pdnn_grid_cell *cell = &grid->panel[i].cell[c];
-            if (!cell->models && !cell->failed)
+            if (!has_row(cell))
                 continue;
             const size_t row = pdnn_table_add_row(&p->in->data);
             pdnn_table_set_text(&p->in->data, row, 0,
@@ -372,9 +429,12 @@ static void fill_data(struct picture *p) {
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
-    if (find_columns(&p, err) != PDNN_OK ||
-        pdnn_grid(&(struct pdnn_grid_request){&picture->selection, p.axes.column[0], p.axes.column[1],
-                                              p.value, p.ratio, &p.keys},
+    if (find_columns(&p, err) != PDNN_OK)
+        return err->status;
+    find_confounder(&p);
+    if (pdnn_grid(&(struct pdnn_grid_request){&picture->selection, p.axes.column[0], p.axes.column[1],
+                                              p.value, p.ratio, &p.keys, p.confounder,
+                                              picture->n_comparisons ? &picture->comparisons->across : NULL},
                   &picture->arena, &p.grid, err) != PDNN_OK)
         return err->status;
     const char *what = pdnn_arena_printf(
@@ -400,11 +460,14 @@ const struct pdnn_plot_def pdnn_plot_heatmap = {
         "the mean of a column over two axes: --x and --y (default: the minibatch and the key with the most "
         "values), "
         "--value (default: pct_of_peak, or gflops where no model has it), a panel for each family, mode and "
-        "value of --by, --only; of two RESULTS, or with --across what is to differ in one, also the ratio of "
-        "the step times",
+        "value of --by, --only; of several RESULTS, or with --across what is to differ in one, also the ratio of "
+        "the first one's step times to each other one's",
     .options = (const char *const[]){"x", "y", "value", "by", "across", "only", NULL},
     .drawn = "models",
     .left_out_as = "rows without the axes or the value",
+    .no_range = {"has the values of a key, which --only chooses",
+                 "has the values of a key, which --only chooses"},
+    .takes_costs = true,
     .of = PDNN_PLOT_ROWS,
     .draw = draw,
 };

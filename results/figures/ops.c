@@ -1,5 +1,6 @@
 /* `paradnn plot ops`: the measured roofs and one point per op of each model, larger where it takes more of
  * the model's time. */
+#include "models/zoo/catalog.h"
 #include "results/figures/op_kinds.h"
 #include "results/figures/roofs.h"
 #include "results/query/shares.h"

@@ -1,3 +1,4 @@
+#include "results/compare/settle.h"
 #include "results/figures/picture.h"
 #include "base/units.h"
 #include "results/query/shares.h"
@@ -38,36 +39,87 @@ enum pdnn_status pdnn_picture_select(struct pdnn_picture *picture, struct pdnn_e
                                    request->only, request->n_only, err);
 }
 
-enum pdnn_status pdnn_picture_compare(struct pdnn_picture *picture, size_t other, struct pdnn_err *err) {
+enum pdnn_status pdnn_picture_compare(struct pdnn_picture *picture, bool needs_all, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = picture->request;
-    const struct pdnn_compare_request compared = {
-        {request->directory[0], other ? request->directory[other] : NULL},
-        request->across,
-        request->only,
-        request->n_only};
-    if (request->comparison) {
-        picture->comparison = *request->comparison;
-        return PDNN_OK;
+    const size_t first = request->n_directories > 1;
+    picture->comparisons =
+        pdnn_arena_alloc(&picture->arena, request->n_directories, sizeof *picture->comparisons);
+    for (size_t other = first; other < request->n_directories; other++) {
+        struct pdnn_comparison *made = &picture->comparisons[picture->n_comparisons];
+        struct pdnn_err why = {0};
+        enum pdnn_status status =
+            pdnn_comparison_make(made, &picture->selection, other, request->across, &why);
+        const bool is_made = status == PDNN_OK;
+        picture->n_comparisons += is_made;
+        status = is_made ? pdnn_comparison_settle(made, &why) : status;
+        if (status != PDNN_OK && (is_made || needs_all || status != PDNN_INVALID)) {
+            *err = why;
+            if (request->n_directories > 2)
+                pdnn_wrap(err, "%.512s", request->directory[other]);
+            return status;
+        }
     }
-    pdnn_comparison_close(&picture->comparison);
-    return pdnn_comparison_open(&picture->comparison, &compared, err);
+    return PDNN_OK;
 }
 
-size_t pdnn_picture_pair_row(const struct pdnn_picture *picture, size_t other, size_t pair) {
-    const struct pdnn_selection *pairs = &picture->comparison.selection;
-    return picture->selection.results.first_row[other] +
-           pairs->row[picture->comparison.at[pair][PDNN_SIDE_B]] -
-           pairs->results.first_row[pairs->results.n_directories - 1];
+enum pdnn_status pdnn_picture_compare_panels(struct pdnn_picture *picture, const char *what,
+                                             struct pdnn_err *err) {
+    struct pdnn_chart *chart = &picture->chart;
+    if (picture->n_comparisons > PDNN_CHART_PANELS_MAX)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%zu result directories besides the first are more than %d panels",
+                         picture->n_comparisons, PDNN_CHART_PANELS_MAX);
+    chart->n_panels = picture->n_comparisons;
+    for (size_t k = 0; k < picture->n_comparisons; k++)
+        chart->titles[k] = pdnn_plot_compare_titles(&picture->arena, what, &picture->comparisons[k]);
+    return PDNN_OK;
 }
 
-/* What the ops are of. */
-static const struct pdnn_selection *source_of(const struct pdnn_picture *picture) {
-    const struct pdnn_selection *pairs = &picture->comparison.selection;
-    return pairs->results.n_directories ? pairs : &picture->selection;
+void pdnn_picture_part(const struct pdnn_picture *picture, size_t source, struct pdnn_selection *part) {
+    const struct pdnn_results *results = &picture->selection.results;
+    const bool several = results->n_directories > 1;
+    pdnn_selection_part(&picture->selection, several ? results->results : -1,
+                        several ? results->name[source] : "", false, part);
+}
+
+enum pdnn_status pdnn_picture_source_panels(struct pdnn_picture *picture, const char *what,
+                                            struct pdnn_err *err) {
+    const struct pdnn_results *results = &picture->selection.results;
+    const size_t n = results->n_directories;
+    if (n > PDNN_CHART_PANELS_MAX)
+        return pdnn_fail(err, PDNN_INVALID, "%zu result directories are more than %d panels", n,
+                         PDNN_CHART_PANELS_MAX);
+    picture->of_sources = n > 1;
+    picture->chart.n_panels = n;
+    for (size_t s = 0; s < n; s++) {
+        struct pdnn_selection part;
+        pdnn_picture_part(picture, s, &part);
+        part.results.directory += s;
+        part.results.n_directories = 1;
+        picture->chart.titles[s] = pdnn_plot_titles(&picture->arena, what, &part, NULL);
+        pdnn_selection_close(&part);
+    }
+    return PDNN_OK;
+}
+
+void pdnn_picture_note(struct pdnn_picture *picture, size_t panel, const char *note) {
+    const char **text = &picture->chart.titles[panel].subtitle;
+    const char last = (*text)[strlen(*text) - 1];
+    if (picture->chart.n_panels == 1)
+        pdnn_chart_note(&picture->chart, "%s", note);
+    else
+        *text = pdnn_arena_printf(&picture->arena, "%s%s%s", *text, last == ':' || last == ',' ? " " : "; ",
+                                  note + strspn(note, " "));
+}
+
+size_t pdnn_picture_pair_row(const struct pdnn_comparison *comparison, size_t pair) {
+    return comparison->selection.row[comparison->at[pair][PDNN_SIDE_B]];
 }
 
 void pdnn_picture_table(struct pdnn_picture *picture, const char *names) {
     pdnn_table_init(&picture->data, &(struct pdnn_table_def){.name = "plot", .help = "what is drawn"});
+    if (picture->of_sources)
+        names = pdnn_arena_printf(&picture->arena, PDNN_RESULTS_KEY " %s", names);
     for (const char *name = names; *name; name += strcspn(name, " "), name += *name == ' ') {
         struct pdnn_column_def column = {.kind = *name == '#'   ? PDNN_KIND_NUMBER
                                                  : *name == '+' ? PDNN_KIND_COUNT
@@ -110,11 +162,18 @@ void pdnn_picture_fill(struct pdnn_picture *picture, size_t first, ...) {
     va_end(cells);
 }
 
+size_t pdnn_picture_row(struct pdnn_picture *picture, size_t panel) {
+    const size_t row = pdnn_table_add_row(&picture->data);
+    if (picture->of_sources)
+        pdnn_table_set_text(&picture->data, row, 0, picture->selection.results.name[panel]);
+    return row;
+}
+
 void pdnn_picture_point(struct pdnn_picture *picture, struct pdnn_chart_point point, ...) {
-    const size_t row = pdnn_table_add_row(&picture->data), last = picture->data.n_columns - 1;
+    const size_t row = pdnn_picture_row(picture, point.panel), last = picture->data.n_columns - 1;
     va_list cells;
     va_start(cells, point);
-    fill_row(&picture->data, 0, last, cells);
+    fill_row(&picture->data, picture->of_sources, last, cells);
     va_end(cells);
     pdnn_table_set_text(&picture->data, row, last, point.color.text);
     pdnn_chart_add_point(&picture->chart, point);
@@ -155,20 +214,18 @@ static enum pdnn_status parse_length(struct pdnn_picture *picture, const char *o
                      option, text);
 }
 
-/* "0.1:100" as its low and high ends; 0 for one that is not given. */
+/* "0.1:100" as its low and high ends, one of which may be left out. */
 static enum pdnn_status parse_range(struct pdnn_picture *picture, const char *option, const char *text,
-                                    struct pdnn_spot *range, struct pdnn_err *err) {
+                                    bool is_positive, struct pdnn_spot *range, struct pdnn_err *err) {
     const char *colon = text ? strchr(text, ':') : NULL;
-    *range = (struct pdnn_spot){0, 0};
     if (!text)
         return PDNN_OK;
     const char *low = pdnn_arena_printf(&picture->arena, "%.*s", (int)(colon ? colon - text : 0), text);
-    if (!colon || (*low && (!pdnn_parse_double(low, &range->x) || !(range->x > 0))) ||
-        (colon[1] && (!pdnn_parse_double(colon + 1, &range->y) || !(range->y > 0))) ||
-        (*low && colon[1] && range->x >= range->y))
-        return pdnn_fail(err, PDNN_INVALID,
-                         "--%s %s: a range is LOW:HIGH of numbers above 0, as in 0.1:100, 1: or :100", option,
-                         text);
+    if (!colon || (*low && !pdnn_parse_double(low, &range->x)) ||
+        (colon[1] && !pdnn_parse_double(colon + 1, &range->y)) || range->x >= range->y ||
+        (is_positive && (range->x <= 0 || range->y <= 0)))
+        return pdnn_fail(err, PDNN_INVALID, "--%s %s: a range is LOW:HIGH%s, as in 0.1:100, 1: or :100",
+                         option, text, is_positive ? " of numbers above 0" : "");
     return PDNN_OK;
 }
 
@@ -326,10 +383,9 @@ static const char *named(const struct pdnn_plot_request *request, const char *op
 /* What the kind of picture reads; the colors' title is their column. */
 static enum pdnn_status open_source(struct pdnn_picture *picture, const struct pdnn_plot_def *def,
                                     struct pdnn_err *err) {
-    enum pdnn_status status = def->of == PDNN_PLOT_ROWS ? pdnn_picture_select(picture, err)
-                              : def->of == PDNN_PLOT_PAIRS
-                                  ? pdnn_picture_compare(picture, picture->request->n_directories > 1, err)
-                                  : PDNN_OK;
+    enum pdnn_status status = def->of == PDNN_PLOT_OWN ? PDNN_OK : pdnn_picture_select(picture, err);
+    if (status == PDNN_OK && def->of == PDNN_PLOT_PAIRS)
+        status = pdnn_picture_compare(picture, true, err);
     for (size_t i = 0; i < PDNN_PLOT_COLUMNS_MAX && def->column[i].usual && status == PDNN_OK; i++) {
         const char *option = def->column[i].option;
         const char *name = named(picture->request, option);
@@ -341,7 +397,7 @@ static enum pdnn_status open_source(struct pdnn_picture *picture, const struct p
     }
     picture->ops = picture->request->ops;
     if (def->reads_ops && !picture->ops && status == PDNN_OK)
-        status = pdnn_selection_ops_open(source_of(picture), &picture->ops, err);
+        status = pdnn_selection_ops_open(&picture->selection, &picture->ops, err);
     return status;
 }
 
@@ -352,8 +408,9 @@ enum pdnn_status pdnn_picture_draw(struct pdnn_picture *picture, const struct pd
         return err->status;
     picture->legend.arena = &picture->arena;
     pdnn_chart_init(&picture->chart, picture->canvas.width, picture->canvas.height, &picture->arena);
-    if (parse_range(picture, "xrange", request->x_range, &picture->chart.x_range, err) != PDNN_OK ||
-        parse_range(picture, "yrange", request->y_range, &picture->chart.y_range, err) != PDNN_OK)
+    if (parse_range(picture, "xrange", request->x_range, def->none, &picture->chart.x_range, err) !=
+            PDNN_OK ||
+        parse_range(picture, "yrange", request->y_range, def->none, &picture->chart.y_range, err) != PDNN_OK)
         return err->status;
     enum pdnn_status status = open_source(picture, def, err);
     if (status == PDNN_OK)
@@ -370,10 +427,10 @@ enum pdnn_status pdnn_picture_draw(struct pdnn_picture *picture, const struct pd
 void pdnn_picture_finish(struct pdnn_picture *picture) {
     pdnn_arena_finish(&picture->canvas.arena);
     if (!picture->request->ops)
-        pdnn_selection_ops_close(source_of(picture), picture->ops);
+        pdnn_selection_ops_close(&picture->selection, picture->ops);
+    for (size_t i = 0; i < picture->n_comparisons; i++)
+        pdnn_comparison_close(&picture->comparisons[i]);
     pdnn_selection_close(&picture->selection);
-    if (!picture->request->comparison)
-        pdnn_comparison_close(&picture->comparison);
     pdnn_table_finish(&picture->data);
     pdnn_arena_finish(&picture->arena);
 }

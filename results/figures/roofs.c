@@ -14,11 +14,11 @@ static const char *range_text(struct pdnn_arena *arena, const struct pdnn_drawn_
 }
 
 /* What a pattern of a dtype ranges over: joined measurements, in both states. */
-static void find_range(const struct pdnn_ceilings *ceilings, const struct pdnn_ceiling *of,
+static void find_range(const struct pdnn_roof_rows *roof_rows, const struct pdnn_roof_row *of,
                        struct pdnn_drawn_roof *roof) {
     roof->value = roof->low = roof->high = of->value;
-    for (size_t i = 0; i < ceilings->count; i++) {
-        const struct pdnn_ceiling *row = &ceilings->row[i];
+    for (size_t i = 0; i < roof_rows->count; i++) {
+        const struct pdnn_roof_row *row = &roof_rows->row[i];
         const bool several = row->measurements > 1;
         if (row->threads != of->threads || strcmp(row->kind, of->kind) != 0 ||
             strcmp(row->pattern, of->pattern) != 0 || strcmp(row->dtype, of->dtype) != 0)
@@ -32,19 +32,19 @@ static void find_range(const struct pdnn_ceilings *ceilings, const struct pdnn_c
  * Roofs are kept highest first. */
 static void add_compute(struct pdnn_roof_panel *p, const char *dtype, bool is_named, int64_t threads,
                         struct pdnn_arena *arena) {
-    const struct pdnn_ceiling *best[2] = {NULL, NULL};
-    for (size_t i = 0; i < p->ceilings->count; i++) {
-        const struct pdnn_ceiling *row = &p->ceilings->row[i];
+    const struct pdnn_roof_row *best[2] = {NULL, NULL};
+    for (size_t i = 0; i < p->roof_rows->count; i++) {
+        const struct pdnn_roof_row *row = &p->roof_rows->row[i];
         const int other = strcmp(row->pattern, "fma") != 0;
         if (row->threads == threads && strcmp(row->kind, "compute") == 0 && strcmp(row->dtype, dtype) == 0 &&
-            strcmp(row->state, PDNN_CEILING_FAR) != 0 && (!best[other] || best[other]->value < row->value))
+            strcmp(row->state, PDNN_ROOF_ROW_FAR) != 0 && (!best[other] || best[other]->value < row->value))
             best[other] = row;
     }
     for (int other = 0; other < 2; other++) {
         if (!best[other])
             continue;
         struct pdnn_drawn_roof roof;
-        find_range(p->ceilings, best[other], &roof);
+        find_range(p->roof_rows, best[other], &roof);
         const bool is_gemm = strncmp(best[other]->pattern, "gemm-", 5) == 0;
         const char *what = other ? pdnn_arena_printf(arena, is_gemm ? "best GEMM (%s)" : "compute (%s)",
                                                      best[other]->pattern + (is_gemm ? 5 : 0))
@@ -64,16 +64,16 @@ static void add_compute(struct pdnn_roof_panel *p, const char *dtype, bool is_na
 /* The pattern that gave the best rate, at the level itself or at one further out. */
 static const char *best_pattern(const struct pdnn_roof_panel *p, double gbs) {
     const char *pattern = "";
-    for (size_t k = p->ceilings->count; k-- > 0;)
-        if (strcmp(p->ceilings->row[k].kind, "bandwidth") == 0 && p->ceilings->row[k].value == gbs)
-            pattern = p->ceilings->row[k].pattern;
+    for (size_t k = p->roof_rows->count; k-- > 0;)
+        if (strcmp(p->roof_rows->row[k].kind, "bandwidth") == 0 && p->roof_rows->row[k].value == gbs)
+            pattern = p->roof_rows->row[k].pattern;
     return pattern;
 }
 
 static void add_slanted(struct pdnn_roof_panel *p, int64_t threads, struct pdnn_arena *arena) {
     static const double apart = 1.05;
     struct pdnn_roofs low, high;
-    pdnn_roofs_range(p->ceilings, threads, &low, &high);
+    pdnn_roofs_range(p->roof_rows, threads, &low, &high);
     for (size_t i = 0; i < p->roofs.n_levels; i++) {
         const struct pdnn_roof_level *level = &p->roofs.level[i];
         const bool differ = level->gbs > apart * level->read_gbs,
@@ -101,7 +101,7 @@ static enum pdnn_status find_roofs(struct pdnn_roof_panel *p, struct pdnn_arena 
     size_t n_dtypes = 0;
     int64_t threads = 0;
     pdnn_parse_i64(p->threads, &threads);
-    pdnn_roofs_init(&p->roofs, p->ceilings, threads);
+    pdnn_roofs_init(&p->roofs, p->roof_rows, threads);
     for (enum pdnn_dtype d = PDNN_DTYPE_COUNT; d-- > 0;) {
         first = p->has_dtype[d] ? pdnn_dtype_name(d) : first;
         /* A dtype that ran without a fast path has no roof; its points lie below the others. */
@@ -127,7 +127,7 @@ static enum pdnn_status find_panels(struct pdnn_roof_panels *panels, const bool 
     const struct pdnn_selection *selection = &panels->in->selection;
     const struct pdnn_results *results = &selection->results;
     struct pdnn_arena *arena = &panels->in->arena;
-    struct pdnn_ceilings *ceilings = pdnn_arena_alloc(arena, 1, sizeof *ceilings);
+    struct pdnn_roof_rows *roof_rows = pdnn_arena_alloc(arena, 1, sizeof *roof_rows);
     const char **threads;
     size_t *of = pdnn_arena_alloc(arena, selection->count + 1, sizeof *of), most = 0;
     const size_t n = pdnn_selection_distinct(selection, pdnn_results_setting(results, PDNN_SETTING_THREADS),
@@ -150,10 +150,10 @@ static enum pdnn_status find_panels(struct pdnn_roof_panels *panels, const bool 
         most = all[k].rows.rows > all[most].rows.rows ? k : most;
     if (!all[most].rows.rows)
         return PDNN_OK;
-    if (pdnn_ceilings_read_in(results->directory[source], ceilings, err) != PDNN_OK)
+    if (pdnn_roof_rows_read_in(results->directory[source], roof_rows, err) != PDNN_OK)
         return err->status;
     for (size_t k = 0; k < n; k++) {
-        all[k].ceilings = ceilings;
+        all[k].roof_rows = roof_rows;
         all[k].source = source;
         all[k].name = results->name[source];
         all[k].threads = threads[k];

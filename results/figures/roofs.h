@@ -18,7 +18,7 @@ struct pdnn_drawn_roof {
 
 /* The roofs of one panel. */
 struct pdnn_roof_panel {
-    const struct pdnn_ceilings *ceilings;
+    const struct pdnn_roof_rows *roof_rows;
     size_t source;                    /* its directory */
     const char *name, *threads;       /* of the directory; which these are for */
     bool has_dtype[PDNN_DTYPE_COUNT]; /* of the instances with that thread count */

@@ -21,8 +21,12 @@ struct picture {
     double few, most;      /* threads: the fewest and the most of all points */
 };
 
-/* The columns that notes are of. */
+/* The columns that notes are of, behind that of the directory where there are several. */
 enum { THREADS = 2, FRACTION = 6, EFFICIENCY = 9 };
+
+static double noted(const struct picture *p, size_t point, size_t column) {
+    return pdnn_table_number(&p->in->data, point, column + p->in->of_sources);
+}
 
 static double threads_of(const struct picture *p, size_t at) {
     return pdnn_selection_number(&p->in->selection, at, p->threads);
@@ -78,6 +82,7 @@ static void add_pair(struct picture *p, size_t alone, size_t among, bool is_weak
     double efficiency = speedup / ratio, half = hypot(half_width(p, alone), half_width(p, among));
     struct pdnn_chart_point point =
         pdnn_picture_place(p->in, among, (struct pdnn_spot){x, x * efficiency}, p->color);
+    point.panel = pdnn_selection_source(selection, among);
     point.dotted = is_weak;
     point.doubtful = point.doubtful || pdnn_plot_notes(selection, alone) & PDNN_NOTES_DOUBT;
     if (p->color == p->threads)
@@ -89,10 +94,11 @@ static void add_pair(struct picture *p, size_t alone, size_t among, bool is_weak
     p->among = pdnn_arena_grow(&p->in->arena, p->among, &p->room, p->in->chart.n_points, sizeof *p->among);
     p->among[p->in->chart.n_points] = among;
     pdnn_chart_add_point(&p->in->chart, point);
-    pdnn_table_add_row(&p->in->data);
-    pdnn_picture_fill(p->in, 0, pdnn_picture_id(p->in, among), few, many, x, x * efficiency, speedup,
-                      pdnn_amdahl_fraction(efficiency, ratio), point.color.text, is_weak ? "weak" : "strong",
-                      efficiency, efficiency * exp(-half), efficiency * exp(half));
+    pdnn_picture_row(p->in, point.panel);
+    pdnn_picture_fill(p->in, p->in->of_sources, pdnn_picture_id(p->in, among), few, many, x, x * efficiency,
+                      speedup, pdnn_amdahl_fraction(efficiency, ratio), point.color.text,
+                      is_weak ? "weak" : "strong", efficiency, efficiency * exp(-half),
+                      efficiency * exp(half));
 }
 
 /* A point for each member of the series but those with the fewest threads: with the same minibatch, or, in a
@@ -134,15 +140,20 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
                : pdnn_fail(err, PDNN_INVALID, "no model ran on several numbers of %ss", p->one);
 }
 
-/* The diagonal, and where models lie that lose a given fraction on the most threads. All end at the right
- * edge of the frame, where their names are. */
-static void put_lines(struct picture *p) {
-    static const double fractions[] = {0, 0.1, 0.5};
+/* The frame has room for the lines. */
+static void put_frame(struct picture *p) {
     struct pdnn_frame *f = &p->in->chart.frame;
     pdnn_chart_fit(&p->in->chart);
     f->x.low = fmin(f->x.low, f->x.high / 30);
     f->y.low = fmin(f->y.low, f->y.high / 30);
     f->y.high = fmax(f->y.high, f->x.high * 1.05);
+}
+
+/* In a panel: the diagonal, and where models lie that lose a given fraction on the most threads. All end at
+ * the right edge of the frame, where their names are. */
+static void put_lines(struct picture *p, size_t panel) {
+    static const double fractions[] = {0, 0.1, 0.5};
+    const struct pdnn_frame *f = &p->in->chart.frame;
     for (size_t i = 0; i < sizeof fractions / sizeof *fractions; i++) {
         double slope = pdnn_amdahl_efficiency(fractions[i], p->most / p->few);
         double low = fmax(f->x.low, f->y.low / slope);
@@ -152,6 +163,7 @@ static void put_lines(struct picture *p) {
             pdnn_chart_add_line(&p->in->chart, (struct pdnn_spot){low, low * slope},
                                 (struct pdnn_spot){f->x.high, f->x.high * slope});
         line->dashed = line->thin = i > 0;
+        line->panel = panel;
         line->beside =
             i ? pdnn_arena_printf(&p->in->arena, "f = %.1f on %.0f %ss", fractions[i], p->most, p->one)
               : "f = 0: no loss";
@@ -160,6 +172,7 @@ static void put_lines(struct picture *p) {
 
 /* What points have in common; NULL and NaN: anything. */
 struct part {
+    size_t panel;
     bool is_weak;
     const char *family;
     double threads, batch;
@@ -170,38 +183,39 @@ static double quantile_of(const struct picture *p, struct part part, size_t colu
     double *number = pdnn_arena_alloc(&p->in->arena, p->in->chart.n_points, sizeof *number);
     size_t count = 0;
     for (size_t i = 0; i < p->in->chart.n_points; i++)
-        if (p->in->chart.point[i].dotted == part.is_weak &&
+        if (p->in->chart.point[i].panel == part.panel && p->in->chart.point[i].dotted == part.is_weak &&
             (!part.family ||
              strcmp(pdnn_selection_get(&p->in->selection, p->among[i], p->in->selection.family),
                     part.family) == 0) &&
-            (isnan(part.threads) || pdnn_table_number(&p->in->data, i, THREADS) == part.threads) &&
+            (isnan(part.threads) || noted(p, i, THREADS) == part.threads) &&
             (isnan(part.batch) || batch_of(p, p->among[i]) == part.batch))
-            number[count++] = pdnn_table_number(&p->in->data, i, column);
+            number[count++] = noted(p, i, column);
     pdnn_sort(number, count);
     return count >= PDNN_SAMPLE_LEAST ? pdnn_quantile_sorted(number, count, quantile) : NAN;
 }
 
-/* Families, if there are several, each once, then all. */
-static void note_families(struct picture *p) {
+/* Of a panel: families, if there are several, each once, then all. */
+static void note_families(struct picture *p, size_t panel) {
     enum { FAMILIES_MAX = 8 };
     struct pdnn_texts families = {0};
     for (size_t i = 0; i < p->in->chart.n_points; i++)
-        pdnn_texts_add(&families,
-                       pdnn_selection_get(&p->in->selection, p->among[i], p->in->selection.family));
+        if (p->in->chart.point[i].panel == panel)
+            pdnn_texts_add(&families,
+                           pdnn_selection_get(&p->in->selection, p->among[i], p->in->selection.family));
     const size_t shown = families.count > FAMILIES_MAX ? FAMILIES_MAX
                          : families.count > 1          ? families.count
                                                        : 0;
     bool is_said = false;
     for (size_t i = 0; i <= shown; i++) {
         const char *family = i < shown ? families.text[i] : NULL;
-        const struct part of = {false, family, NAN, NAN}, of_weak = {true, family, NAN, NAN};
+        const struct part of = {panel, false, family, NAN, NAN}, of_weak = {panel, true, family, NAN, NAN};
         const double strong = quantile_of(p, of, EFFICIENCY, 0.5),
                      weak = quantile_of(p, of_weak, EFFICIENCY, 0.5);
         struct pdnn_str text = {0};
         if (isnan(strong) && isnan(weak))
             continue;
         if (!is_said)
-            pdnn_chart_note(&p->in->chart, "parallel efficiency, median:");
+            pdnn_picture_note(p->in, panel, "parallel efficiency, median:");
         is_said = true;
         if (!isnan(strong))
             pdnn_str_printf(&text, "%.0f %%", strong * 100);
@@ -209,14 +223,17 @@ static void note_families(struct picture *p) {
             pdnn_str_printf(&text, "%sweak %.0f %%", text.length ? ", " : "", weak * 100);
         if (!isnan(strong))
             pdnn_str_printf(&text, ", f %.2f", quantile_of(p, of, FRACTION, 0.5));
-        pdnn_chart_note(&p->in->chart, "%s: %s", family ? family : "all", pdnn_str_text(&text));
+        pdnn_picture_note(
+            p->in, panel,
+            pdnn_arena_printf(&p->in->arena, "%s: %s", family ? family : "all", pdnn_str_text(&text)));
         pdnn_str_finish(&text);
     }
     pdnn_texts_finish(&families);
 }
 
-/* The median and the 90th percentile of f, for each number of threads, and at its largest minibatch. */
-static void note_fractions(struct picture *p) {
+/* Of a panel: the median and the 90th percentile of f, for each number of threads, and at its largest
+ * minibatch. */
+static void note_fractions(struct picture *p, size_t panel) {
     const struct pdnn_chart *chart = &p->in->chart;
     struct pdnn_arena *arena = &p->in->arena;
     bool is_said = false;
@@ -224,8 +241,8 @@ static void note_fractions(struct picture *p) {
         double largest = NAN;
         next = INFINITY;
         for (size_t i = 0; i < chart->n_points; i++) {
-            const double many = pdnn_table_number(&p->in->data, i, THREADS);
-            if (chart->point[i].dotted || many <= threads || many > next)
+            const double many = noted(p, i, THREADS);
+            if (chart->point[i].panel != panel || chart->point[i].dotted || many <= threads || many > next)
                 continue;
             largest = many < next ? batch_of(p, p->among[i]) : fmax(largest, batch_of(p, p->among[i]));
             next = many;
@@ -233,18 +250,20 @@ static void note_fractions(struct picture *p) {
         if (isinf(next))
             return;
         for (int at_largest = 0; at_largest <= !isnan(largest); at_largest++) {
-            const struct part part = {false, NULL, next, at_largest ? largest : NAN};
+            const struct part part = {panel, false, NULL, next, at_largest ? largest : NAN};
             const double median = quantile_of(p, part, FRACTION, 0.5);
             if (isnan(median))
                 continue;
             if (!is_said)
-                pdnn_chart_note(&p->in->chart, "fraction f: median, percentile:");
+                pdnn_picture_note(p->in, panel, "fraction f: median, percentile:");
             is_said = true;
-            pdnn_chart_note(&p->in->chart, "%s: %s, 90 %%: %s",
-                            at_largest ? pdnn_arena_printf(arena, "   batch %.0f", largest)
-                                       : pdnn_arena_printf(arena, "%.0f %ss", next, p->one),
-                            pdnn_plot_number(arena, median, 2),
-                            pdnn_plot_number(arena, quantile_of(p, part, FRACTION, 0.9), 2));
+            pdnn_picture_note(
+                p->in, panel,
+                pdnn_arena_printf(arena, "%s: %s, 90 %%: %s",
+                                  at_largest ? pdnn_arena_printf(arena, "   batch %.0f", largest)
+                                             : pdnn_arena_printf(arena, "%.0f %ss", next, p->one),
+                                  pdnn_plot_number(arena, median, 2),
+                                  pdnn_plot_number(arena, quantile_of(p, part, FRACTION, 0.9), 2)));
         }
     }
 }
@@ -253,10 +272,10 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     struct picture p = {.in = picture};
     struct pdnn_arena *arena = &picture->arena;
     struct pdnn_chart *chart = &picture->chart;
-    if (find_columns(&p, err) != PDNN_OK || collect_points(&p, err) != PDNN_OK)
+    if (find_columns(&p, err) != PDNN_OK ||
+        pdnn_picture_source_panels(picture, pdnn_arena_printf(arena, "More %ss in", p.one), err) != PDNN_OK ||
+        collect_points(&p, err) != PDNN_OK)
         return err->status;
-    chart->titles[0] =
-        pdnn_plot_titles(arena, pdnn_arena_printf(arena, "More %ss in", p.one), &picture->selection, NULL);
     chart->x_title =
         pdnn_arena_printf(arena, "share of the peak on %.0f %s%s (%%)", p.few, p.one, p.few > 1 ? "s" : "");
     chart->y_title = pdnn_arena_printf(arena, "the same for each of N %ss (%%)", p.one);
@@ -269,9 +288,12 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
         p.one, p.one);
     chart->dot = "weak: the minibatch grows";
     chart->no_dot = "strong: the same minibatch";
-    put_lines(&p);
-    note_fractions(&p);
-    note_families(&p);
+    put_frame(&p);
+    for (size_t panel = 0; panel < chart->n_panels; panel++) {
+        put_lines(&p, panel);
+        note_fractions(&p, panel);
+        note_families(&p, panel);
+    }
     return PDNN_OK;
 }
 
@@ -279,8 +301,8 @@ const struct pdnn_plot_def pdnn_plot_scaling = {
     .name = "scaling",
     .help =
         "part of the peak on the fewest threads against that of each thread on more, with the fraction that "
-        "does not run in parallel and the parallel efficiency, strong and weak; --across the key that counts "
-        "them (default: threads), --color (default: the same), --only",
+        "does not run in parallel and the parallel efficiency, strong and weak, a panel for each of RESULTS; "
+        "--across the key that counts them (default: threads), --color (default: the same), --only",
     .options = (const char *const[]){"across", "color", "only", NULL},
     .drawn = "points",
     .left_out_as = "rows without a counterpart",

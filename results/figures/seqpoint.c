@@ -8,7 +8,8 @@
 
 /* The lower frame, the upper one, and what is beside them. */
 static const double short_height = 420, least_height = 560, left = 96, right_gap = 260, lower_bottom = 96,
-                    lower_top = 268, upper_bottom = 292, above = 90, caption_bottom = 8, legend_gap = 26;
+                    lower_top = 268, upper_bottom = 292, above = 90, caption_bottom = 8, caption_line = 18,
+                    legend_gap = 26;
 
 /* Marks from the lowest layer to the highest, so that one kind may have several. */
 static const struct mark {
@@ -122,26 +123,32 @@ static bool has_mark(const struct picture *p, size_t row, const struct mark *mar
            (!mark->chosen_by || pdnn_seqpoint_is_chosen(p->table, row, mark->chosen_by));
 }
 
+static bool is_inside(const struct picture *p, size_t row) {
+    return pdnn_scale_holds(&p->x, p->length[row]) && pdnn_scale_holds(&p->times, time_of(p, row));
+}
+
 static void draw_times(struct picture *p) {
     for (size_t m = 0; m < MARKS; m++)
         for (size_t i = 0; i < p->table->n_rows; i++) {
             const struct pdnn_spot spot = {pdnn_scale_at(&p->x, p->length[i]),
                                            pdnn_scale_at(&p->times, time_of(p, i))};
-            if (has_mark(p, i, &marks[m]))
+            if (has_mark(p, i, &marks[m]) && is_inside(p, i))
                 pdnn_draw_points(&p->in->canvas, &spot, &i, 1, marks[m].mark);
         }
 }
 
 static void draw_counts(struct picture *p) {
     const double zero = pdnn_scale_at(&p->counts, 0);
-    for (size_t i = 0; i < p->n_bars; i++)
-        pdnn_draw_box(&p->in->canvas, pdnn_scale_at(&p->x, p->first + p->width * (double)i), zero,
-                      pdnn_scale_at(&p->x, p->first + p->width * (double)(i + 1)),
-                      pdnn_scale_at(&p->counts, p->bar[i]), pdnn_pen_fill(0x9fb4c7));
+    for (size_t i = 0; i < p->n_bars; i++) {
+        const double low = p->first + p->width * (double)i, high = low + p->width;
+        if (low < p->x.high && high > p->x.low)
+            pdnn_draw_box(&p->in->canvas, pdnn_scale_within(&p->x, low), zero, pdnn_scale_within(&p->x, high),
+                          pdnn_scale_at(&p->counts, p->bar[i]), pdnn_pen_fill(0x9fb4c7));
+    }
     for (size_t i = 0; i < p->table->n_rows; i++) {
         const double x = pdnn_scale_at(&p->x, p->length[i]),
                      y = pdnn_scale_at(&p->counts, p->bar[bar_of(p, p->length[i])]);
-        if (pdnn_table_is_empty(p->table, i, PDNN_SEQPOINT_WEIGHT))
+        if (pdnn_table_is_empty(p->table, i, PDNN_SEQPOINT_WEIGHT) || !pdnn_scale_holds(&p->x, p->length[i]))
             continue;
         pdnn_draw_line(&p->in->canvas, x, zero, x, y, pdnn_pen_line(stem.pen.fill, 1.6));
         pdnn_draw_point(&p->in->canvas, x, y, stem);
@@ -177,6 +184,8 @@ static void draw_frames(struct picture *p, double right, double base, double hei
                                     .to = p->timed ? base + lower_top : height - above};
     p->times = (struct pdnn_scale){
         .high = p->longest_ns * 1e-6 * 1.08, .from = base + upper_bottom, .to = height - above};
+    pdnn_scale_narrow(&p->x, p->in->chart.x_range);
+    pdnn_scale_narrow(&p->times, p->in->chart.y_range);
     pdnn_draw_frame(&p->in->canvas,
                     &(struct pdnn_frame_axis){.scale = p->x,
                                               .title = p->two ? "padded length, source + target (steps)"
@@ -198,9 +207,13 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     summarize(&p);
     list_entries(&p);
     const bool wide = canvas->width >= PDNN_WIDE_ENOUGH;
+    const char *caption =
+        pdnn_arena_printf(&picture->arena, "A SeqPoint stands for all iterations of its bin of lengths%s",
+                          p.timed ? "; the random sample is that of the model-assisted estimate" : "");
     const double right = canvas->width - (wide ? right_gap : 16),
-                 /* of all but a legend below */
-        base = wide ? 0 : pdnn_entries_draw_below(&picture->legend, caption_bottom, canvas);
+                 below = wide ? 0 : pdnn_entries_draw_below(&picture->legend, caption_bottom, canvas),
+                 /* of all but a legend below and lines of the caption that one alone would not need */
+        base = below + pdnn_draw_caption(canvas, left, below + caption_bottom, caption) - caption_line;
     const char *title = pdnn_arena_printf(&picture->arena, "%s length in %s",
                                           p.timed ? "Time of an iteration by its" : "Iterations by",
                                           pdnn_plot_directory(&picture->arena, directory));
@@ -212,12 +225,12 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     draw_times(&p);
     if (wide)
         pdnn_entries_draw(&picture->legend, canvas, right + legend_gap, height - above - 10);
-    pdnn_draw_caption(
-        canvas, left, base + caption_bottom,
-        pdnn_arena_printf(&picture->arena, "A SeqPoint stands for all iterations of its bin of lengths%s",
-                          p.timed ? "; the random sample is that of the model-assisted estimate" : ""));
     picture->drawn = p.timed ? p.timed : picture->data.n_rows;
     picture->left_out = picture->data.n_rows - picture->drawn;
+    for (size_t i = 0; i < picture->data.n_rows; i++)
+        picture->chart.n_outside +=
+            p.timed ? has_mark(&p, i, marks) && !is_inside(&p, i) : !pdnn_scale_holds(&p.x, p.length[i]);
+    picture->drawn -= picture->chart.n_outside;
     return PDNN_OK;
 }
 
@@ -225,9 +238,9 @@ const struct pdnn_plot_def pdnn_plot_seqpoint = {
     .name = "seqpoint",
     .help =
         "an epoch by length, from what `paradnn seqpoint` wrote: step times with the iterations that stand "
-        "for others, and how many iterations have each length",
+        "for others, and how many iterations have each length; of one of RESULTS",
     .options = (const char *const[]){NULL},
-    .directories_max = 1,
+    .takes_one = true,
     .drawn = "lengths",
     .left_out_as = "lengths that did not run",
     .draw = draw,

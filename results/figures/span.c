@@ -13,6 +13,8 @@ const struct pdnn_plot_def pdnn_plot_span = {
     .options = (const char *const[]){"value", "only", NULL},
     .drawn = "models",
     .left_out_as = "models without a value",
+    .no_range = {"has names"},
+    .takes_costs = true,
     .of = PDNN_PLOT_ROWS,
     .draw = draw,
 };

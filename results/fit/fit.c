@@ -1,5 +1,6 @@
 #include "results/fit/fit.h"
 #include "base/visible.h"
+#include "results/compare/compare_sums.h"
 #include "results/stats/least_squares.h"
 #include "base/stats.h"
 #include "results/table/read.h"
@@ -11,14 +12,15 @@
 #define AS(kind, show) PDNN_KIND_##kind, PDNN_SHOW_##show
 #define EXACT(show)    AS(NUMBER, show), .digits = PDNN_DIGITS_EXACT
 #define WRAPPED        AS(TEXT, PLAIN), PDNN_ALIGN_WRAP
-#define HEAD                                                                                                 \
-    {"family", NULL, NULL, AS(TEXT, PLAIN), PDNN_ALIGN_GROUP, .help = "model family"},                       \
-        {"value", NULL, NULL, AS(TEXT, PLAIN),                                                               \
-         .help = "what is fitted: a column of results.csv, or a ratio"},                                     \
-    {                                                                                                        \
-        "fit_model", NULL, NULL, AS(TEXT, PLAIN),                                                            \
-            .help = "linear: z-scores; log: z-scores of logarithms; power: value = constant * product of "   \
-                    "number ^ weight"                                                                        \
+#define HEAD                                                                                                  \
+    {"family", NULL, NULL, AS(TEXT, PLAIN), PDNN_ALIGN_GROUP, .help = "model family"},                        \
+        {"value", NULL, NULL, AS(TEXT, PLAIN),                                                                \
+         .help =                                                                                              \
+             "what is fitted: a column of results.csv, or a ratio; of several, to which directory or value"}, \
+    {                                                                                                         \
+        "fit_model", NULL, NULL, AS(TEXT, PLAIN),                                                             \
+            .help = "linear: z-scores; log: z-scores of logarithms; power: value = constant * product of "    \
+                    "number ^ weight"                                                                         \
     }
 
 static const struct pdnn_column_def fit_columns[PDNN_FIT_COLUMNS] = {
@@ -435,7 +437,7 @@ static enum pdnn_status fit_family(struct pdnn_fit_request request, struct pdnn_
         other[at] = comparison->at[pair][PDNN_SIDE_B];
     }
     if (comparison) {
-        request.what = "ratio";
+        request.what = request.what ? request.what : "ratio";
         request.values = ratios;
         request.chosen = has_ratio;
         request.other = other;
@@ -459,7 +461,10 @@ enum pdnn_status pdnn_fit_all(const struct pdnn_fit_request *request, const bool
     struct pdnn_texts families = {0};
     struct pdnn_gaps gaps;
     enum pdnn_status status = PDNN_OK;
-    pdnn_gaps_find(selection, &gaps);
+    if (request->comparison)
+        pdnn_comparison_gaps(request->comparison, "", &gaps);
+    else
+        pdnn_gaps_find(selection, &gaps);
     one.gaps = &gaps;
     for (size_t at = 0; at < selection->count; at++)
         pdnn_texts_add(&families, pdnn_selection_get(selection, at, selection->family));

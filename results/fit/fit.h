@@ -73,8 +73,9 @@ struct pdnn_fit_request {
     const char *on;
     enum pdnn_fit_model model;
     const struct pdnn_comparison *comparison; /* NULL: a column is fitted */
-    const struct pdnn_gaps *gaps; /* of the selection: confounded terms get no weight; NULL: none do */
-    const size_t *other;          /* of a comparison, by position: where B's row of the pair is */
+    const struct pdnn_gaps
+        *gaps;           /* of the selection or the pairs: confounded terms get no weight; NULL: none do */
+    const size_t *other; /* of a comparison, by position: where B's row of the pair is */
 };
 
 /* Appends the rows of a fit to both tables. PDNN_INVALID where nothing can be fitted: too few rows, all
@@ -88,7 +89,8 @@ enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const c
                                  struct pdnn_arena *arena, const double **values, struct pdnn_err *err);
 
 /* Fits each family by these models, in the order of the table: the ratios of the comparison, of whose side A
- * the selection is, or the column `what`; NULL: pdnn_selection_utilization, in a power law time_ns_median.
+ * the selection is, called `what` or "ratio"; or the column `what`, NULL: pdnn_selection_utilization, in a
+ * power law time_ns_median.
  * Values, rows, family and model of the request do not count. Why some cannot be fitted is appended to
  * notes, a line each; PDNN_INVALID with the first if nothing can. */
 enum pdnn_status pdnn_fit_all(const struct pdnn_fit_request *request, const bool models[PDNN_FIT_MODEL_COUNT],

@@ -77,7 +77,7 @@ struct import {
     struct pdnn_import_source file;
     struct pdnn_mapping map;
     const char *host;
-    struct pdnn_ceilings *ceilings;
+    struct pdnn_roof_rows *roof_rows;
     struct pdnn_roofs roofs;
     struct pdnn_given_roofs given;
     int64_t roofs_threads; /* whose roofs these are; -1: none yet */
@@ -248,19 +248,19 @@ static enum pdnn_status read_numbers(const struct import *im, const struct pdnn_
 
 static bool has_roofs(const struct import *im, int64_t threads) {
     size_t i = 0;
-    while (i < im->ceilings->count &&
-           (im->ceilings->row[i].threads != threads || strcmp(im->ceilings->row[i].kind, "bandwidth") != 0))
+    while (i < im->roof_rows->count &&
+           (im->roof_rows->row[i].threads != threads || strcmp(im->roof_rows->row[i].kind, "bandwidth") != 0))
         i++;
-    return i < im->ceilings->count;
+    return i < im->roof_rows->count;
 }
 
 /* Which numbers of threads there are roofs for: "1, 2". */
 static const char *roofs_of(struct import *im) {
     const char *list = "";
-    for (size_t i = 0; i < im->ceilings->count; i++) {
+    for (size_t i = 0; i < im->roof_rows->count; i++) {
         char number[24];
-        snprintf(number, sizeof number, "%" PRIi64, im->ceilings->row[i].threads);
-        if (strcmp(im->ceilings->row[i].kind, "bandwidth") == 0 &&
+        snprintf(number, sizeof number, "%" PRIi64, im->roof_rows->row[i].threads);
+        if (strcmp(im->roof_rows->row[i].kind, "bandwidth") == 0 &&
             !pdnn_parts_have(list, ", ", number, strlen(number)))
             list = with(im, list, ", ", number);
     }
@@ -287,13 +287,13 @@ static enum pdnn_status begin_tables(struct import *im, struct pdnn_err *err) {
                 k++;
             if (k == n_families)
                 families[n_families++] = instance.family;
-            if (pdnn_given_roofs_add(&im->given, &instance, im->ceilings, err) != PDNN_OK)
+            if (pdnn_given_roofs_add(&im->given, &instance, im->roof_rows, err) != PDNN_OK)
                 return pdnn_wrap(err, "%.512s", request->path);
         }
     }
     pdnn_table_init(&im->imported, &pdnn_imported_def);
     pdnn_tables_init(&im->tables, families, n_families);
-    return request->ceilings ? pdnn_ceilings_read(request->ceilings, NULL, im->ceilings, err) : PDNN_OK;
+    return request->roof_rows ? pdnn_roof_rows_read(request->roof_rows, NULL, im->roof_rows, err) : PDNN_OK;
 }
 
 /* Of all samples, the median of those that have it. */
@@ -343,7 +343,7 @@ static void set_times(struct import *im, const struct ran *ran, const double num
     struct pdnn_placement placement;
     char flags[PDNN_FLAGS_TEXT];
     if (im->roofs_threads != ran->threads)
-        pdnn_roofs_init(&im->roofs, im->ceilings, ran->threads);
+        pdnn_roofs_init(&im->roofs, im->roof_rows, ran->threads);
     im->roofs_threads = ran->threads;
     const struct pdnn_roofs none = {.n_levels = 0};
     const struct pdnn_roofs *roofs = pdnn_given_roofs_lack(&im->given, ran->dtype) ? &none : &im->roofs;
@@ -407,7 +407,7 @@ static void add_row(struct import *im, struct row *made, enum pdnn_outcome outco
     pdnn_result_set_instance(&made->result, &made->instance);
     /* Mode, dtype and optimizer decide what is counted; how it ran is not known unless something says it. */
     for (enum pdnn_setting i = PDNN_SETTING_BACKEND; i < PDNN_SETTING_COUNT; i++)
-        if (made->instance.setting[i] == pdnn_settings[i].fallback)
+        if (made->instance.setting[i] == pdnn_settings[i].fallback.number)
             pdnn_table_set_empty(made->result.table, made->result.row,
                                  pdnn_result_setting_at(&made->result, i));
     pdnn_result_set_text(&made->result, PDNN_RESULT_HOST, im->host);
@@ -453,10 +453,10 @@ static enum pdnn_status add_run(struct import *im, const struct pdnn_mapped_grou
                                 struct row *made, size_t known, struct pdnn_err *err) {
     const int64_t threads = made->instance.setting[PDNN_SETTING_THREADS];
     struct ran *ran = &im->ran[known < im->ids.count ? known : im->ids.count];
-    if (im->request->ceilings && !has_roofs(im, threads))
+    if (im->request->roof_rows && !has_roofs(im, threads))
         return pdnn_fail(
             err, PDNN_INVALID, "%.512s has no roofs for %s threads, only for %s: give --set threads=N",
-            im->request->ceilings,
+            im->request->roof_rows,
             threads ? pdnn_arena_printf(&im->arena, "%" PRIi64, threads) : "an unknown number of",
             roofs_of(im));
     if (read_numbers(im, group, row, made, err) != PDNN_OK)
@@ -585,27 +585,27 @@ static enum pdnn_status write_directory(struct import *im, struct pdnn_err *err)
     static const char *const names[] = {"results.csv", "ops.csv", "imported.csv", "ceilings.csv",
                                         "environment.yaml"};
     const char *output = im->request->output;
-    struct pdnn_str imported = {0}, ceilings = {0};
+    struct pdnn_str imported = {0}, roof_rows = {0};
     struct pdnn_folder folder;
     if (pdnn_link_check(output, err) != PDNN_OK)
         return err->status;
     if (mkdir(output, 0777) != 0)
         return pdnn_fail(err, PDNN_INVALID, "%.512s: cannot be made: %s", output, strerror(errno));
     pdnn_table_csv(&imported, &im->imported);
-    pdnn_ceilings_format(im->ceilings, &ceilings);
+    pdnn_roof_rows_format(im->roof_rows, &roof_rows);
     enum pdnn_status status = PDNN_OK;
     if (pdnn_folder_open(&folder, output, err) != PDNN_OK ||
         pdnn_tables_write(&im->tables, &folder, err) != PDNN_OK ||
         pdnn_folder_replace(&folder, "imported.csv", imported.text, imported.length, err) != PDNN_OK ||
-        (im->ceilings->count &&
-         pdnn_folder_replace(&folder, "ceilings.csv", ceilings.text, ceilings.length, err) != PDNN_OK) ||
+        (im->roof_rows->count &&
+         pdnn_folder_replace(&folder, "ceilings.csv", roof_rows.text, roof_rows.length, err) != PDNN_OK) ||
         write_environment(im, &folder, err) != PDNN_OK)
         status = err->status;
     for (size_t i = 0; status != PDNN_OK && folder.fd >= 0 && i < sizeof names / sizeof *names; i++)
         unlinkat(folder.fd, names[i], 0);
     pdnn_folder_close(&folder);
     pdnn_str_finish(&imported);
-    pdnn_str_finish(&ceilings);
+    pdnn_str_finish(&roof_rows);
     if (status != PDNN_OK)
         rmdir(output);
     return status;
@@ -619,7 +619,7 @@ void pdnn_import_result_finish(struct pdnn_import_result *result) {
 enum pdnn_status pdnn_import(const struct pdnn_import_request *request, struct pdnn_import_result *result,
                              struct pdnn_err *err) {
     struct import im = {.request = request, .roofs_threads = -1};
-    im.ceilings = pdnn_alloc(1, sizeof *im.ceilings);
+    im.roof_rows = pdnn_alloc(1, sizeof *im.roof_rows);
     enum pdnn_status status = PDNN_OK;
     if (pdnn_given_roofs_parse(&im.given, request->peak, request->bandwidth_gbs, err) != PDNN_OK ||
         pdnn_import_source_read(request->path, &im.file, err) != PDNN_OK ||
@@ -639,6 +639,6 @@ enum pdnn_status pdnn_import(const struct pdnn_import_request *request, struct p
     pdnn_table_finish(&im.imported);
     pdnn_arena_finish(&im.graph);
     pdnn_arena_finish(&im.arena);
-    free(im.ceilings);
+    free(im.roof_rows);
     return status;
 }

@@ -1,4 +1,5 @@
 #include "results/import/labels.h"
+#include "models/zoo/catalog.h"
 #include "models/family.h"
 
 #include <stdio.h>

@@ -23,7 +23,7 @@ struct pdnn_import_request {
     const char *version;  /* this program's */
     /* Roofs: a ceilings.csv; or the peak in GFLOP/s, "14900" or "f32=14900,bf16=312000", and the bandwidth in
      * GB/s. NULL, 0: none. */
-    const char *ceilings, *peak;
+    const char *roof_rows, *peak;
     double bandwidth_gbs;
 };
 

@@ -65,12 +65,12 @@ static enum pdnn_status name_peak(struct pdnn_given_roofs *given, int64_t dtype,
 }
 
 enum pdnn_status pdnn_given_roofs_add(struct pdnn_given_roofs *given, const struct pdnn_instance *instance,
-                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+                                      struct pdnn_roof_rows *roof_rows, struct pdnn_err *err) {
     const int64_t threads = instance->setting[PDNN_SETTING_THREADS],
                   dtype = instance->setting[PDNN_SETTING_DTYPE];
     if (name_peak(given, dtype, err) != PDNN_OK)
         return err->status;
-    struct pdnn_ceiling roofs[] = {
+    struct pdnn_roof_row roofs[] = {
         {.kind = "compute", .pattern = "given", .value = given->peak_gflops[dtype]},
         {.kind = "bandwidth", .pattern = "read", .level = "DRAM", .value = given->bandwidth_gbs}};
     snprintf(roofs[0].dtype, sizeof roofs[0].dtype, "%s", pdnn_dtype_name((enum pdnn_dtype)dtype));
@@ -81,11 +81,11 @@ enum pdnn_status pdnn_given_roofs_add(struct pdnn_given_roofs *given, const stru
         if (!(roofs[i].value > 0) || pdnn_texts_add(&given->taken, name) < before)
             continue;
         /* Fewer than there are numbers of threads times dtypes. */
-        assert(ceilings->count < PDNN_CEILINGS_MAX);
+        assert(roof_rows->count < PDNN_ROOF_ROWS_MAX);
         roofs[i].threads = threads;
         roofs[i].low = roofs[i].high = roofs[i].median = roofs[i].value;
         roofs[i].repetitions = 1;
-        ceilings->row[ceilings->count++] = roofs[i];
+        roof_rows->row[roof_rows->count++] = roofs[i];
     }
     return PDNN_OK;
 }

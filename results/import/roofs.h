@@ -22,7 +22,7 @@ void pdnn_given_roofs_finish(struct pdnn_given_roofs *given);
 /* Adds those of the instance's threads and dtype, unless they are there. PDNN_INVALID for a second dtype
  * where none was named. */
 enum pdnn_status pdnn_given_roofs_add(struct pdnn_given_roofs *given, const struct pdnn_instance *instance,
-                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+                                      struct pdnn_roof_rows *roof_rows, struct pdnn_err *err);
 
 /* Whether roofs are given, and none is of that dtype: another one's does not hold. */
 bool pdnn_given_roofs_lack(const struct pdnn_given_roofs *given, int64_t dtype);

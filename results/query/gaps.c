@@ -12,7 +12,8 @@ enum { GROUPS = 4 };
 /* The chosen rows first, then the open ones. */
 struct rows {
     const struct pdnn_selection *selection;
-    size_t *row, count, chosen;
+    const size_t *row;
+    size_t count, chosen;
     unsigned char *group[PDNN_GAPS_KEYS]; /* by row */
 };
 
@@ -78,14 +79,10 @@ static bool differs(const struct rows *rows, const unsigned char *a, const unsig
     return squares > (1 - share) * (degrees + 4 * sqrt(2 * degrees));
 }
 
-void pdnn_gaps_find(const struct pdnn_selection *selection, struct pdnn_gaps *gaps) {
+void pdnn_gaps_of(const struct pdnn_selection *selection, const size_t *row, size_t chosen, size_t count,
+                  struct pdnn_gaps *gaps) {
     const struct pdnn_results *results = &selection->results;
-    struct rows rows = {.selection = selection, .chosen = selection->count};
-    rows.row = pdnn_alloc(selection->count + selection->left_out + 1, sizeof *rows.row);
-    for (size_t i = 0; i < selection->count + selection->left_out; i++)
-        if (i < selection->count ||
-            strcmp(pdnn_results_text(results, selection->row[i], selection->status), "interrupted") == 0)
-            rows.row[rows.count++] = selection->row[i];
+    struct rows rows = {.selection = selection, .row = row, .count = count, .chosen = chosen};
     *gaps = (struct pdnn_gaps){.open = rows.count - rows.chosen, .all = rows.count};
     for (int column = selection->family; column < results->end_key && 10 * gaps->open > gaps->all; column++) {
         if (gaps->count == PDNN_GAPS_KEYS || (column > selection->family && column < results->first_key))
@@ -106,7 +103,19 @@ void pdnn_gaps_find(const struct pdnn_selection *selection, struct pdnn_gaps *ga
     }
     for (size_t a = 0; a < gaps->count; a++)
         free(rows.group[a]);
-    free(rows.row);
+}
+
+void pdnn_gaps_find(const struct pdnn_selection *selection, struct pdnn_gaps *gaps) {
+    size_t *row = pdnn_alloc(selection->count + selection->left_out + 1, sizeof *row), count = 0;
+    for (size_t i = 0; i < selection->count + selection->left_out; i++)
+        if (i < selection->count || pdnn_gaps_is_open(selection, i))
+            row[count++] = selection->row[i];
+    pdnn_gaps_of(selection, row, selection->count, count, gaps);
+    free(row);
+}
+
+bool pdnn_gaps_is_open(const struct pdnn_selection *selection, size_t at) {
+    return strcmp(pdnn_selection_get(selection, at, selection->status), "interrupted") == 0;
 }
 
 const char *pdnn_gaps_confounder(const struct pdnn_gaps *gaps, const struct pdnn_selection *selection,

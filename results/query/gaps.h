@@ -22,6 +22,13 @@ struct pdnn_gaps {
  * are corrected for what each key alone explains. */
 void pdnn_gaps_find(const struct pdnn_selection *selection, struct pdnn_gaps *gaps);
 
+/* The same of these rows of the results, of which the first ones are chosen and the others open. */
+void pdnn_gaps_of(const struct pdnn_selection *selection, const size_t *row, size_t chosen, size_t count,
+                  struct pdnn_gaps *gaps);
+
+/* Whether the row, chosen or not, is of an instance without a visit. */
+bool pdnn_gaps_is_open(const struct pdnn_selection *selection, size_t at);
+
 /* Whether some other key goes together with this one; its name, or NULL. */
 const char *pdnn_gaps_confounder(const struct pdnn_gaps *gaps, const struct pdnn_selection *selection,
                                  int column);

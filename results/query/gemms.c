@@ -1,5 +1,6 @@
 #include "results/query/gemms.h"
 #include "base/checked.h"
+#include "models/zoo/catalog.h"
 #include "models/graph.h"
 #include "results/query/op_groups.h"
 #include "results/table/record.h"

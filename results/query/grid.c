@@ -1,6 +1,7 @@
 #include "results/query/grid.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "results/query/gaps.h"
 #include "runtime/protocol/visit.h"
 
 #include <math.h>
@@ -76,14 +77,14 @@ static enum pdnn_status make_axis(const struct making *m, int column, struct pdn
     return status;
 }
 
-/* The step that holds the value, by its number: the text of a bin has fewer digits. */
+/* The step that holds the value, by its number: the text of a bin has fewer digits. axis->count: none. */
 static size_t step_of(const struct making *m, size_t row, int column, const struct pdnn_grid_axis *axis) {
     const double number = pdnn_results_number(m->results, row, column),
                  start = axis->binned ? bin_of(number) : number;
     const char *text = pdnn_results_text(m->results, row, column);
     size_t at = 0;
-    while (isnan(number) ? !isnan(axis->start[at]) || strcmp(axis->step[at], text) != 0
-                         : axis->start[at] != start)
+    while (at < axis->count && (isnan(number) ? !isnan(axis->start[at]) || strcmp(axis->step[at], text) != 0
+                                              : axis->start[at] != start))
         at++;
     return at;
 }
@@ -104,6 +105,36 @@ static void place_row(const struct making *m, size_t row, struct pdnn_grid_panel
     cell->models++;
     cell->predicted += strcmp(method, "predicted") == 0;
     cell->doubtful += (pdnn_flags_parse(flags) & (PDNN_FLAG_ABOVE_ROOF | PDNN_FLAG_UNUSABLE)) != 0;
+}
+
+/* Whether an open row is missing in the panel: in one of ratios, on either side. */
+static bool belongs_to(const struct making *m, size_t row, const struct pdnn_grid_panel *panel) {
+    const struct pdnn_grid_request *of = m->request;
+    bool is_same = strcmp(pdnn_results_text(m->results, row, of->selection->family),
+                          pdnn_results_text(m->results, panel->row, of->selection->family)) == 0;
+    for (size_t k = 0; k < of->keys->count; k++) {
+        const int key = of->keys->column[k];
+        const bool is_side = panel->is_ratio &&
+                             (key == m->results->results || (of->across && pdnn_axes_have(of->across, key)));
+        is_same = is_same && (is_side || strcmp(pdnn_results_text(m->results, row, key),
+                                                pdnn_results_text(m->results, panel->row, key)) == 0);
+    }
+    return is_same;
+}
+
+/* Counts what is open in the cells that are there. */
+static void place_open(struct making *m) {
+    const struct pdnn_selection *selection = m->request->selection;
+    struct pdnn_grid *grid = &m->grid;
+    for (size_t at = selection->count; at < selection->count + selection->left_out; at++) {
+        const size_t row = selection->row[at];
+        if (!pdnn_gaps_is_open(selection, at))
+            continue;
+        const size_t x = step_of(m, row, m->request->x, &grid->x),
+                     y = step_of(m, row, m->request->y, &grid->y);
+        for (size_t p = 0; p < grid->n_panels && x < grid->x.count && y < grid->y.count; p++)
+            grid->panel[p].cell[x + grid->x.count * y].open += belongs_to(m, row, &grid->panel[p]);
+    }
 }
 
 static bool has_ratio(const struct making *m, const struct pdnn_row_list *rows) {
@@ -156,6 +187,10 @@ static void finish_cells(struct pdnn_grid *grid) {
         const bool ratio = grid->panel[p].is_ratio;
         for (size_t i = 0; i < grid->x.count * grid->y.count; i++) {
             struct pdnn_grid_cell *cell = &grid->panel[p].cell[i];
+            if (cell->open && cell->models) {
+                grid->confounded++;
+                cell->models = cell->failed = cell->predicted = cell->doubtful = 0;
+            }
             double mean = cell->mean / (double)cell->models;
             cell->mean = !cell->models ? NAN : grid->geometric || ratio ? exp(mean) : mean;
             grid->models += ratio ? 0 : cell->models;
@@ -238,7 +273,8 @@ enum pdnn_status pdnn_grid(const struct pdnn_grid_request *request, struct pdnn_
         const double number = is_ok ? pdnn_selection_number(selection, at, request->value) : NAN;
         if (!*pdnn_selection_get(selection, at, request->x) ||
             !*pdnn_selection_get(selection, at, request->y) ||
-            (is_ok ? isnan(number) : !has_failed(pdnn_selection_get(selection, at, selection->status))))
+            (is_ok ? isnan(number)
+                   : results->is_costs || !has_failed(pdnn_selection_get(selection, at, selection->status))))
             continue;
         pdnn_rows_add(&m.rows, selection->row[at]);
         value[selection->row[at]] = number;
@@ -250,9 +286,17 @@ enum pdnn_status pdnn_grid(const struct pdnn_grid_request *request, struct pdnn_
         status = make_axis(&m, request->y, &m.grid.y, err);
     if (status == PDNN_OK)
         status = place_rows(&m, err);
+    if (status == PDNN_OK && request->confounder)
+        place_open(&m);
     pdnn_rows_finish(&m.rows);
     finish_cells(&m.grid);
-    if (status == PDNN_OK && !m.grid.models)
+    if (status == PDNN_OK && !m.grid.models && m.grid.confounded)
+        status = pdnn_fail(
+            err, PDNN_INVALID,
+            "instances are open in each cell of %s and %s, and what is there confounds an axis with "
+            "%s: a panel for each value of it (--by %s), or one of them (--only)",
+            m.grid.x.name, m.grid.y.name, request->confounder, request->confounder);
+    else if (status == PDNN_OK && !m.grid.models)
         status = pdnn_fail(err, PDNN_INVALID, "no instance that ended ok has %s, %s and a number in %s",
                            m.grid.x.name, m.grid.y.name, pdnn_results_name(results, request->value));
     if (status == PDNN_OK)

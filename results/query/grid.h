@@ -19,6 +19,11 @@ struct pdnn_grid_request {
     int value;                    /* the column that is averaged */
     const double *ratio;          /* by row of the results, of times; NaN: none; NULL: no row has one */
     const struct pdnn_axes *keys; /* of the panels besides the family; may be empty */
+    /* A key that goes together with an axis only because instances are open: cells that lack some are left
+     * out, since they are of other models than those beside them. NULL: none does. */
+    const char *confounder;
+    const struct pdnn_axes
+        *across; /* what the sides of a ratio differ by besides directories; NULL: nothing */
 };
 
 /* Numbers ascending, then words in the order of the file. More than PDNN_GRID_EXACT_MAX numbers are binned: a
@@ -36,6 +41,7 @@ struct pdnn_grid_cell {
     size_t models, failed; /* instances that ended ok with a value; that were tried and failed */
     size_t predicted;      /* of the models: with predicted times (method) */
     size_t doubtful;       /* of the models: above their roof, or unusable */
+    size_t open;           /* where a key confounds the axes: instances without a visit */
 };
 
 struct pdnn_grid_panel {
@@ -51,11 +57,13 @@ struct pdnn_grid {
     bool geometric;
     double least[2], greatest[2]; /* means of the value, and of ratios */
     size_t models, failed, predicted;
-    size_t left_out; /* instances that lack an axis or the value, or that were not tried */
+    size_t left_out;   /* instances that lack an axis or the value, or that were not tried */
+    size_t confounded; /* cells that were left out for that, of values and of ratios */
     size_t families;
 };
 
-/* In the arena. PDNN_INVALID if no instance has the axes and the value, or for too many words or panels. */
+/* In the arena. PDNN_INVALID if no instance has the axes and the value, or all cells are left out, or for too
+ * many words or panels. */
 enum pdnn_status pdnn_grid(const struct pdnn_grid_request *request, struct pdnn_arena *arena,
                            struct pdnn_grid *grid, struct pdnn_err *err);
 

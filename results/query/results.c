@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/units.h"
+#include "models/zoo/catalog.h"
 #include "models/instance.h"
 #include "results/store/tables.h"
 #include "results/table/read.h"
@@ -44,8 +45,8 @@ static const char *renamed_in(const struct pdnn_param_def *params, size_t n, con
 /* What a key's column is called in files, or a file's column as a key; the name itself if they are alike. */
 static const char *renamed(const char *name, bool is_key) {
     const char *other = renamed_in(pdnn_settings, PDNN_SETTING_COUNT, name, is_key);
-    for (size_t f = 0; !other && pdnn_families[f]; f++)
-        other = renamed_in(pdnn_families[f]->params, pdnn_families[f]->n_params, name, is_key);
+    for (size_t f = 0; !other && pdnn_family_at(f); f++)
+        other = renamed_in(pdnn_family_at(f)->params, pdnn_family_at(f)->n_params, name, is_key);
     return other ? other : name;
 }
 
@@ -219,11 +220,21 @@ static void find_columns(struct pdnn_results *results) {
     }
 }
 
+/* That of results.csv, in which times may be missing. */
+static struct pdnn_table_def costs_def(struct pdnn_arena *arena) {
+    struct pdnn_table_def def = pdnn_results_def(NULL, 0, arena);
+    struct pdnn_column_def *columns = pdnn_arena_alloc(arena, def.count, sizeof *columns);
+    memcpy(columns, def.column, def.count * sizeof *columns);
+    columns[PDNN_RESULT_TIME_NS_MEDIAN + def.count - PDNN_RESULT_COLUMNS].is_optional = true;
+    def.column = columns;
+    return def;
+}
+
 /* One directory's, from the text if there is one. */
-static enum pdnn_status read_part(const char *path, struct pdnn_str *text, struct pdnn_arena *arena,
-                                  struct pdnn_table *part, struct pdnn_err *err) {
+static enum pdnn_status read_part(const char *path, struct pdnn_str *text, bool is_costs,
+                                  struct pdnn_arena *arena, struct pdnn_table *part, struct pdnn_err *err) {
     struct pdnn_table_file file = {.path = path, .limit_bytes = RESULTS_LIMIT_BYTES, .is_as_in_file = true};
-    const struct pdnn_table_def def = pdnn_results_def(NULL, 0, arena);
+    const struct pdnn_table_def def = is_costs ? costs_def(arena) : pdnn_results_def(NULL, 0, arena);
     enum pdnn_status status = text ? pdnn_table_read_text(&file, text->text, text->length, &def, part, err)
                                    : pdnn_table_read(&file, &def, part, err);
     if (status != PDNN_OK)
@@ -233,9 +244,9 @@ static enum pdnn_status read_part(const char *path, struct pdnn_str *text, struc
     return check_schema(path, part, err);
 }
 
-enum pdnn_status pdnn_results_open(struct pdnn_results *results, const char *const *directories, size_t n,
-                                   struct pdnn_str *text, struct pdnn_err *err) {
-    struct pdnn_results opened = {.n_directories = n};
+static enum pdnn_status open_parts(struct pdnn_results *results, const char *const *directories, size_t n,
+                                   struct pdnn_str *text, bool is_costs, struct pdnn_err *err) {
+    struct pdnn_results opened = {.is_costs = is_costs, .n_directories = n};
     struct pdnn_table *part = pdnn_alloc(n, sizeof *part);
     const char **directory = pdnn_arena_alloc(&opened.arena, n, sizeof *directory);
     enum pdnn_status status = PDNN_OK;
@@ -249,8 +260,10 @@ enum pdnn_status pdnn_results_open(struct pdnn_results *results, const char *con
         for (size_t other = 0; status == PDNN_OK && other < i; other++)
             if (are_same(directory[i], directory[other]))
                 status = pdnn_fail(err, PDNN_INVALID, "%s: named twice; name it once", directory[i]);
+        if (status == PDNN_OK && !text)
+            status = pdnn_catalog_read_directory(directory[i], err);
         if (status == PDNN_OK)
-            status = read_part(path, text, &opened.arena, &part[i], err);
+            status = read_part(path, text, is_costs, &opened.arena, &part[i], err);
     }
     if (status == PDNN_OK && n > 1) {
         status = join(&opened, part, n, err);
@@ -271,6 +284,16 @@ enum pdnn_status pdnn_results_open(struct pdnn_results *results, const char *con
     opened.shown = pdnn_alloc(1, sizeof *opened.shown);
     *results = opened;
     return PDNN_OK;
+}
+
+enum pdnn_status pdnn_results_open(struct pdnn_results *results, const char *const *directories, size_t n,
+                                   struct pdnn_str *text, struct pdnn_err *err) {
+    return open_parts(results, directories, n, text, false, err);
+}
+
+enum pdnn_status pdnn_results_open_costs(struct pdnn_results *results, const char *name,
+                                         struct pdnn_str *text, struct pdnn_err *err) {
+    return open_parts(results, &name, 1, text, true, err);
 }
 
 void pdnn_results_close(struct pdnn_results *results) {
@@ -308,9 +331,10 @@ enum pdnn_status pdnn_results_ask(const struct pdnn_results *results, const char
     size_t count = 0;
     for (int c = first; c < end; c++)
         names[count++] = pdnn_results_name(results, c);
-    pdnn_suggest(suggestion, name, names, count);
+    pdnn_param_suggest(suggestion, name, names, count);
     free(names);
-    return pdnn_fail(err, PDNN_INVALID, "results.csv has no %s '%.64s'%s",
+    return pdnn_fail(err, PDNN_INVALID, "%s no %s '%.64s'%s",
+                     results->is_costs ? "costs alone have" : "results.csv has",
                      is_key ? "hyper-parameter or run setting" : "column", name, suggestion);
 }
 

@@ -21,6 +21,7 @@ struct pdnn_results {
     int first_key, end_key;      /* the range of the keys */
     int end_name;                /* the end of what may be named like a key: also `version` */
     int results, version;        /* these columns; -1 for one directory */
+    bool is_costs;               /* nothing ran: there is a name in place of a directory */
     const char *const *directory;
     const char **name; /* by directory: the last part of its path, or all of it where two end alike */
     size_t n_directories;
@@ -39,6 +40,10 @@ struct pdnn_results {
  * directory is named twice; if id, family, status or time_ns_median is missing. */
 enum pdnn_status pdnn_results_open(struct pdnn_results *results, const char *const *directories, size_t n,
                                    struct pdnn_str *text, struct pdnn_err *err);
+
+/* The same of a text that has costs alone: no times, and as the status why an instance would not run. */
+enum pdnn_status pdnn_results_open_costs(struct pdnn_results *results, const char *name,
+                                         struct pdnn_str *text, struct pdnn_err *err);
 void pdnn_results_close(struct pdnn_results *results);
 
 /* The column of a run setting; -1: not in the files. */

@@ -1,4 +1,5 @@
 /* --only: conditions on the rows of results.csv, in every command that reads it. */
+#include "models/zoo/catalog.h"
 #include "results/query/results.h"
 
 #include "base/memory.h"
@@ -64,14 +65,21 @@ static int order(const struct selecting *s, size_t row, const char *value) {
     return isnan(number) ? 2 : (number > asked) - (number < asked);
 }
 
+/* "mynet@372764cd" is a mynet, of whatever definition. */
+static bool is_of_name(const struct selecting *s, const char *text, const char *value) {
+    const size_t length = strlen(value);
+    return s->column == s->results->at[PDNN_RESULT_FAMILY] && strncmp(text, value, length) == 0 &&
+           text[length] == '@';
+}
+
 /* A cell of flags, joined by |, equals each of them. */
 static bool holds(const struct selecting *s, size_t row, const char *value) {
     int is = order(s, row, value);
     if (is < 2 && (s->comparison & (is < 0 ? LESS : is > 0 ? MORE : SAME)))
         return true;
     const char *text = pdnn_results_text(s->results, row, s->column);
-    return is_equality(s->comparison) &&
-           (strcmp(text, value) == 0 || pdnn_parts_have(text, "|", value, strlen(value)));
+    return is_equality(s->comparison) && (strcmp(text, value) == 0 || is_of_name(s, text, value) ||
+                                          pdnn_parts_have(text, "|", value, strlen(value)));
 }
 
 /* Finds the rows that have the value of that length. */

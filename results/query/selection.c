@@ -2,7 +2,9 @@
 #include "results/query/selection.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "models/zoo/catalog.h"
 #include "models/family.h"
+#include "models/varying.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -29,8 +31,10 @@ double pdnn_selection_value(const struct pdnn_selection *selection, size_t at,
 }
 
 bool pdnn_selection_is_ok(const struct pdnn_selection *selection, size_t at) {
-    return strcmp(pdnn_selection_get(selection, at, selection->status), "ok") == 0 &&
-           pdnn_selection_step_ns(selection, at) > 0;
+    const char *status = pdnn_selection_get(selection, at, selection->status);
+    return selection->results.is_costs
+               ? !*status
+               : strcmp(status, "ok") == 0 && pdnn_selection_step_ns(selection, at) > 0;
 }
 
 static int compare_texts(const void *a, const void *b) {
@@ -69,6 +73,8 @@ double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at)
 
 const char *pdnn_selection_utilization(const struct pdnn_selection *selection) {
     bool has_pct = false, has_rate = false;
+    if (selection->results.is_costs)
+        return "intensity_flop_per_byte";
     for (size_t at = 0; at < selection->count; at++) {
         has_pct = has_pct || !isnan(pdnn_selection_value(selection, at, PDNN_RESULT_PCT_OF_PEAK));
         has_rate = has_rate || !isnan(pdnn_selection_value(selection, at, PDNN_RESULT_GFLOPS));
@@ -146,20 +152,17 @@ static void forget_keys(struct pdnn_selection *selection) {
     selection->keys = pdnn_alloc((size_t)selection->results.end_name + 1, sizeof *selection->keys);
 }
 
-enum pdnn_status pdnn_selection_read(struct pdnn_selection *selection, const char *const *directories,
-                                     size_t n_directories, const char *const *only, size_t n_only,
-                                     struct pdnn_err *err) {
-    struct pdnn_selection opened = {.count = 0};
+/* The rows of results, which the selection takes or closes, that all texts of `only` ask for. */
+static enum pdnn_status select_rows(struct pdnn_selection *selection, const struct pdnn_results *results,
+                                    const char *const *only, size_t n_only, struct pdnn_err *err) {
     struct pdnn_row_list rows = {0};
-    enum pdnn_status status = pdnn_results_open(&opened.results, directories, n_directories, NULL, err);
-    if (status != PDNN_OK)
-        return status;
-    const int *at = opened.results.at;
-    opened.id = at[PDNN_RESULT_ID];
-    opened.family = at[PDNN_RESULT_FAMILY];
-    opened.status = at[PDNN_RESULT_STATUS];
-    opened.step = at[PDNN_RESULT_TIME_NS_MEDIAN];
-    status = pdnn_results_select(&opened.results, only, n_only, &rows, err);
+    const int *at = results->at;
+    struct pdnn_selection opened = {.results = *results,
+                                    .id = at[PDNN_RESULT_ID],
+                                    .family = at[PDNN_RESULT_FAMILY],
+                                    .status = at[PDNN_RESULT_STATUS],
+                                    .step = at[PDNN_RESULT_TIME_NS_MEDIAN]};
+    const enum pdnn_status status = pdnn_results_select(&opened.results, only, n_only, &rows, err);
     opened.row = rows.at;
     opened.count = rows.count;
     if (status != PDNN_OK) {
@@ -169,6 +172,22 @@ enum pdnn_status pdnn_selection_read(struct pdnn_selection *selection, const cha
     forget_keys(&opened);
     *selection = opened;
     return PDNN_OK;
+}
+
+enum pdnn_status pdnn_selection_read(struct pdnn_selection *selection, const char *const *directories,
+                                     size_t n_directories, const char *const *only, size_t n_only,
+                                     struct pdnn_err *err) {
+    struct pdnn_results results;
+    const enum pdnn_status status = pdnn_results_open(&results, directories, n_directories, NULL, err);
+    return status == PDNN_OK ? select_rows(selection, &results, only, n_only, err) : status;
+}
+
+enum pdnn_status pdnn_selection_read_costs(struct pdnn_selection *selection, const char *name,
+                                           struct pdnn_str *text, const char *const *only, size_t n_only,
+                                           struct pdnn_err *err) {
+    struct pdnn_results results;
+    const enum pdnn_status status = pdnn_results_open_costs(&results, name, text, err);
+    return status == PDNN_OK ? select_rows(selection, &results, only, n_only, err) : status;
 }
 
 enum pdnn_status pdnn_selection_open_all(struct pdnn_selection *selection, const char *const *directories,
@@ -418,10 +437,11 @@ void pdnn_selection_series(const struct pdnn_selection *selection, const struct 
 }
 
 /* After the family, an id is KEY=VALUE joined by commas; settings at their defaults are not written. */
-void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
-                            bool starred, struct pdnn_str *out) {
-    const char *id = pdnn_selection_get(selection, at, selection->id), *part, *separator = "";
-    size_t length = strcspn(id, "/:");
+/* Of this id of the row. */
+static void append_pattern(const struct pdnn_selection *selection, size_t at, const char *id,
+                           const struct pdnn_axes *axes, bool starred, struct pdnn_str *out) {
+    const char *part, *separator = "";
+    size_t length = strcspn(id, "/:,");
     bool found[PDNN_SELECTION_AXES_MAX] = {false};
     length += id[length] ? 1 : 0;
     pdnn_str_append(out, id, length);
@@ -444,6 +464,22 @@ void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, c
             pdnn_str_printf(out, ",%s=*", pdnn_results_name(&selection->results, axes->column[k]));
 }
 
+void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
+                            bool starred, struct pdnn_str *out) {
+    append_pattern(selection, at, pdnn_selection_get(selection, at, selection->id), axes, starred, out);
+}
+
+void pdnn_selection_name(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
+                         struct pdnn_str *out) {
+    static const struct pdnn_axes none = {.count = 0};
+    const char *id = pdnn_selection_get(selection, at, selection->id);
+    struct pdnn_instance instance;
+    char name[PDNN_ID_TEXT];
+    if (pdnn_instance_parse(id, &instance, NULL) == PDNN_OK)
+        id = pdnn_instance_name(&instance, name);
+    append_pattern(selection, at, id, axes ? axes : &none, true, out);
+}
+
 /* Of SIZE_MAX, the column's name. */
 static void append_cell(const struct pdnn_selection *selection, size_t at, int column, const char *separator,
                         struct pdnn_str *out) {
@@ -458,16 +494,48 @@ void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, co
         append_cell(selection, at, axes->column[k], k ? ", " : "", out);
 }
 
+/* What most chosen rows have in the column of presets, or what this row has; "" where it is none. */
+static const char *preset_of(const struct pdnn_selection *selection, size_t at) {
+    const int column = selection->results.at[PDNN_RESULT_PRESET];
+    struct pdnn_selection_key key = {.usual = NULL};
+    if (column >= 0 && at == SIZE_MAX)
+        describe_key(selection, column, &key);
+    return column < 0      ? ""
+           : at < SIZE_MAX ? pdnn_selection_get(selection, at, column)
+           : key.usual     ? key.usual
+                           : "";
+}
+
+/* Whether the preset, which may be none, says that the key has this value. It does not say the minibatch. */
+static bool is_said_by(const struct pdnn_instance *preset, const char *key, const char *value) {
+    char text[PDNN_PARAM_TEXT];
+    const struct pdnn_family_def *family = preset->family;
+    const int hyper = family ? pdnn_param_find(family->params, family->n_params, key) : -1;
+    return hyper >= 0 && (size_t)hyper != (size_t)family->minibatch_param &&
+           strcmp(pdnn_param_format(&family->params[hyper], preset->hyper[hyper], text), value) == 0;
+}
+
+/* A preset's name stands for the hyper-parameters that it says. */
 void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                           struct pdnn_str *out) {
+    const char *preset = preset_of(selection, at), *usual = preset_of(selection, SIZE_MAX);
+    struct pdnn_model_name model = {.family = NULL};
+    struct pdnn_instance instance = {.family = NULL};
+    if (*preset && pdnn_model_find(preset, true, &model, NULL) == PDNN_OK && model.preset) {
+        pdnn_instance_init_preset(&instance, model.family, model.preset);
+        pdnn_instance_resolve(&instance, 1);
+    }
+    if (instance.family && (at == SIZE_MAX || strcmp(preset, usual) != 0))
+        pdnn_str_printf(out, "%s", preset);
     for (int column = selection->family; column < selection->results.end_key; column++) {
         const struct pdnn_selection_key *key = pdnn_selection_key(selection, column);
+        const char *name = pdnn_results_name(&selection->results, column);
         const char *value = at == SIZE_MAX ? key->usual : pdnn_selection_get(selection, at, column);
-        if (pdnn_axes_have(axes, column) || !key->varies || key->follows || !value || !*value)
+        if (pdnn_axes_have(axes, column) || !key->varies || key->follows || !value || !*value ||
+            is_said_by(&instance, name, value))
             continue;
         if (at == SIZE_MAX || !key->usual || strcmp(key->usual, value) != 0)
-            pdnn_str_printf(out, "%s%s=%s", out->length ? ", " : "",
-                            pdnn_results_name(&selection->results, column), value);
+            pdnn_str_printf(out, "%s%s=%s", out->length ? ", " : "", name, value);
     }
 }
 
@@ -487,17 +555,44 @@ static size_t refine(const struct pdnn_selection *selection, int column, size_t 
     return count;
 }
 
-void pdnn_selection_varying(const struct pdnn_selection *selection, size_t at, struct pdnn_str *out) {
+/* The row's values of the keys that tell the chosen rows apart, not of those that follow from the keys before
+ * them; its id if there are none. */
+static const char *name_by_keys(const struct pdnn_selection *selection, size_t row,
+                                struct pdnn_arena *arena) {
     size_t *of = pdnn_alloc(selection->count + 1, sizeof *of), count = 1;
-    for (int column = selection->family; column < selection->results.end_key; column++) {
+    const struct pdnn_results *results = &selection->results;
+    const char *name = "";
+    for (int column = selection->family; column < results->end_key; column++) {
         const struct pdnn_selection_key *key = pdnn_selection_key(selection, column);
         const size_t before = count;
-        if (key->values && !key->follows)
+        if (key->values && !key->follows && column != results->results)
             count = refine(selection, column, of);
-        const char *value = pdnn_selection_get(selection, at, column);
+        const char *value = pdnn_results_text(results, row, column);
         if (count > before && *value)
-            pdnn_str_printf(out, "%s%s=%s", out->length ? ", " : "",
-                            pdnn_results_name(&selection->results, column), value);
+            name = pdnn_arena_printf(arena, "%s%s%s=%s", name, *name ? "," : "",
+                                     pdnn_results_name(results, column), value);
     }
     free(of);
+    return *name ? name : pdnn_results_text(results, row, selection->id);
+}
+
+const char **pdnn_selection_names(const struct pdnn_selection *selection, struct pdnn_arena *arena) {
+    const size_t n = selection->count + selection->left_out;
+    const char **names = pdnn_arena_alloc(arena, selection->results.table.n_rows + 1, sizeof *names);
+    struct pdnn_varying varying = {0};
+    for (int is_named = 0; is_named < 2; is_named++)
+        for (size_t at = 0; at < n; at++) {
+            const char *id = pdnn_selection_get(selection, at, selection->id);
+            struct pdnn_instance instance;
+            char label[PDNN_ID_TEXT];
+            const bool is_known = pdnn_instance_parse(id, &instance, NULL) == PDNN_OK;
+            if (is_known && !is_named)
+                pdnn_varying_add(&varying, &instance);
+            else if (is_named)
+                names[selection->row[at]] =
+                    is_known ? pdnn_arena_strdup(arena, pdnn_varying_label(&varying, &instance, label))
+                             : name_by_keys(selection, selection->row[at], arena);
+        }
+    pdnn_varying_finish(&varying);
+    return names;
 }

@@ -30,6 +30,12 @@ enum pdnn_status pdnn_selection_read(struct pdnn_selection *selection, const cha
                                      size_t n_directories, const char *const *only, size_t n_only,
                                      struct pdnn_err *err);
 
+/* The same of costs alone (pdnn_results_open_costs), where what would run takes the place of what ended ok.
+ */
+enum pdnn_status pdnn_selection_read_costs(struct pdnn_selection *selection, const char *name,
+                                           struct pdnn_str *text, const char *const *only, size_t n_only,
+                                           struct pdnn_err *err);
+
 /* The rows of a selection that have this text in a column, which all have if it is -1, those that did not end
  * ok among the chosen or left out. It borrows the results, and is closed before their owner. */
 void pdnn_selection_part(const struct pdnn_selection *all, int column, const char *text, bool with_failed,
@@ -64,7 +70,8 @@ double pdnn_selection_examples(const struct pdnn_selection *selection, size_t at
 size_t pdnn_selection_distinct(const struct pdnn_selection *selection, int column, struct pdnn_arena *arena,
                                const char ***texts, size_t *of);
 
-/* The column that says how much of the machine is used: pct_of_peak, or gflops if no chosen row has that. */
+/* The column that says how much of the machine is used: pct_of_peak, or gflops if no chosen row has that; of
+ * costs alone intensity_flop_per_byte, which says how much could be. */
 const char *pdnn_selection_utilization(const struct pdnn_selection *selection);
 
 /* A column from the family to the end of the keys, among the chosen rows. */
@@ -107,17 +114,23 @@ void pdnn_selection_series(const struct pdnn_selection *selection, const struct 
 void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                             bool starred, struct pdnn_str *out);
 
+/* The same for people, who call a preset by its name: "resnet50,batch=*"; axes: or NULL. */
+void pdnn_selection_name(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
+                         struct pdnn_str *out);
+
 /* Appends the row's values of the axes: "128", or "128, 32" for two; of SIZE_MAX, their names. */
 void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                            struct pdnn_str *out);
 
 /* Appends the other keys that differ among the chosen rows, with this row's values: "length=512, fuse=none",
- * but no usual value and nothing that follows from `results`. Of SIZE_MAX, the usual values. */
+ * but no usual value and nothing that follows from `results`. Of SIZE_MAX, the usual values. A preset's name
+ * stands for what it says: "resnet50, mode=train". */
 void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                           struct pdnn_str *out);
 
-/* Appends this row's values of the keys that tell the chosen rows apart, "batch=64, mode=infer"; not of those
- * that follow from the keys before them. */
-void pdnn_selection_varying(const struct pdnn_selection *selection, size_t at, struct pdnn_str *out);
+/* By row of the results, what tells each row of the selection from the others, by its preset's name where it
+ * is one (models/varying.h): "batch=64,mode=infer", "resnet50,batch=4". Rows whose ids this program does not
+ * know are told apart by their keys. In the arena. */
+const char **pdnn_selection_names(const struct pdnn_selection *selection, struct pdnn_arena *arena);
 
 #endif

@@ -1,6 +1,7 @@
 #include "results/query/shares.h"
 #include "base/memory.h"
 #include "base/paths/folder.h"
+#include "models/zoo/catalog.h"
 #include "results/query/op_groups.h"
 #include "results/table/read.h"
 #include "results/table/record.h"

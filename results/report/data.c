@@ -26,10 +26,12 @@ static const char *axis_of(const struct pdnn_selection *all, size_t row, const c
     return NULL;
 }
 
-/* The row's cell; of the id, with stars for the values of axes: "fc/layers=*,batch=*,threads=2". */
-static const char *word_of(const struct pdnn_selection *all, size_t row, int column, struct pdnn_str *room) {
-    const char *word = pdnn_selection_get(all, row, column);
-    if (column != all->id)
+/* The word, or of an id or a name the same with stars for the values of axes:
+ * "fc/layers=*,batch=*,threads=2".
+ */
+static const char *star(const struct pdnn_selection *all, size_t row, const char *word, bool has_axes,
+                        struct pdnn_str *room) {
+    if (!has_axes)
         return word;
     pdnn_str_clear(room);
     for (size_t length; *word; word += length + (word[length] != 0)) {
@@ -43,13 +45,16 @@ static const char *word_of(const struct pdnn_selection *all, size_t row, int col
     return pdnn_str_text(room);
 }
 
-/* A column's values, and which one each row has. */
-static void put_words(struct pdnn_str *out, const struct pdnn_selection *all, int column) {
+/* A column's values, or names, by row of the results, and which one each row has. */
+static void put_words(struct pdnn_str *out, const struct pdnn_selection *all, int column,
+                      const char *const *names) {
     size_t *index = pdnn_alloc(all->count + 1, sizeof *index), room = 36, width = 1;
     struct pdnn_str word = {0};
     struct pdnn_texts texts = {0};
     for (size_t r = 0; r < all->count; r++)
-        index[r] = pdnn_texts_add(&texts, word_of(all, r, column, &word));
+        index[r] = pdnn_texts_add(
+            &texts, star(all, r, names ? names[all->row[r]] : pdnn_selection_get(all, r, column),
+                         names || column == all->id, &word));
     pdnn_str_printf(out, "\"v\":[");
     for (size_t i = 0; i < texts.count; i++) {
         pdnn_str_append(out, ",", i ? 1 : 0);
@@ -82,7 +87,7 @@ static void put_axes(struct pdnn_str *out, const struct pdnn_selection *all) {
         pdnn_str_printf(out, "%s", before);
         pdnn_html_json_text(out, is_source ? "source" : pdnn_results_name(results, column));
         pdnn_str_append(out, ",", 1);
-        put_words(out, all, column);
+        put_words(out, all, column, NULL);
         before = "},\n{\"name\":";
     }
     pdnn_str_printf(out, "}],\n");
@@ -118,12 +123,15 @@ void pdnn_report_put_data(const struct pdnn_report_page *page, struct pdnn_str *
                   {"roof", PDNN_RESULT_PCT_OF_ROOF, true}};
     pdnn_str_printf(out, "<script type=\"application/json\" id=\"data\">{");
     put_axes(out, &page->all);
+    pdnn_str_printf(out, "\"name\":{");
+    put_words(out, &page->all, -1, page->name);
+    pdnn_str_printf(out, "},\n");
     for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
         pdnn_str_printf(out, "\"%s\":%s", fields[k].name, fields[k].is_number ? "[" : "{");
         if (fields[k].is_number)
             put_numbers(out, &page->all, fields[k].column);
         else
-            put_words(out, &page->all, page->all.results.at[fields[k].column]);
+            put_words(out, &page->all, page->all.results.at[fields[k].column], NULL);
         pdnn_str_printf(out, fields[k].is_number ? "],\n" : "},\n");
     }
     pdnn_str_printf(out, "\"n\":%zu}</script>\n", page->all.count);

@@ -13,7 +13,7 @@ static const struct pdnn_column_def columns[N_COLUMNS] = {
     [MODELS] = {"models", NULL, NULL, PDNN_KIND_COUNT, .help = "models with this reason"},
     [STATUS] = {"status", .help = "how they ended"},
     [REASON] = {"reason", .help = "why, with N for numbers unless all have the same"},
-    [WHICH] = {"which", "the first of them", .help = "ids of the first of them"},
+    [WHICH] = {"which", "the first of them", .help = "names of the first of them"},
 };
 static const struct pdnn_table_def def = {"failures", "models without a time", columns, N_COLUMNS};
 
@@ -36,8 +36,9 @@ static void mask_numbers(struct pdnn_str *out, const char *text) {
 }
 
 /* The model joins the row of its status and reason. */
-static void add_failure(struct pdnn_table *table, struct pdnn_texts *keys, const struct pdnn_selection *rows,
-                        size_t at) {
+static void add_failure(struct pdnn_table *table, struct pdnn_texts *keys,
+                        const struct pdnn_report_page *page, size_t at) {
+    const struct pdnn_selection *rows = &page->all;
     const char *status = pdnn_selection_word(rows, at, PDNN_RESULT_STATUS),
                *reason = pdnn_selection_word(rows, at, PDNN_RESULT_REASON);
     struct pdnn_str key = {0};
@@ -56,7 +57,7 @@ static void add_failure(struct pdnn_table *table, struct pdnn_texts *keys, const
     if (n < MODELS_SHOWN)
         pdnn_table_set_text(table, row, WHICH,
                             pdnn_arena_printf(&table->names, "%s%s%s", pdnn_table_text(table, row, WHICH),
-                                              n ? "; " : "", pdnn_selection_get(rows, at, rows->id)));
+                                              n ? "; " : "", page->name[rows->row[at]]));
     pdnn_table_set_count(table, row, MODELS, n + 1);
     pdnn_str_finish(&key);
 }
@@ -68,7 +69,7 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     pdnn_table_init(&table, &def);
     for (size_t at = 0; at < page->all.count; at++)
         if (!pdnn_selection_is_ok(&page->all, at))
-            add_failure(&table, &keys, &page->all, at);
+            add_failure(&table, &keys, page, at);
     struct pdnn_row_list rows = pdnn_rows_all(&table);
     pdnn_rows_sort(&rows, &table, &(struct pdnn_sort_key){MODELS, true}, 1);
     const size_t n_reasons = rows.count;

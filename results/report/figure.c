@@ -36,7 +36,9 @@ static void put_caption(struct pdnn_str *out, const char *kind, const struct pdn
 /* Where the picture's table does not say, rows are those of its first directory. */
 static size_t source_of(const struct pdnn_report_page *page, const struct pdnn_picture *picture, size_t row) {
     const size_t column = pdnn_table_find(&picture->data, PDNN_RESULTS_KEY);
-    size_t s = (size_t)(picture->request->directory - page->all.results.directory);
+    size_t s = 0;
+    while (strcmp(page->source[s].directory, picture->request->directory[0]) != 0)
+        s++;
     while (column != SIZE_MAX && s + 1 < page->data.n_sources &&
            strcmp(page->source[s].name, pdnn_table_text(&picture->data, row, column)) != 0)
         s++;
@@ -182,11 +184,15 @@ void pdnn_report_put_figure(const struct pdnn_report_page *page, const char *kin
     if (drawn)
         pdnn_canvas_svg(&picture.canvas, picture.scale, out);
     put_caption(out, kind, &request, err.text);
-    if (drawn && !picture.chart.n_points && picture.data.n_rows <= ROWS_MOST &&
-        picture.data.n_columns <= COLUMNS_MOST) {
+    const size_t n_rows = picture.data.n_rows - picture.n_beyond;
+    if (drawn && !picture.chart.n_points && n_rows <= ROWS_MOST && picture.data.n_columns <= COLUMNS_MOST) {
+        struct pdnn_row_list rows = {0};
+        for (size_t row = 0; row < n_rows; row++)
+            pdnn_rows_add(&rows, row);
         pdnn_str_printf(out, "<details><summary>Its numbers</summary>");
-        pdnn_html_put_table(out, &picture.data, NULL, picture.columns, picture.n_columns, NULL);
+        pdnn_html_put_table(out, &picture.data, &rows, picture.columns, picture.n_columns, NULL);
         pdnn_str_printf(out, "</details>\n");
+        pdnn_rows_finish(&rows);
     }
     pdnn_picture_finish(&picture);
 }

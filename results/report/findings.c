@@ -154,8 +154,8 @@ static void put_platform(struct pdnn_str *out, const struct pdnn_report_source *
     struct pdnn_str facts = {0};
     struct pdnn_roofs roofs, low, high;
     char library[64];
-    pdnn_roofs_init(&roofs, source->ceilings, threads);
-    pdnn_roofs_range(source->ceilings, threads, &low, &high);
+    pdnn_roofs_init(&roofs, source->roof_rows, threads);
+    pdnn_roofs_range(source->roof_rows, threads, &low, &high);
     add_fact(&facts, source, "cpu", "");
     add_fact(&facts, source, "cores_usable", " cores");
     if (backend >= 0 && rows->count && !pdnn_selection_key(rows, backend)->varies) {
@@ -180,28 +180,11 @@ static void put_platform(struct pdnn_str *out, const struct pdnn_report_source *
     pdnn_str_finish(&facts);
 }
 
-/* Appends what tells a row from others of its source, "fc nodes=256 batch=4", with its id as what a pointer
- * shows: the family if there are several, and the keys that vary within it. The script has the same names. */
+/* Appends a row's name, with its id as what a pointer shows. */
 static void put_model(struct pdnn_str *out, const struct pdnn_report_page *page,
                       const struct pdnn_selection *rows, size_t at) {
-    const struct pdnn_results *results = &rows->results;
-    const char *id = pdnn_selection_get(rows, at, rows->id);
-    struct pdnn_str label = {0};
-    size_t f = 0;
-    while (strcmp(page->family[f], pdnn_selection_get(rows, at, rows->family)) != 0)
-        f++;
-    if (page->n_families > 1)
-        pdnn_str_printf(&label, "%s", page->family[f]);
-    for (int column = results->first_key; column < results->end_key; column++) {
-        bool varies = pdnn_selection_key(&page->all, column)->values &&
-                      pdnn_selection_key(&page->of_family[f], column)->varies;
-        const char *value = pdnn_selection_get(rows, at, column);
-        if (column != results->results && varies && *value)
-            pdnn_str_printf(&label, "%s%s=%s", label.length ? " " : "", pdnn_results_name(results, column),
-                            value);
-    }
-    pdnn_html_put(out, "<code title=\"%s\">%s</code>", id, label.length ? label.text : id);
-    pdnn_str_finish(&label);
+    pdnn_html_put(out, "<code title=\"%s\">%s</code>", pdnn_selection_get(rows, at, rows->id),
+                  page->name[rows->row[at]]);
 }
 
 /* What is said of the values of all rows, and which of the two models at the ends is named. */

@@ -8,7 +8,6 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     for (size_t i = 0; i < page->n_only; i++)
         only[i] = page->only[i];
     request.value = pdnn_selection_utilization(&page->all);
-    request.comparison = page->data.n_sources > 1 ? page->data.pairs : NULL;
     for (size_t f = 0; f < page->n_families; f++) {
         if (page->n_families > 1) {
             only[page->n_only] = pdnn_arena_printf(&arena, "family=%s", page->family[f]);

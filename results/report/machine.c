@@ -125,20 +125,20 @@ static void put_states(const struct pdnn_report_source *source, struct pdnn_str 
 }
 
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    static const size_t columns[] = {PDNN_CEILING_KIND,        PDNN_CEILING_PATTERN,     PDNN_CEILING_DTYPE,
-                                     PDNN_CEILING_LEVEL,       PDNN_CEILING_THREADS,     PDNN_CEILING_STATE,
-                                     PDNN_CEILING_VALUE,       PDNN_CEILING_LOW,         PDNN_CEILING_HIGH,
-                                     PDNN_CEILING_REPETITIONS, PDNN_CEILING_MEASUREMENTS};
+    static const size_t columns[] = {
+        PDNN_ROOF_ROW_KIND,    PDNN_ROOF_ROW_PATTERN,     PDNN_ROOF_ROW_DTYPE,       PDNN_ROOF_ROW_LEVEL,
+        PDNN_ROOF_ROW_THREADS, PDNN_ROOF_ROW_STATE,       PDNN_ROOF_ROW_VALUE,       PDNN_ROOF_ROW_LOW,
+        PDNN_ROOF_ROW_HIGH,    PDNN_ROOF_ROW_REPETITIONS, PDNN_ROOF_ROW_MEASUREMENTS};
     for (size_t s = 0; s < page->data.n_sources; s++) {
         const struct pdnn_report_source *source = &page->source[s];
         put_states(source, out);
-        if (source->ceilings->count) {
+        if (source->roof_rows->count) {
             pdnn_html_put(out, "<details><summary>All roofs of %s</summary>\n", source->name);
             struct pdnn_table roofs;
             pdnn_table_init(&roofs, &pdnn_ceilings_def);
-            for (size_t i = 0; i < source->ceilings->count; i++)
-                if (strcmp(source->ceilings->row[i].kind, "ladder") != 0)
-                    pdnn_ceilings_add(&source->ceilings->row[i], &roofs);
+            for (size_t i = 0; i < source->roof_rows->count; i++)
+                if (strcmp(source->roof_rows->row[i].kind, "ladder") != 0)
+                    pdnn_roof_rows_add(&source->roof_rows->row[i], &roofs);
             pdnn_html_put_table(out, &roofs, NULL, columns, sizeof columns / sizeof *columns,
                                 "With the least and the greatest repetition, or of several measurements "
                                 "value: arithmetic in GFLOP/s, bandwidth in GB/s, overhead in ns.");

@@ -24,9 +24,9 @@ static void put_shared(struct pdnn_str *out, const struct pdnn_report_page *page
 static void put_rooflines(const struct pdnn_report_page *page, struct pdnn_str *out) {
     bool is_one = true;
     for (size_t s = 0; s < page->data.n_sources; s++)
-        is_one = is_one && page->source[s].ceilings->count > 0;
+        is_one = is_one && page->source[s].roof_rows->count > 0;
     for (size_t s = 0; s < page->data.n_sources; s++) {
-        if (!page->source[s].ceilings->count)
+        if (!page->source[s].roof_rows->count)
             pdnn_html_put(out, "<p>%s has no measured roofs, so it has no roofline.</p>\n",
                           page->source[s].name);
         else if (!is_one || !s)

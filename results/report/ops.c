@@ -89,9 +89,10 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     struct pdnn_arena arena = {0};
     struct kinds kinds = {.names = {0}};
     struct pdnn_plot_request request = pdnn_report_plot(page, PDNN_REPORT_ALL);
-    request.ops = page->data.readers[0].first && page->data.readers[page->data.n_sources - 1].first
-                      ? page->data.readers
-                      : NULL;
+    request.ops = page->data.readers;
+    for (size_t s = 0; s < page->data.n_sources; s++)
+        if (!page->data.readers[s].first)
+            request.ops = NULL;
     pdnn_table_init(&kinds.table, &def);
     for (size_t at = 0; at < page->all.count; at++)
         if (pdnn_selection_is_ok(&page->all, at))

@@ -11,11 +11,11 @@
 #include "results/table/write.h"
 
 struct pdnn_report_source {
-    const char *directory, *name;    /* name: the last part of its path, made distinct */
-    const char *progress;            /* what is said of a sweep that is not done, or NULL */
-    struct pdnn_selection selection; /* its rows that ended ok, and those that did not */
-    struct pdnn_ceilings *ceilings;  /* empty: none */
-    char *environment;               /* text of environment.yaml; empty: none */
+    const char *directory, *name;     /* name: the last part of its path, made distinct */
+    const char *progress;             /* what is said of a sweep that is not done, or NULL */
+    struct pdnn_selection selection;  /* its rows that ended ok, and those that did not */
+    struct pdnn_roof_rows *roof_rows; /* empty: none */
+    char *environment;                /* text of environment.yaml; empty: none */
 };
 
 /* A row's number is its place in `all`, also for the script. */
@@ -24,16 +24,18 @@ struct pdnn_report_page {
     size_t n_only;
     struct pdnn_arena arena;
     struct pdnn_selection all; /* of all sources, whether or not they ended ok */
+    const char **name;         /* by row of the results: what people call it (pdnn_selection_names) */
     size_t n_failed;
-    struct pdnn_report_source source[2];
-    const char **family; /* in the order of their letters */
+    struct pdnn_report_source *source; /* data.n_sources of them */
+    const char **family;               /* in the order of their letters */
     size_t n_families;
-    struct pdnn_selection *of_family;  /* all rows of each */
-    struct pdnn_comparison comparison; /* if data.pairs */
-    struct pdnn_sides sides;           /* likewise */
-    const char *across;                /* what its sides differ in; NULL: they are two sources */
+    struct pdnn_selection *of_family;   /* all rows of each */
+    struct pdnn_comparison *comparison; /* data.n_pairs of them */
+    struct pdnn_sides sides;            /* of these; {0} where there is none */
+    const char *across;                 /* what the only one's sides differ in; NULL: they are sources */
+    const char **paired;                /* the directories of the comparisons, 1 + data.n_pairs of them */
     struct pdnn_claim_data data;
-    char why_no_pairs[PDNN_ERR_TEXT]; /* where there are two sources without pairs */
+    struct pdnn_str why_no_pairs; /* of sources that cannot be compared with the first: a line each */
 };
 
 /* Appends a table's columns and rows (NULL: all), if there are any, with a caption (NULL: none). It scrolls
@@ -60,8 +62,8 @@ struct pdnn_report_section {
     void (*put)(const struct pdnn_report_page *page, struct pdnn_str *out);
 };
 
-/* Joins the two sources, or in a single one the rows of two backends, instruction sets or thread counts. That
- * nothing can be joined is not an error. */
+/* Joins each other source with the first, or in a single one the rows of two backends, instruction sets or
+ * thread counts. That nothing can be joined is not an error. */
 enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, struct pdnn_err *err);
 
 /* page.css and page.js as embed.py makes them during the build, and the hashes ("sha256-...") with which the

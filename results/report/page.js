@@ -13,21 +13,13 @@ const el = (tag, attributes, ...children) => {
   return e;
 };
 // A column has one value, or says in base 36 which one each row has.
-for (const column of [D.id, ...D.axes, D.status, D.reason, D.bound, D.level, D.flags])
+for (const column of [D.id, D.name, ...D.axes, D.status, D.reason, D.bound, D.level, D.flags])
   if (column.i) column.i = Uint32Array.from({ length: N }, (_, row) => parseInt(column.i.substr(row * column.w, column.w), 36));
 const at = (column, row) => column.i ? column.v[column.i[row]] : column.v[0];
 const command = row => "paradnn run '" + idOf(row).replaceAll("'", "'\\''") + "'";
 const axis = name => D.axes.find(a => a.name === name);
-const idOf = row => at(D.id, row).replace(/([^,/=]+)=\*(?=[,/]|$)/g, (part, name) => axis(name) ? name + "=" + at(axis(name), row) : part);
-// The short name of a model, as in findings.c: what varies within its family.
-const families = D.axes[0], keys = D.axes.filter(a => a !== families && a.name !== "source"), varies = families.v.map(() => new Set()), firsts = [];
-for (let row = 0; row < N; row++) {
-  const f = families.i ? families.i[row] : 0;
-  if (firsts[f] === undefined) firsts[f] = row;
-  for (const a of keys) if (a.i && a.i[row] !== a.i[firsts[f]]) varies[f].add(a);
-}
-const labelOf = row => (families.v.length > 1 ? [at(families, row)] : []).concat(
-  keys.filter(a => varies[families.v.indexOf(at(families, row))].has(a) && at(a, row)).map(a => a.name + "=" + at(a, row))).join(" ") || idOf(row);
+const whole = (column, row) => at(column, row).replace(/([^,/=]+)=\*(?=[,/]|$)/g, (part, name) => axis(name) ? name + "=" + at(axis(name), row) : part);
+const idOf = row => whole(D.id, row), nameOf = row => whole(D.name, row);
 const digits = (value, n) => value === null || value === undefined || !isFinite(value) ? "" :
   value.toFixed(Math.max(0, n - 1 - Math.floor(Math.log10(Math.abs(value) || 1))));
 const scaled = (value, units, base) => {
@@ -42,7 +34,7 @@ const ok = row => at(D.status, row) === "ok" && D.time_ns[row] > 0;
 // What the user chose. `only` maps an axis to the values shown, `range` x (FLOP per byte) and y (GFLOP/s) to [low, high].
 const state = { only: {}, range: {}, sort: "", at: -1, page: 0 };
 const columns = {
-  id: ["model", idOf], time: ["step (95 % interval)", row => D.time_ns[row]], rate: ["GFLOP/s", row => D.gflops[row]], roof: ["% of roof", row => D.roof[row]],
+  id: ["model", nameOf], time: ["step (95 % interval)", row => D.time_ns[row]], rate: ["GFLOP/s", row => D.gflops[row]], roof: ["% of roof", row => D.roof[row]],
   ...(axis("source") && { source: ["source", row => at(axis("source"), row)] }),
   bound: ["bound", row => ok(row) ? at(D.bound, row) : at(D.status, row)], flags: ["flags", row => at(D.flags, row)],
 };
@@ -122,7 +114,7 @@ const nearest = (figure, event) => {
 };
 
 const tip = el("div", { id: "tip", role: "status", hidden: true });
-const describe = row => [idOf(row) + (axis("source") ? " (" + at(axis("source"), row) + ")" : ""),
+const describe = row => [nameOf(row) + (axis("source") ? " (" + at(axis("source"), row) + ")" : ""), nameOf(row) === idOf(row) ? "" : idOf(row),
   ok(row) ? time(D.time_ns[row]) + (D.low[row] === null ? "" : ", 95 % interval " +
     time(D.low[row]) + " to " + time(D.high[row])) : at(D.status, row) + ": " + at(D.reason, row),
   ok(row) ? digits(D.gflops[row], 4) + " GFLOP/s at " + digits(D.intensity[row], 3) + " FLOP/byte" + (D.roof[row] === null ? "" : "; " +
@@ -208,7 +200,7 @@ const drawTable = () => {
       if (to && event.target[to]) { event.target[to].focus(); event.preventDefault(); } },
     onpointerenter: event => point(row, event.clientX, event.clientY), onpointerleave: () => point(-1) },
     ...Object.keys(columns).map(key => el("td", { class: show[key] ? "number" : "" },
-      key === "id" ? el("code", { title: idOf(row) }, labelOf(row)) : show[key] ? show[key](row) : columns[key][1](row))), el("td", { class: "screen" }, copy(row))));
+      key === "id" ? el("code", { title: idOf(row) }, nameOf(row)) : show[key] ? show[key](row) : columns[key][1](row))), el("td", { class: "screen" }, copy(row))));
   const turn = by => () => { state.page += by; update(); };
   table.replaceChildren(el("div", { class: "scroll" }, el("table", { class: "models" },
     el("caption", { "aria-live": "polite" }, chosen.length + " of " + N + " models" + (pages > 1 ? ", page " + (state.page + 1) + " of " + pages : "") + "  ",

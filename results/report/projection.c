@@ -70,10 +70,10 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
         const struct pdnn_selection *all = &s.of->selection;
         struct pdnn_selection chosen = *all; /* a view of it */
         struct pdnn_hardware hardware;
-        const struct pdnn_projection_request request = {&chosen, page->data.readers, s.of->ceilings,
+        const struct pdnn_projection_request request = {&chosen, page->data.readers, s.of->roof_rows,
                                                         &hardware, NULL};
         struct pdnn_err why = {0};
-        if (!page->data.readers[i].table.n_rows || !s.of->ceilings->count || !all->count)
+        if (!page->data.readers[i].table.n_rows || !s.of->roof_rows->count || !all->count)
             continue;
         chosen.count = all->count < MODELS_MAX ? all->count : MODELS_MAX;
         chosen.row = pdnn_arena_alloc(&s.arena, chosen.count, sizeof *chosen.row);

@@ -36,7 +36,7 @@ static void put_page(const struct pdnn_report_page *page, struct pdnn_str *out) 
         pdnn_str_finish(&section);
     }
     for (size_t s = 0; s < page->data.n_sources; s++) {
-        pdnn_str_printf(&names, s ? " and " : "");
+        pdnn_str_printf(&names, !s ? "" : s + 1 < page->data.n_sources ? ", " : " and ");
         pdnn_html_text(&names, page->source[s].name);
     }
     pdnn_str_printf(
@@ -67,10 +67,9 @@ static enum pdnn_status open_source(struct pdnn_report_page *page, size_t s, con
     source->directory = results->directory[s];
     source->name = results->name[s];
     source->progress = progress;
-    source->ceilings = pdnn_arena_alloc(&page->arena, 1, sizeof *source->ceilings);
+    source->roof_rows = pdnn_arena_alloc(&page->arena, 1, sizeof *source->roof_rows);
     pdnn_selection_part(&page->all, results->results, source->name, false, &source->selection);
     page->n_failed += source->selection.left_out;
-    page->data.rows[s] = &source->selection;
     page->data.n_sources++;
     if (pdnn_environment_read(source->directory, &source->environment, err) != PDNN_OK)
         return err->status;
@@ -81,7 +80,7 @@ static enum pdnn_status open_source(struct pdnn_report_page *page, size_t s, con
         return err->status;
     /* What was imported may have no roofs. */
     return pdnn_path_has(source->directory, "ceilings.csv")
-               ? pdnn_ceilings_read_in(source->directory, source->ceilings, err)
+               ? pdnn_roof_rows_read_in(source->directory, source->roof_rows, err)
                : PDNN_OK;
 }
 
@@ -89,16 +88,22 @@ static enum pdnn_status open_page(struct pdnn_report_page *page, const struct pd
                                   struct pdnn_err *err) {
     const size_t n = request->n_directories;
     struct pdnn_selection *all = &page->all;
-    page->data.readers = pdnn_arena_alloc(&page->arena, PDNN_REPORT_SOURCES_MAX, sizeof *page->data.readers);
+    const struct pdnn_selection **rows = pdnn_arena_alloc(&page->arena, n, sizeof *rows);
+    page->source = pdnn_arena_alloc(&page->arena, n, sizeof *page->source);
+    page->data.readers = pdnn_arena_alloc(&page->arena, n, sizeof *page->data.readers);
+    page->data.rows = rows;
+    for (size_t s = 0; s < n; s++)
+        rows[s] = &page->source[s].selection;
     enum pdnn_status status =
         pdnn_selection_read(all, request->directories, n, request->only, request->n_only, err);
     if (status == PDNN_OK && !all->count)
         status =
             pdnn_fail(err, PDNN_INVALID, "%s/results.csv has no rows to report", request->directories[0]);
     for (size_t s = 0; s < n && status == PDNN_OK; s++)
-        status = open_source(page, s, request->progress[s], err);
+        status = open_source(page, s, request->progress ? request->progress[s] : NULL, err);
     if (status != PDNN_OK)
         return status;
+    page->name = pdnn_selection_names(all, &page->arena);
     page->n_families = pdnn_selection_distinct(all, all->family, &page->arena, &page->family, NULL);
     page->of_family = pdnn_arena_alloc(&page->arena, page->n_families, sizeof *page->of_family);
     for (size_t f = 0; f < page->n_families; f++)
@@ -108,7 +113,9 @@ static enum pdnn_status open_page(struct pdnn_report_page *page, const struct pd
 
 static void close_page(struct pdnn_report_page *page) {
     pdnn_sides_finish(&page->sides);
-    pdnn_comparison_close(&page->comparison);
+    for (size_t i = 0; i < page->data.n_pairs; i++)
+        pdnn_comparison_close(&page->comparison[i]);
+    pdnn_str_finish(&page->why_no_pairs);
     for (size_t f = 0; f < page->n_families; f++)
         pdnn_selection_close(&page->of_family[f]);
     for (size_t s = 0; s < page->data.n_sources; s++) {

@@ -1,5 +1,6 @@
-/* The report: one HTML file about one result directory or two, which needs no network and no library. Figures
- * are inline SVG; a script adds filters, exact values and sorting. The same tables give the same bytes. */
+/* The report: one HTML file about one result directory or several, which needs no network and no library.
+ * Figures are inline SVG; a script adds filters, exact values and sorting. The same tables give the same
+ * bytes. */
 #ifndef RESULTS_REPORT_REPORT_H
 #define RESULTS_REPORT_REPORT_H
 
@@ -8,14 +9,12 @@
 
 #include <stddef.h>
 
-enum { PDNN_REPORT_SOURCES_MAX = 2 };
-
 struct pdnn_report_request {
-    const char *const *directories; /* one or two */
+    const char *const *directories; /* of several, the first is what the others are compared with */
     size_t n_directories;
     const char *const *only; /* which rows, as in results/query/results.h */
     size_t n_only;
-    const char *progress[PDNN_REPORT_SOURCES_MAX]; /* what is said of a sweep that is not done, or NULL */
+    const char *const *progress; /* by directory: what is said of a sweep that is not done, or NULL */
 };
 
 /* Appends the page. results.csv must be there; ceilings.csv, ops.csv and environment.yaml add to it.

@@ -411,9 +411,10 @@ static void add_visit(struct analysis *a, const struct pdnn_measured_ops *ops, s
 }
 
 /* The groups in their order, then other ops of the visits in order of appearance. A row's time is the median
- * over the visits, and a visit without the op counts as 0: a backend may choose at each visit whether to
- * reorder, and the sum should be that of a typical visit. */
+ * over the visits that stamped ops, and such a visit without the op counts as 0: a backend may choose at each
+ * visit whether to reorder, and the sum should be that of a typical visit. */
 static void make_rows(struct analysis *a) {
+    size_t n_stamped = 0;
     for (size_t i = 0; i < a->n_groups; i++) {
         const struct pdnn_node *node = &a->graph.nodes[a->groups[i].node];
         const char *stem = a->graph.stems_apart ? node->layer.stem : NULL;
@@ -421,10 +422,13 @@ static void make_rows(struct analysis *a) {
                                             a->groups[i].shape);
         add_row(a, key, stem ? stem : "")->group = &a->groups[i];
     }
-    for (size_t i = 0; i < a->ok.count && a->input->of.ops; i++)
-        add_visit(a, &a->input->of.ops[a->ok.visit[i] - a->input->of.visit], i);
-    for (size_t i = 0; i < a->n_rows && a->ok.count; i++)
-        a->rows[i].time_ns = pdnn_median(a->rows[i].times, a->ok.count);
+    for (size_t i = 0; i < a->ok.count && a->input->of.ops; i++) {
+        const struct pdnn_measured_ops *ops = &a->input->of.ops[a->ok.visit[i] - a->input->of.visit];
+        if (ops->count)
+            add_visit(a, ops, n_stamped++);
+    }
+    for (size_t i = 0; i < a->n_rows && n_stamped; i++)
+        a->rows[i].time_ns = pdnn_median(a->rows[i].times, n_stamped);
 }
 
 static double factor_of_group(const struct op_row *row) {
@@ -474,14 +478,14 @@ static void extrapolate(struct analysis *a) {
 
 /* What averaging takes at least. A bucket's bytes are those of its last gradient's node; where it is handed
  * over and waited for, the wait has them. */
-static void add_links(struct analysis *a, const struct pdnn_ceilings *ceilings) {
-    for (size_t i = 0; ceilings && i < a->graph.n_nodes; i++) {
+static void add_links(struct analysis *a, const struct pdnn_roof_rows *roof_rows) {
+    for (size_t i = 0; roof_rows && i < a->graph.n_nodes; i++) {
         const struct pdnn_node *node = &a->graph.nodes[i];
         uint64_t bytes = (uint64_t)node->coef[PDNN_ALLREDUCE_LAST];
         if (node->op != &pdnn_op_allreduce || !bytes ||
             node->attr[PDNN_ALLREDUCE_PHASE] == PDNN_ALLREDUCE_START)
             continue;
-        double ns = pdnn_ceilings_link_ns(ceilings, node->attr[PDNN_ALLREDUCE_RANKS], bytes);
+        double ns = pdnn_roof_rows_link_ns(roof_rows, node->attr[PDNN_ALLREDUCE_RANKS], bytes);
         a->whole.link_ns += ns;
         if (node->attr[PDNN_ALLREDUCE_PHASE] == PDNN_ALLREDUCE_WHOLE)
             a->of_group[a->group_of[i]].link_ns += ns;
@@ -635,8 +639,8 @@ static enum pdnn_status add_graph(struct analysis *a, struct pdnn_table *ops, st
     const double step_ns = get(a, PDNN_RESULT_TIME_NS_MEDIAN);
     struct pdnn_place_input *inputs;
     const size_t known = gather(&a->ok, offsetof(struct pdnn_visit, hardware.handoff_ns), false, true);
-    if (a->input->ceilings)
-        pdnn_roofs_of_visits(a->input->ceilings, instance->setting[PDNN_SETTING_THREADS], a->ok.value, known,
+    if (a->input->roof_rows)
+        pdnn_roofs_of_visits(a->input->roof_rows, instance->setting[PDNN_SETTING_THREADS], a->ok.value, known,
                              &a->roofs, &a->ends);
     double compute =
         speed_of(&a->ok, offsetof(struct pdnn_visit, probe_gflops), a->roofs.probe_gflops, step_ns);
@@ -649,7 +653,7 @@ static enum pdnn_status add_graph(struct analysis *a, struct pdnn_table *ops, st
     make_rows(a);
     extrapolate(a);
     a->of_group = pdnn_arena_alloc(a->arena, a->n_groups, sizeof *a->of_group);
-    add_links(a, a->input->ceilings);
+    add_links(a, a->input->roof_rows);
     for (size_t i = 0; i < a->graph.n_nodes; i++) {
         pdnn_place_input_add(&a->of_group[a->group_of[i]], &inputs[i]);
         pdnn_place_input_add(&a->whole, &inputs[i]);

@@ -17,7 +17,7 @@ enum { READ, COPY, TRIAD, UPDATE, PATTERNS };
 /* Of a stretch of reuse distances, while its rows are read. */
 struct stretch {
     uint64_t bytes; /* of a level its capacity, of a rung its working set */
-    char level[PDNN_CEILING_TEXT];
+    char level[PDNN_ROOF_ROW_TEXT];
     double gbs[PATTERNS]; /* measured; 0: not */
 };
 
@@ -27,7 +27,7 @@ struct stretches {
     struct stretch row[PDNN_ROOF_RUNGS];
 };
 
-static struct stretch *find_stretch(struct stretches *all, const struct pdnn_ceiling *row, uint64_t bytes,
+static struct stretch *find_stretch(struct stretches *all, const struct pdnn_roof_row *row, uint64_t bytes,
                                     size_t room) {
     size_t at = 0;
     while (at < all->count && all->row[at].bytes != bytes)
@@ -44,7 +44,7 @@ static struct stretch *find_stretch(struct stretches *all, const struct pdnn_cei
 }
 
 /* Both kinds of stores count, the better one: "copy" and "copy-streaming". */
-static void add_bandwidth(struct stretches *all, const struct pdnn_ceiling *row, uint64_t bytes, size_t room,
+static void add_bandwidth(struct stretches *all, const struct pdnn_roof_row *row, uint64_t bytes, size_t room,
                           double gbs) {
     static const char *const names[PATTERNS] = {"read", "copy", "triad", "update"};
     struct stretch *stretch = find_stretch(all, row, bytes, room);
@@ -107,7 +107,7 @@ static void set_rungs(struct pdnn_roofs *roofs, const struct stretches *from, co
     }
 }
 
-static void add_peak(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row, double gflops) {
+static void add_peak(struct pdnn_roofs *roofs, const struct pdnn_roof_row *row, double gflops) {
     for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
         if (strcmp(row->dtype, pdnn_dtype_name(d)) == 0)
             roofs->peak_gflops[d] = fmax(roofs->peak_gflops[d], gflops);
@@ -120,8 +120,8 @@ static void add_peak(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row, d
 enum end { LOW, VALUE, HIGH };
 
 /* 0: the row is of the other state. */
-static double end_of(const struct pdnn_ceiling *row, bool far, enum end end) {
-    if (*row->state && (strcmp(row->state, PDNN_CEILING_FAR) == 0) != far)
+static double end_of(const struct pdnn_roof_row *row, bool far, enum end end) {
+    if (*row->state && (strcmp(row->state, PDNN_ROOF_ROW_FAR) == 0) != far)
         return 0;
     return end == VALUE || row->measurements < 2 ? row->value : end == LOW ? row->low : row->high;
 }
@@ -133,19 +133,19 @@ static const struct {
 } probes[] = {{"fma", offsetof(struct pdnn_roofs, probe_gflops)},
               {"read", offsetof(struct pdnn_roofs, probe_gbs)}};
 
-static void add_probe(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row, double value) {
+static void add_probe(struct pdnn_roofs *roofs, const struct pdnn_roof_row *row, double value) {
     for (size_t i = 0; i < sizeof probes / sizeof *probes; i++)
         if (strcmp(row->pattern, probes[i].pattern) == 0)
             *(double *)((char *)roofs + probes[i].offset) = value;
 }
 
-static void init_end(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceilings, int64_t threads,
+static void init_end(struct pdnn_roofs *roofs, const struct pdnn_roof_rows *roof_rows, int64_t threads,
                      bool far, enum end end) {
     const enum end longest = end == VALUE ? end : end == LOW ? HIGH : LOW;
     struct stretches levels = {0}, ladder = {0};
     *roofs = (struct pdnn_roofs){.n_levels = 0};
-    for (size_t i = 0; i < ceilings->count; i++) {
-        const struct pdnn_ceiling *row = &ceilings->row[i];
+    for (size_t i = 0; i < roof_rows->count; i++) {
+        const struct pdnn_roof_row *row = &roof_rows->row[i];
         const double value = end_of(row, far, end);
         if (row->threads != threads || !(row->value > 0))
             continue;
@@ -172,48 +172,48 @@ static void init_end(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceili
             roofs->peak_gflops[d] = fmax(roofs->peak_gflops[d], roofs->peak_gflops[PDNN_F32]);
 }
 
-void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceilings, int64_t threads) {
-    init_end(roofs, ceilings, threads, false, VALUE);
+void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_roof_rows *roof_rows, int64_t threads) {
+    init_end(roofs, roof_rows, threads, false, VALUE);
 }
 
-/* Handoffs above this are of threads far apart; INFINITY where the ceilings do not have both states. */
-static double border_of(const struct pdnn_ceilings *ceilings, int64_t threads) {
+/* Handoffs above this are of threads far apart; INFINITY where the roofs do not have both states. */
+static double border_of(const struct pdnn_roof_rows *roof_rows, int64_t threads) {
     double near_ns = INFINITY, far_ns = INFINITY;
-    for (size_t i = 0; i < ceilings->count; i++) {
-        const struct pdnn_ceiling *row = &ceilings->row[i];
+    for (size_t i = 0; i < roof_rows->count; i++) {
+        const struct pdnn_roof_row *row = &roof_rows->row[i];
         if (row->threads == threads && strcmp(row->kind, "probe") == 0 &&
             strcmp(row->pattern, "handoff") == 0)
-            *(strcmp(row->state, PDNN_CEILING_FAR) == 0 ? &far_ns : &near_ns) = row->value;
+            *(strcmp(row->state, PDNN_ROOF_ROW_FAR) == 0 ? &far_ns : &near_ns) = row->value;
     }
     return sqrt(near_ns) * sqrt(far_ns);
 }
 
-static void add_ends(struct pdnn_roof_ends *ends, const struct pdnn_ceilings *ceilings, int64_t threads,
+static void add_ends(struct pdnn_roof_ends *ends, const struct pdnn_roof_rows *roof_rows, int64_t threads,
                      bool far) {
     for (size_t k = 0; k < 2; k++)
-        init_end(&ends->end[ends->count++], ceilings, threads, far, k ? HIGH : LOW);
+        init_end(&ends->end[ends->count++], roof_rows, threads, far, k ? HIGH : LOW);
 }
 
-void pdnn_roofs_of_visits(const struct pdnn_ceilings *ceilings, int64_t threads, const double *handoff_ns,
+void pdnn_roofs_of_visits(const struct pdnn_roof_rows *roof_rows, int64_t threads, const double *handoff_ns,
                           size_t count, struct pdnn_roofs *roofs, struct pdnn_roof_ends *ends) {
-    const double border_ns = border_of(ceilings, threads);
+    const double border_ns = border_of(roof_rows, threads);
     size_t far = 0;
     for (size_t i = 0; i < count; i++)
         far += handoff_ns[i] > border_ns;
     const bool is_seen[] = {far < count || !count, isfinite(border_ns) && (far || !count)};
-    init_end(roofs, ceilings, threads, 2 * far > count, VALUE);
+    init_end(roofs, roof_rows, threads, 2 * far > count, VALUE);
     ends->count = 0;
     for (int state = 0; state < 2; state++)
         if (is_seen[state] && (roofs->repeats || is_seen[!state]))
-            add_ends(ends, ceilings, threads, state);
+            add_ends(ends, roof_rows, threads, state);
 }
 
-void pdnn_roofs_range(const struct pdnn_ceilings *ceilings, int64_t threads, struct pdnn_roofs *low,
+void pdnn_roofs_range(const struct pdnn_roof_rows *roof_rows, int64_t threads, struct pdnn_roofs *low,
                       struct pdnn_roofs *high) {
     struct pdnn_roof_ends ends = {0};
-    add_ends(&ends, ceilings, threads, false);
-    if (isfinite(border_of(ceilings, threads)))
-        add_ends(&ends, ceilings, threads, true);
+    add_ends(&ends, roof_rows, threads, false);
+    if (isfinite(border_of(roof_rows, threads)))
+        add_ends(&ends, roof_rows, threads, true);
     *low = ends.end[0];
     *high = ends.end[1];
     for (size_t i = 2; i < ends.count; i++) {

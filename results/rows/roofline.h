@@ -1,5 +1,5 @@
 /* Where a model or an op stands against the machine's measured roofs: pure functions of costs, the graph's
- * order of accesses, and ceilings. Nothing comes from a data sheet.
+ * order of accesses, and roofs. Nothing comes from a data sheet.
  *
  * Peak of a dtype: its largest compute row at this number of threads. A 16-bit peak is at least that of f32,
  * since f32 kernels can multiply widened operands. Bandwidth of a level: from its read, copy and triad rows
@@ -43,7 +43,7 @@
  * not known within PDNN_ROOF_KNOWN.
  *
  * Gradients that are averaged over ranks need at least the time of messages of their buckets' sizes over the
- * link (pdnn_ceilings_link_ns), which is the roof, with roof_level `link`, where it is longer than the other
+ * link (pdnn_roof_rows_link_ns), which is the roof, with roof_level `link`, where it is longer than the other
  * two times; no speed index scales it.
  *
  * pct_of_roof = roof time / measured time * 100: of gflops over attainable, or of bytes where there is no
@@ -57,7 +57,7 @@
 #include "models/graph.h"
 #include "models/instance.h"
 #include "results/store/results.h"
-#include "runtime/protocol/ceilings.h"
+#include "runtime/protocol/roof_rows.h"
 
 #include <stdbool.h>
 
@@ -92,7 +92,7 @@ struct pdnn_roofs {
 };
 
 /* Those of threads near each other, where there are two states. */
-void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceilings, int64_t threads);
+void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_roof_rows *roof_rows, int64_t threads);
 
 /* What roofs range over: the least and the greatest of joined measurements, of one state or of both; {0}: not
  * known. Levels and working sets are the same in all of them. */
@@ -103,12 +103,12 @@ struct pdnn_roof_ends {
 
 /* Those of the state that most of the visits with these handoffs were in, near on a tie, and the ends of the
  * states that they were in. Without any, that may be either. */
-void pdnn_roofs_of_visits(const struct pdnn_ceilings *ceilings, int64_t threads, const double *handoff_ns,
+void pdnn_roofs_of_visits(const struct pdnn_roof_rows *roof_rows, int64_t threads, const double *handoff_ns,
                           size_t count, struct pdnn_roofs *roofs, struct pdnn_roof_ends *ends);
 
 /* The lowest and the highest peaks and levels, over all states. Equal to those of pdnn_roofs_init where all
  * was measured once. */
-void pdnn_roofs_range(const struct pdnn_ceilings *ceilings, int64_t threads, struct pdnn_roofs *low,
+void pdnn_roofs_range(const struct pdnn_roof_rows *roof_rows, int64_t threads, struct pdnn_roofs *low,
                       struct pdnn_roofs *high);
 
 /* Bytes read and written by rung. */

@@ -2,6 +2,7 @@
 #include "results/store/journal.h"
 
 #include "base/memory.h"
+#include "models/zoo/catalog.h"
 #include "results/store/results.h"
 #include "results/table/record.h"
 #include "results/table/write.h"
@@ -107,7 +108,9 @@ static enum pdnn_status check_op(const struct pdnn_table *ops, size_t row, struc
 enum pdnn_status pdnn_journal_scan_open(struct pdnn_journal_scan *scan, const char *directory,
                                         struct pdnn_err *err) {
     *scan = (struct pdnn_journal_scan){.ops.fd = -1};
-    enum pdnn_status status = pdnn_log_scan_open(&scan->visits, directory, &pdnn_journal_def, err);
+    enum pdnn_status status = pdnn_catalog_read_directory(directory, err);
+    if (status == PDNN_OK)
+        status = pdnn_log_scan_open(&scan->visits, directory, &pdnn_journal_def, err);
     if (status == PDNN_OK && scan->visits.fd < 0)
         status = pdnn_fail(err, PDNN_INVALID, "%s: cannot be read: %s", scan->visits.path, strerror(ENOENT));
     return status == PDNN_OK ? pdnn_log_scan_open(&scan->ops, directory, &pdnn_journal_ops_def, err) : status;
@@ -417,6 +420,8 @@ enum pdnn_status pdnn_journal_open(const struct pdnn_folder *folder, struct pdnn
     /* Once the existing contents are valid, files may change. */
     bool is_older = false;
     enum pdnn_status status = pdnn_log_file_open(&made->visits, true, err);
+    if (status == PDNN_OK)
+        status = pdnn_catalog_read_directory(folder->path, err);
     if (status == PDNN_OK)
         status = load(made, &is_older, err);
     if (status == PDNN_OK && is_older)

@@ -1,4 +1,5 @@
 #include "results/store/results.h"
+#include "models/zoo/catalog.h"
 #include "results/table/record.h"
 
 #include <assert.h>
@@ -77,7 +78,8 @@ const struct pdnn_table_def pdnn_results_fixed_def = {"results", "one row per in
 /* How many are in front of those of parameters. */
 static const size_t n_head = PDNN_RESULT_STATUS;
 
-/* A column shared by two families holds words if one of them writes words. */
+/* A column shared by two families holds words if one of them writes words, and else decimal numbers if one of
+ * them writes those. */
 static size_t add_hypers(struct pdnn_column_def *columns, size_t count,
                          const struct pdnn_family_def *family) {
     for (size_t i = 0; i < family->n_params; i++) {
@@ -89,8 +91,11 @@ static size_t add_hypers(struct pdnn_column_def *columns, size_t count,
             at++;
         if (at == count)
             columns[count++] = column;
-        else if (column.kind == PDNN_KIND_TEXT)
-            columns[at].kind = PDNN_KIND_TEXT;
+        else if (column.kind == PDNN_KIND_TEXT ||
+                 (column.kind == PDNN_KIND_NUMBER && columns[at].kind == PDNN_KIND_WHOLE)) {
+            columns[at].kind = column.kind;
+            columns[at].digits = column.digits;
+        }
     }
     return count;
 }
@@ -98,9 +103,7 @@ static size_t add_hypers(struct pdnn_column_def *columns, size_t count,
 struct pdnn_table_def pdnn_results_def(const struct pdnn_family_def *const *families, size_t n_families,
                                        struct pdnn_arena *arena) {
     size_t count = n_head, room = PDNN_RESULT_COLUMNS + PDNN_SETTING_COUNT;
-    while (!families && pdnn_families[n_families])
-        n_families++;
-    families = families ? families : pdnn_families;
+    families = families ? families : pdnn_family_all(&n_families);
     for (size_t i = 0; i < n_families; i++)
         room += families[i]->n_params;
     struct pdnn_column_def *columns = pdnn_arena_alloc(arena, room, sizeof *columns);
@@ -154,9 +157,12 @@ void pdnn_result_add(struct pdnn_result *result, const char *id) {
 
 static void set_param(struct pdnn_result *result, size_t column, const struct pdnn_param_def *param,
                       struct pdnn_value value) {
+    const enum pdnn_kind kind = result->table->column[column].def.kind;
     char text[PDNN_PARAM_TEXT];
-    if (result->table->column[column].def.kind == PDNN_KIND_WHOLE)
+    if (kind == PDNN_KIND_WHOLE)
         pdnn_table_set_whole(result->table, result->row, column, value.number);
+    else if (kind == PDNN_KIND_NUMBER)
+        pdnn_table_set_number(result->table, result->row, column, pdnn_param_double(param, value.number));
     else
         pdnn_table_set_text(result->table, result->row, column, pdnn_param_format(param, value, text));
 }

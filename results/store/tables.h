@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "results/store/results.h"
 #include "results/table/write.h"
-#include "runtime/protocol/ceilings.h"
+#include "runtime/protocol/roof_rows.h"
 
 /* results.csv and ops.csv while they are made row by row. */
 struct pdnn_tables {
@@ -30,29 +30,29 @@ enum pdnn_status pdnn_tables_write(struct pdnn_tables *tables, const struct pdnn
 void pdnn_tables_finish(struct pdnn_tables *tables);
 
 /* The columns of ceilings.csv. */
-enum pdnn_ceiling_column {
-#define CEILING_COLUMN(word, ...) PDNN_CEILING_##word,
+enum pdnn_roof_row_column {
+#define ROOF_ROW_COLUMN(word, ...) PDNN_ROOF_ROW_##word,
 #include "results/store/columns/ceilings.inc"
-#undef CEILING_COLUMN
-    PDNN_CEILINGS_COLUMNS
+#undef ROOF_ROW_COLUMN
+    PDNN_ROOF_ROWS_COLUMNS
 };
 extern const struct pdnn_table_def pdnn_ceilings_def;
 
 /* Adds a row to a table of these columns. */
-void pdnn_ceilings_add(const struct pdnn_ceiling *roof, struct pdnn_table *table);
+void pdnn_roof_rows_add(const struct pdnn_roof_row *roof, struct pdnn_table *table);
 
 /* Appends the text of a ceilings.csv; reads such a file. If it has rows of several hosts, those of the given
  * one are read, of the first one in the file if host is NULL; rows that name no host belong to all. */
-void pdnn_ceilings_format(const struct pdnn_ceilings *ceilings, struct pdnn_str *out);
-enum pdnn_status pdnn_ceilings_read(const char *path, const char *host, struct pdnn_ceilings *ceilings,
-                                    struct pdnn_err *err);
+void pdnn_roof_rows_format(const struct pdnn_roof_rows *roof_rows, struct pdnn_str *out);
+enum pdnn_status pdnn_roof_rows_read(const char *path, const char *host, struct pdnn_roof_rows *roof_rows,
+                                     struct pdnn_err *err);
 /* The same of DIR/ceilings.csv. */
-enum pdnn_status pdnn_ceilings_read_in(const char *directory, struct pdnn_ceilings *ceilings,
-                                       struct pdnn_err *err);
+enum pdnn_status pdnn_roof_rows_read_in(const char *directory, struct pdnn_roof_rows *roof_rows,
+                                        struct pdnn_err *err);
 /* The same from text of the given length plus a NUL, which is changed; path is for messages. NULL: the file.
  */
-enum pdnn_status pdnn_ceilings_parse(const char *path, char *text, size_t length, const char *host,
-                                     struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+enum pdnn_status pdnn_roof_rows_parse(const char *path, char *text, size_t length, const char *host,
+                                      struct pdnn_roof_rows *roof_rows, struct pdnn_err *err);
 
 enum pdnn_fact_type { PDNN_FACT_TEXT, PDNN_FACT_WHOLE, PDNN_FACT_NUMBER };
 
@@ -70,6 +70,8 @@ struct pdnn_fact {
 
 /* What hardware counters counted, or why nothing: "off", or "" before the first visit that tells. */
 #define PDNN_FACT_COUNTERS "counters"
+/* The key of measure.precision, which only directories in paired order have. */
+#define PDNN_FACT_PAIRED "paired_precision"
 
 /* Makes each fact that varies a list of what it was in DIR/environment.yaml and is now, in the arena, and
  * appends "governor was performance and is powersave now" of those that changed. What is not shown does not

@@ -103,8 +103,8 @@ void pdnn_groups_finish(struct pdnn_groups *groups) {
     *groups = (struct pdnn_groups){0};
 }
 
-static void copy_cell(struct pdnn_table *to, size_t to_row, size_t to_column, const struct pdnn_table *from,
-                      size_t row, size_t column) {
+void pdnn_table_copy_cell(struct pdnn_table *to, size_t to_row, size_t to_column,
+                          const struct pdnn_table *from, size_t row, size_t column) {
     const struct pdnn_cells *cells = &from->column[column];
     struct pdnn_cells *target = &to->column[to_column];
     assert(cells->def.kind == target->def.kind);
@@ -123,7 +123,7 @@ size_t pdnn_table_copy_row(struct pdnn_table *to, const struct pdnn_table *from,
         const size_t column = is_next ? next : pdnn_table_find(from, name);
         if (column == SIZE_MAX)
             continue;
-        copy_cell(to, made, i, from, row, column);
+        pdnn_table_copy_cell(to, made, i, from, row, column);
         next = column + 1;
     }
     return made;
@@ -159,11 +159,11 @@ void pdnn_table_pivot(const struct pdnn_table *table, const struct pdnn_pivot *p
         const struct pdnn_row_list *rows = &groups.group[g];
         size_t target = pdnn_table_add_row(made);
         for (size_t c = 0; c < pivot->n_keys; c++)
-            copy_cell(made, target, c, table, rows->at[0], pivot->keys[c]);
+            pdnn_table_copy_cell(made, target, c, table, rows->at[0], pivot->keys[c]);
         for (size_t i = 0; i < rows->count; i++) {
             size_t column = column_across(table, pivot, rows->at[i], made);
             if (column != SIZE_MAX && pdnn_table_is_empty(made, target, column))
-                copy_cell(made, target, column, table, rows->at[i], pivot->value);
+                pdnn_table_copy_cell(made, target, column, table, rows->at[i], pivot->value);
         }
     }
     pdnn_groups_finish(&groups);

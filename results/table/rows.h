@@ -48,6 +48,10 @@ struct pdnn_pivot {
 void pdnn_table_pivot(const struct pdnn_table *table, const struct pdnn_pivot *pivot,
                       struct pdnn_table *made);
 
+/* Copies a cell to that of a column of the same kind. */
+void pdnn_table_copy_cell(struct pdnn_table *to, size_t to_row, size_t to_column,
+                          const struct pdnn_table *from, size_t row, size_t column);
+
 /* Adds a row to `to` with the cells of the other table's columns of the same names and kinds. */
 size_t pdnn_table_copy_row(struct pdnn_table *to, const struct pdnn_table *from, size_t row);
 

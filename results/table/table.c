@@ -18,10 +18,15 @@ const char *pdnn_column_title(const struct pdnn_column_def *column) {
 }
 
 struct pdnn_column_def pdnn_column_of_param(const struct pdnn_param_def *param) {
+    const bool is_decimal = param->type == PDNN_PARAM_DECIMAL;
     return (struct pdnn_column_def){
         .name = pdnn_param_column(param),
         .unit = param->unit,
-        .kind = param->type == PDNN_PARAM_INT ? PDNN_KIND_WHOLE : PDNN_KIND_TEXT,
+        .kind = is_decimal                      ? PDNN_KIND_NUMBER
+                : param->type == PDNN_PARAM_INT ? PDNN_KIND_WHOLE
+                                                : PDNN_KIND_TEXT,
+        .digits = is_decimal ? PDNN_DIGITS_EXACT : 0,
+        .is_parameter = true,
         .is_optional = true,
         .help = param->help,
     };
@@ -312,7 +317,7 @@ static void append_shown(const struct pdnn_table *table, size_t row, size_t colu
         pdnn_factor_append(out, pdnn_table_number(table, row, column + 1));
         break;
     default:
-        if (def->kind == PDNN_KIND_NUMBER)
+        if (def->kind == PDNN_KIND_NUMBER && !def->is_parameter)
             pdnn_number_format(out, value, SHOWN_DIGITS);
         else
             pdnn_table_append(table, row, column, out);

@@ -82,6 +82,7 @@ struct pdnn_column_def {
     enum pdnn_align align; /* of TEXT; numbers go to the right */
     int decimals;          /* FIXED, PERCENT, SHARE, CHANGE, RATIO */
     int digits;            /* NUMBER: significant digits in files; 0: PDNN_DIGITS_TABLE */
+    bool is_parameter;     /* NUMBER: plain ones are shown as in files */
     int then;              /* how many columns further is what this becomes: "80 -> 61", "80" where alike */
     int rank;              /* where the terminal is narrow, the highest goes first; 0 stays */
     bool is_optional;      /* files may lack it; it is empty then */
@@ -103,7 +104,7 @@ struct pdnn_table_def {
 /* The column's name as people see it. */
 const char *pdnn_column_title(const struct pdnn_column_def *column);
 
-/* The column of a parameter: WHOLE for numbers, TEXT for choices and lists. */
+/* The column of a parameter: WHOLE for numbers, NUMBER for decimal ones, TEXT for choices and lists. */
 struct pdnn_column_def pdnn_column_of_param(const struct pdnn_param_def *param);
 
 struct pdnn_cells {

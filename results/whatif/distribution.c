@@ -77,6 +77,53 @@ enum pdnn_status pdnn_link_parse(const char *text, struct pdnn_link *link, struc
     return PDNN_OK;
 }
 
+/* "2,8,64", each once; 1 where the option is not given. */
+static enum pdnn_status parse_numbers(const char *option, const char *text, int64_t *numbers, size_t *count,
+                                      struct pdnn_err *err) {
+    enum { MOST = 1 << 20 };
+    const char *rest = text ? text : "1", *at;
+    char number[24];
+    size_t length;
+    for (*count = 0; (at = pdnn_part_next(&rest, ",", &length)); (*count)++) {
+        snprintf(number, sizeof number, "%.*s", (int)length, at);
+        bool is_good = *count < PDNN_SCALE_VALUES_MAX && length < sizeof number &&
+                       pdnn_parse_i64(number, &numbers[*count]) && numbers[*count] >= 1 &&
+                       numbers[*count] <= MOST;
+        for (size_t before = 0; is_good && before < *count; before++)
+            is_good = numbers[before] != numbers[*count];
+        if (!is_good)
+            return pdnn_fail(err, PDNN_INVALID,
+                             "--%s is '%s', expected up to %d different numbers from 1 to %d such as 2,8,64",
+                             option, text, PDNN_SCALE_VALUES_MAX, MOST);
+    }
+    return PDNN_OK;
+}
+
+static enum pdnn_status parse_bytes(const char *option, const char *text, uint64_t *bytes,
+                                    struct pdnn_err *err) {
+    if (text && (!pdnn_parse_bytes(text, bytes) || !*bytes))
+        return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected bytes such as 25MB or 16GiB", option,
+                         text);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_distribution_parse(struct pdnn_scale_request *scale,
+                                         const struct pdnn_distribution_request *request,
+                                         struct pdnn_err *err) {
+    if (!request->nodes && !request->slice)
+        return pdnn_fail(err, PDNN_INVALID, "nothing to scale to: give --nodes, --slice or both");
+    if (!request->link)
+        return pdnn_fail(err, PDNN_INVALID, "--link is missing: bandwidth and latency such as 12.5GB/s,2us");
+    scale->plan.overlap = request->overlap;
+    scale->plan.bucket_bytes = 25000000;
+    if (parse_numbers("nodes", request->nodes, scale->nodes, &scale->n_nodes, err) != PDNN_OK ||
+        parse_numbers("slice", request->slice, scale->slice, &scale->n_slices, err) != PDNN_OK ||
+        pdnn_link_parse(request->link, &scale->plan.link, err) != PDNN_OK ||
+        parse_bytes("bucket", request->bucket, &scale->plan.bucket_bytes, err) != PDNN_OK)
+        return err->status;
+    return parse_bytes("memory", request->memory, &scale->memory_bytes, err);
+}
+
 double pdnn_ring_ns(const struct pdnn_link *link, double bytes, int64_t devices) {
     double n = (double)devices;
     return bytes > 0 ? 2 * (n - 1) / n * bytes / link->bytes_per_ns + 2 * (n - 1) * link->latency_ns : 0;
@@ -359,7 +406,7 @@ static bool can_slice(const struct work *w, int64_t slice) {
     const struct pdnn_family_def *family = w->instance.family;
     bool can = slice == 1;
     for (size_t i = 0; i < w->graph.n_nodes; i++)
-        can = can || is_row_parallel(&w->graph.nodes[i]);
+        can = can || (is_row_parallel(&w->graph.nodes[i]) && is_sliced_layer(family, &w->graph.nodes[i]));
     for (size_t i = 0; i < family->n_params; i++)
         can =
             can && (strcmp(family->params[i].name, "heads") != 0 || w->instance.hyper[i].number % slice == 0);
@@ -378,7 +425,7 @@ static enum pdnn_status scale_instance(struct work *w, size_t at, struct pdnn_er
         w->instance.setting[PDNN_SETTING_RANKS] > 1 || !w->rows.count)
         return PDNN_OK;
     pdnn_instance_resolve(&w->instance, 1); /* the id of an instance that ran names its threads */
-    pdnn_roofs_init(&roofs, request->ceilings, w->instance.setting[PDNN_SETTING_THREADS]);
+    pdnn_roofs_init(&roofs, request->roof_rows, w->instance.setting[PDNN_SETTING_THREADS]);
     w->call_ns = roofs.overhead_ns;
     pdnn_arena_reset(&w->scratch);
     if (open_graph(w, err) != PDNN_OK)

@@ -15,7 +15,7 @@
 #include "models/instance.h"
 #include "results/query/selection.h"
 #include "results/query/shares.h"
-#include "runtime/protocol/ceilings.h"
+#include "runtime/protocol/roof_rows.h"
 
 struct pdnn_link {
     double bytes_per_ns, latency_ns;
@@ -52,10 +52,16 @@ struct pdnn_reduced_step pdnn_reduce_gradients(const struct pdnn_timed_node *nod
 
 enum { PDNN_SCALE_VALUES_MAX = 32 };
 
+/* What --nodes, --slice, --link, --bucket and --memory say; NULL: not given. */
+struct pdnn_distribution_request {
+    const char *nodes, *slice, *link, *bucket, *memory;
+    bool overlap;
+};
+
 struct pdnn_scale_request {
     const struct pdnn_selection *selection;
     struct pdnn_ops_reader *readers;
-    const struct pdnn_ceilings *ceilings; /* for the cost of calls */
+    const struct pdnn_roof_rows *roof_rows; /* for the cost of calls */
     int64_t nodes[PDNN_SCALE_VALUES_MAX], slice[PDNN_SCALE_VALUES_MAX];
     size_t n_nodes, n_slices;
     struct pdnn_reduction_plan plan;
@@ -77,6 +83,11 @@ struct pdnn_scaling {
     size_t without_ops; /* chosen instances that do not train, or on several ranks, or without times of ops */
     size_t not_sliced;  /* rows left out: the family is not sliced, or its heads cannot be divided so */
 };
+
+/* Fills numbers, plan and memory. PDNN_INVALID says what is missing or expected of which option. */
+enum pdnn_status pdnn_distribution_parse(struct pdnn_scale_request *scale,
+                                         const struct pdnn_distribution_request *request,
+                                         struct pdnn_err *err);
 
 /* To be finished by the caller in any case. PDNN_INVALID if there is no row. */
 enum pdnn_status pdnn_scale(const struct pdnn_scale_request *request, struct pdnn_scaling *scaling,

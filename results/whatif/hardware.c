@@ -71,8 +71,8 @@ enum pdnn_status pdnn_hardware_parse(struct pdnn_hardware *hardware,
     if (request->onto) {
         hardware->onto = pdnn_arena_alloc(arena, 1, sizeof *hardware->onto);
         return stat(request->onto, &info) == 0 && S_ISDIR(info.st_mode)
-                   ? pdnn_ceilings_read_in(request->onto, hardware->onto, err)
-                   : pdnn_ceilings_read(request->onto, NULL, hardware->onto, err);
+                   ? pdnn_roof_rows_read_in(request->onto, hardware->onto, err)
+                   : pdnn_roof_rows_read(request->onto, NULL, hardware->onto, err);
     }
     return hardware->n_changes || request->threads
                ? PDNN_OK
@@ -81,15 +81,15 @@ enum pdnn_status pdnn_hardware_parse(struct pdnn_hardware *hardware,
                            "or --threads");
 }
 
-static enum pdnn_status no_roofs(const struct pdnn_hardware *hardware, const struct pdnn_ceilings *ceilings,
+static enum pdnn_status no_roofs(const struct pdnn_hardware *hardware, const struct pdnn_roof_rows *roof_rows,
                                  int64_t threads, struct pdnn_err *err) {
     struct pdnn_str has = {0}; /* "1, 2" */
-    for (size_t i = 0; i < ceilings->count; i++) {
+    for (size_t i = 0; i < roof_rows->count; i++) {
         size_t before = 0;
-        while (ceilings->row[before].threads != ceilings->row[i].threads)
+        while (roof_rows->row[before].threads != roof_rows->row[i].threads)
             before++;
         if (before == i)
-            pdnn_str_printf(&has, "%s%" PRId64, i ? ", " : "", ceilings->row[i].threads);
+            pdnn_str_printf(&has, "%s%" PRId64, i ? ", " : "", roof_rows->row[i].threads);
     }
     pdnn_fail(err, PDNN_INVALID, "%s has no roofs for %" PRId64 " threads, but for %s: choose with --threads",
               hardware->onto ? "--onto" : "ceilings.csv", threads, has.length ? pdnn_str_text(&has) : "none");
@@ -134,9 +134,9 @@ static bool are_none(const struct pdnn_roofs *roofs) {
 }
 
 enum pdnn_status pdnn_hardware_roofs(const struct pdnn_hardware *hardware,
-                                     const struct pdnn_ceilings *ceilings, int64_t threads,
+                                     const struct pdnn_roof_rows *roof_rows, int64_t threads,
                                      struct pdnn_roofs *roofs, struct pdnn_err *err) {
-    const struct pdnn_ceilings *from = hardware->onto ? hardware->onto : ceilings;
+    const struct pdnn_roof_rows *from = hardware->onto ? hardware->onto : roof_rows;
     const double cache = factor_of(hardware, PDNN_HARDWARE_CACHE, "", true);
     double by_level[PDNN_ROOF_LEVELS];
     int64_t count = hardware->threads ? hardware->threads : threads;
@@ -175,14 +175,15 @@ enum pdnn_status pdnn_hardware_roofs(const struct pdnn_hardware *hardware,
     return PDNN_OK;
 }
 
-static bool is_bandwidth(const struct pdnn_ceiling *row) {
+static bool is_bandwidth(const struct pdnn_roof_row *row) {
     return strcmp(row->kind, "bandwidth") == 0 || strcmp(row->kind, "ladder") == 0;
 }
 
-struct pdnn_ceilings *pdnn_ceilings_alike(const struct pdnn_ceilings *of, const struct pdnn_ceilings *with) {
-    struct pdnn_ceilings *made = pdnn_alloc(1, sizeof *made);
+struct pdnn_roof_rows *pdnn_roof_rows_alike(const struct pdnn_roof_rows *of,
+                                            const struct pdnn_roof_rows *with) {
+    struct pdnn_roof_rows *made = pdnn_alloc(1, sizeof *made);
     for (size_t i = 0; i < of->count; i++) {
-        const struct pdnn_ceiling *row = &of->row[i];
+        const struct pdnn_roof_row *row = &of->row[i];
         bool is_alike = !is_bandwidth(row);
         for (size_t k = 0; k < with->count && !is_alike; k++)
             is_alike = is_bandwidth(&with->row[k]) &&

@@ -33,8 +33,8 @@ struct pdnn_hardware {
         double factor;
     } change[PDNN_HARDWARE_CHANGES];
     size_t n_changes;
-    struct pdnn_ceilings *onto; /* in the arena; NULL: the measured ones */
-    int64_t threads;            /* 0: those of the row */
+    struct pdnn_roof_rows *onto; /* in the arena; NULL: the measured ones */
+    int64_t threads;             /* 0: those of the row */
 };
 
 /* PDNN_INVALID names the option and what it expects; also if nothing would change. */
@@ -43,14 +43,15 @@ enum pdnn_status pdnn_hardware_parse(struct pdnn_hardware *hardware,
                                      struct pdnn_err *err);
 
 /* The roofs of rows that ran on this many threads. A level is never slower than the next one out.
- * PDNN_INVALID: the ceilings have none, or no such level; err may be NULL. */
+ * PDNN_INVALID: the roofs have none, or no such level; err may be NULL. */
 enum pdnn_status pdnn_hardware_roofs(const struct pdnn_hardware *hardware,
-                                     const struct pdnn_ceilings *ceilings, int64_t threads,
+                                     const struct pdnn_roof_rows *roof_rows, int64_t threads,
                                      struct pdnn_roofs *roofs, struct pdnn_err *err);
 
 /* On the heap: the rows of the one without bandwidths of patterns that the other lacks, since a machine of
  * which more patterns were measured would seem faster. Ladders and streaming stores count as the levels. */
-struct pdnn_ceilings *pdnn_ceilings_alike(const struct pdnn_ceilings *of, const struct pdnn_ceilings *with);
+struct pdnn_roof_rows *pdnn_roof_rows_alike(const struct pdnn_roof_rows *of,
+                                            const struct pdnn_roof_rows *with);
 
 /* Appends "compute x 2, DRAM bandwidth x 1.5". */
 void pdnn_hardware_text(const struct pdnn_hardware *hardware, struct pdnn_str *out);

@@ -1,6 +1,7 @@
 #include "results/whatif/projection.h"
 #include "base/memory.h"
 #include "models/build.h"
+#include "models/zoo/catalog.h"
 #include "models/op.h"
 #include "results/stats/means.h"
 #include "results/query/op_groups.h"
@@ -159,9 +160,9 @@ double pdnn_retime_step(double step_ns, const double ops_ns[PDNN_HARDWARE_SIDES]
 struct work {
     const struct pdnn_projection_request *request;
     struct pdnn_hardware_projection *made;
-    struct pdnn_ceilings *alike; /* with the patterns that --onto has too; NULL: the request's */
-    struct pdnn_hardware onto;   /* the request's, likewise */
-    struct pdnn_arena scratch;   /* its graph */
+    struct pdnn_roof_rows *alike; /* with the patterns that --onto has too; NULL: the request's */
+    struct pdnn_hardware onto;    /* the request's, likewise */
+    struct pdnn_arena scratch;    /* its graph */
     struct pdnn_roofs roofs[PDNN_HARDWARE_SIDES];
     struct pdnn_graph graph;
     struct pdnn_group *groups;
@@ -273,7 +274,7 @@ static void put_model(struct work *w, const char *id, double step_ns) {
 static enum pdnn_status project_instance(struct work *w, size_t at, struct pdnn_err *err) {
     static const struct pdnn_hardware same = {.n_changes = 0};
     const struct pdnn_selection *selection = w->request->selection;
-    const struct pdnn_ceilings *ceilings = w->alike ? w->alike : w->request->ceilings;
+    const struct pdnn_roof_rows *roof_rows = w->alike ? w->alike : w->request->roof_rows;
     const char *id = pdnn_selection_get(selection, at, selection->id);
     double step_ns = pdnn_selection_step_ns(selection, at);
     struct pdnn_instance instance;
@@ -286,9 +287,9 @@ static enum pdnn_status project_instance(struct work *w, size_t at, struct pdnn_
     pdnn_instance_resolve(&instance, 1); /* the id of an instance that ran names its threads */
     int64_t threads = instance.setting[PDNN_SETTING_THREADS];
     pdnn_arena_reset(&w->scratch);
-    if (pdnn_hardware_roofs(&same, ceilings, threads, &w->roofs[BEFORE], NULL) != PDNN_OK)
+    if (pdnn_hardware_roofs(&same, roof_rows, threads, &w->roofs[BEFORE], NULL) != PDNN_OK)
         return PDNN_OK;
-    if (pdnn_hardware_roofs(&w->onto, ceilings, threads, &w->roofs[AFTER], err) != PDNN_OK ||
+    if (pdnn_hardware_roofs(&w->onto, roof_rows, threads, &w->roofs[AFTER], err) != PDNN_OK ||
         walk_graph(w, &instance, err) != PDNN_OK)
         return pdnn_wrap(err, "%s", id);
     memset(&w->sum, 0, sizeof w->sum);
@@ -474,11 +475,11 @@ void pdnn_hardware_projection_finish(struct pdnn_hardware_projection *projection
 
 enum pdnn_status pdnn_project(const struct pdnn_projection_request *request,
                               struct pdnn_hardware_projection *projection, struct pdnn_err *err) {
-    const struct pdnn_ceilings *from = request->ceilings, *onto = request->hardware->onto;
+    const struct pdnn_roof_rows *from = request->roof_rows, *onto = request->hardware->onto;
     struct work w = {.request = request, .made = projection, .onto = *request->hardware};
     pdnn_hardware_projection_init(projection);
-    w.onto.onto = onto ? pdnn_ceilings_alike(onto, from) : NULL;
-    w.alike = onto ? pdnn_ceilings_alike(from, onto) : NULL;
+    w.onto.onto = onto ? pdnn_roof_rows_alike(onto, from) : NULL;
+    w.alike = onto ? pdnn_roof_rows_alike(from, onto) : NULL;
     enum pdnn_status status = PDNN_OK;
     for (size_t at = 0; status == PDNN_OK && at < request->selection->count; at++)
         status = project_instance(&w, at, err);

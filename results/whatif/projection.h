@@ -60,7 +60,7 @@ double pdnn_retime_step(double step_ns, const double ops_ns[PDNN_HARDWARE_SIDES]
 struct pdnn_projection_request {
     const struct pdnn_selection *selection;
     struct pdnn_ops_reader *readers; /* by directory of the selection */
-    const struct pdnn_ceilings *ceilings;
+    const struct pdnn_roof_rows *roof_rows;
     const struct pdnn_hardware *hardware;
     const struct pdnn_by_list *by; /* of limits; NULL: by group */
 };

@@ -1,0 +1,57 @@
+#include "results/compare/paired.h"
+
+#include "base/memory.h"
+#include "runtime/protocol/pairs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t list_turns(const struct pdnn_instance_visits *of, struct pdnn_turn *turns) {
+    size_t count = 0;
+    for (size_t i = 0; i < of->count; i++)
+        if (pdnn_visit_is_turn(&of->visit[i]))
+            turns[count++] = pdnn_turn_of(&of->visit[i]);
+    return count;
+}
+
+/* The pairs of one instance, on the heap. */
+static double *list_logs(const struct pdnn_instance_visits of[2], size_t *count) {
+    struct pdnn_turn *turns[2];
+    size_t n[2];
+    for (int side = 0; side < 2; side++) {
+        turns[side] = pdnn_alloc(of[side].count + 1, sizeof **turns);
+        n[side] = list_turns(&of[side], turns[side]);
+    }
+    double *logs = pdnn_alloc(n[0] + 1, sizeof *logs);
+    *count = pdnn_pairs_logs(turns[0], n[0], turns[1], n[1], logs);
+    free(turns[0]);
+    free(turns[1]);
+    return logs;
+}
+
+void pdnn_pairs_find(const struct pdnn_instance_visits (*of)[2], size_t n, double precision,
+                     struct pdnn_pairs_found *found) {
+    double **logs = pdnn_alloc(n + 1, sizeof *logs);
+    size_t comparisons = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t count;
+        logs[i] = list_logs(of[i], &count);
+        found[i] = (struct pdnn_pairs_found){.count = count >= pdnn_looks[0] ? count : 0};
+        comparisons += found[i].count > 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        double *scratch = pdnn_alloc(found[i].count + 1, sizeof *scratch);
+        if (found[i].count) {
+            found[i].verdict = pdnn_pairs_judge(logs[i], found[i].count, comparisons, precision, scratch);
+            found[i].logs = pdnn_pairs_interval(logs[i], found[i].count, PDNN_LOOKS_ALPHA);
+        }
+        free(scratch);
+        free(logs[i]);
+    }
+    free(logs);
+}
+
+double pdnn_pairs_narrow(size_t count) {
+    const double degrees = (double)(count - 2 * (count / 5) - 1);
+    return pdnn_student_t95(degrees) / pdnn_student_quantile(PDNN_LOOKS_ALPHA, degrees);
+}

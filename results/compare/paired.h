@@ -1,0 +1,22 @@
+/* Ratios of visits next to each other, as paired order makes them. */
+#ifndef RESULTS_COMPARE_PAIRED_H
+#define RESULTS_COMPARE_PAIRED_H
+
+#include "base/stats.h"
+#include "results/store/journal.h"
+
+struct pdnn_pairs_found {
+    size_t count;              /* 0: fewer than the first look takes */
+    struct pdnn_interval logs; /* of B's times over A's, 99 % */
+    enum pdnn_paired verdict;
+};
+
+/* For each of n instances (A's visits, then B's), what their pairs say. Those with enough of them are the
+ * comparisons that share the one per cent. */
+void pdnn_pairs_find(const struct pdnn_instance_visits (*of)[2], size_t n, double precision,
+                     struct pdnn_pairs_found *found);
+
+/* What half of a 99 % interval of this many pairs times this is half of the 95 % interval. */
+double pdnn_pairs_narrow(size_t count);
+
+#endif
