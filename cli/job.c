@@ -6,7 +6,6 @@
 #include "base/units.h"
 #include "base/visible.h"
 #include "gen/override.h"
-#include "results/query/gaps.h"
 #include "runtime/driver/worker/worker.h"
 #include "runtime/host/host_openmp.h"
 #include "session/join/join.h"
@@ -92,7 +91,7 @@ void pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_arguments *a
     job->bar.session = &job->session;
     job->request = (struct pdnn_sweep_request){
         .session = &job->session,
-        .ceilings_file = pdnn_argument(arguments, "ceilings"),
+        .roofs_file = pdnn_argument(arguments, "ceilings"),
         .retry = pdnn_argument(arguments, "retry"),
         /* A launcher started others beside this process. */
         .waits = launcher && (number_of(launcher->rank) > 0 || number_of(launcher->size) > 1)};
@@ -130,9 +129,9 @@ void pdnn_cli_job_default(struct pdnn_cli_job *job, const char *set) {
 
 enum pdnn_status pdnn_cli_job_opened(struct pdnn_cli_job *job, enum pdnn_status status,
                                      struct pdnn_err *err) {
-    const char *ceilings = job->request.ceilings_file;
+    const char *roof_rows = job->request.roofs_file;
     if (status == PDNN_OK)
-        return ceilings ? pdnn_ceilings_read(ceilings, NULL, job->session.ceilings, err) : PDNN_OK;
+        return roof_rows ? pdnn_roof_rows_read(roof_rows, NULL, job->session.roof_rows, err) : PDNN_OK;
     for (size_t i = 0; i < job->n_set_by; i++) {
         const struct pdnn_err cause = *err;
         char place[sizeof PDNN_OVERRIDE_PLACE + 160];
@@ -162,9 +161,9 @@ enum pdnn_status pdnn_cli_job_open(struct pdnn_cli_job *job, struct pdnn_err *er
 }
 
 enum pdnn_status pdnn_cli_job_roofs(struct pdnn_cli_job *job, struct pdnn_err *err) {
-    if (!job->request.ceilings_file)
-        return pdnn_session_measure_ceilings(&job->session, err);
-    pdnn_session_warn_ceilings(&job->session, job->request.ceilings_file);
+    if (!job->request.roofs_file)
+        return pdnn_session_measure_roofs(&job->session, err);
+    pdnn_session_warn_roofs(&job->session, job->request.roofs_file);
     return PDNN_OK;
 }
 
@@ -191,14 +190,15 @@ enum pdnn_status pdnn_cli_job_leave(const struct pdnn_session *session, bool *is
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_cli_job_direct(struct pdnn_cli_job *job, const char *suffix, struct pdnn_err *err) {
+enum pdnn_status pdnn_cli_job_direct(struct pdnn_cli_job *job, const char *suffix, bool is_joined,
+                                     struct pdnn_err *err) {
     struct pdnn_fact *facts;
     if (pdnn_cli_name_directory(job->arguments, job->session.spec.name, &job->session.shard, suffix,
                                 &job->path, err) != PDNN_OK)
         return err->status;
     job->request.path = pdnn_str_text(&job->path);
     job->bar.preface = job->session.common;
-    pdnn_session_announce(&job->session, job->request.path);
+    pdnn_session_announce(&job->session, is_joined, job->request.path);
     if (pdnn_environment_facts(&job->session, &job->arena, &facts, &job->request.n_facts, err) != PDNN_OK)
         return err->status;
     job->request.facts = facts;
@@ -206,20 +206,33 @@ enum pdnn_status pdnn_cli_job_direct(struct pdnn_cli_job *job, const char *suffi
 }
 
 enum pdnn_status pdnn_cli_job_directory(struct pdnn_cli_job *job, const char *suffix, struct pdnn_err *err) {
-    if (pdnn_cli_job_direct(job, suffix, err) != PDNN_OK ||
+    if (pdnn_cli_job_direct(job, suffix, false, err) != PDNN_OK ||
         pdnn_join_check_alone(job->request.path, err) != PDNN_OK)
         return err->status;
     return pdnn_sweep_directory_open(&job->directory, &job->request, err);
 }
 
-void pdnn_cli_tell_gaps(const struct pdnn_selection *selection) {
-    struct pdnn_gaps gaps;
+/* After `who`, where something is said. */
+static void tell_gaps(const char *who, const struct pdnn_gaps *gaps, const struct pdnn_selection *selection) {
     struct pdnn_str text = {0};
-    pdnn_gaps_find(selection, &gaps);
-    pdnn_gaps_say(&gaps, selection, &text);
+    pdnn_gaps_say(gaps, selection, &text);
     if (text.length)
-        fprintf(stderr, "%s\n", text.text);
+        fprintf(stderr, "%s%s%s\n", who, *who ? ": " : "", text.text);
     pdnn_str_finish(&text);
+}
+
+void pdnn_cli_tell_gaps(const struct pdnn_gaps *gaps, const struct pdnn_selection *selection) {
+    tell_gaps("", gaps, selection);
+}
+
+void pdnn_cli_tell_pair_gaps(const struct pdnn_comparisons *comparisons) {
+    for (size_t i = 0; i < comparisons->n; i++) {
+        const struct pdnn_comparison *of = &comparisons->of[i];
+        char name[PDNN_SIDE_TEXT];
+        struct pdnn_gaps gaps;
+        pdnn_comparison_gaps(of, "", &gaps);
+        tell_gaps(comparisons->n > 1 ? pdnn_side_name(of->number, name) : "", &gaps, &of->selection);
+    }
 }
 
 enum pdnn_status pdnn_cli_select(const struct pdnn_arguments *arguments, size_t n,
@@ -228,8 +241,11 @@ enum pdnn_status pdnn_cli_select(const struct pdnn_arguments *arguments, size_t 
     size_t n_only;
     const char *const *only = pdnn_argument_all(arguments, "only", &n_only);
     enum pdnn_status status = pdnn_selection_open_all(selection, arguments->operands, n, only, n_only, err);
-    if (status == PDNN_OK)
-        pdnn_cli_tell_gaps(selection);
+    if (status == PDNN_OK) {
+        struct pdnn_gaps gaps;
+        pdnn_gaps_find(selection, &gaps);
+        pdnn_cli_tell_gaps(&gaps, selection);
+    }
     return status == PDNN_OK && readers ? pdnn_selection_ops_open(selection, readers, err) : status;
 }
 
@@ -244,6 +260,14 @@ enum pdnn_status pdnn_cli_name_directory(const struct pdnn_arguments *arguments,
         pdnn_str_printf(name, ".%" PRIu32 "-of-%" PRIu32, shard->index, shard->count);
     pdnn_str_printf(name, "%s", given ? "" : suffix);
     return PDNN_OK;
+}
+
+struct pdnn_distribution_request pdnn_cli_distribution(const struct pdnn_arguments *arguments) {
+    return (struct pdnn_distribution_request){.nodes = pdnn_argument(arguments, "nodes"),
+                                              .slice = pdnn_argument(arguments, "slice"),
+                                              .link = pdnn_argument(arguments, "link"),
+                                              .bucket = pdnn_argument(arguments, "bucket"),
+                                              .overlap = pdnn_argument(arguments, "overlap")};
 }
 
 struct pdnn_hardware_request pdnn_cli_hardware(const struct pdnn_arguments *arguments) {

@@ -6,7 +6,10 @@
 
 #include "cli/args/options.h"
 #include "cli/print/progress.h"
+#include "results/compare/compared.h"
+#include "results/query/gaps.h"
 #include "results/query/shares.h"
+#include "results/whatif/distribution.h"
 #include "results/whatif/hardware.h"
 #include "session/directory.h"
 
@@ -60,14 +63,19 @@ enum pdnn_status pdnn_cli_job_roofs(struct pdnn_cli_job *job, struct pdnn_err *e
  */
 enum pdnn_status pdnn_cli_job_leave(const struct pdnn_session *session, bool *is_left, struct pdnn_err *err);
 
-/* Names the directory, announces the sweep to others, and finds the facts of environment.yaml. */
-enum pdnn_status pdnn_cli_job_direct(struct pdnn_cli_job *job, const char *suffix, struct pdnn_err *err);
+/* Names the directory, announces the sweep to others (is_joined: pdnn_session_announce), and finds the facts
+ * of environment.yaml. */
+enum pdnn_status pdnn_cli_job_direct(struct pdnn_cli_job *job, const char *suffix, bool is_joined,
+                                     struct pdnn_err *err);
 
-/* The same, and opens the directory. */
+/* The same of one that is not joined, and opens the directory. */
 enum pdnn_status pdnn_cli_job_directory(struct pdnn_cli_job *job, const char *suffix, struct pdnn_err *err);
 
 /* Says on stderr what is open, if that is more than a tenth, and what it confounds (results/query/gaps.h). */
-void pdnn_cli_tell_gaps(const struct pdnn_selection *selection);
+void pdnn_cli_tell_gaps(const struct pdnn_gaps *gaps, const struct pdnn_selection *selection);
+
+/* The same of the pairs of each comparison, behind "C: " where there are several. */
+void pdnn_cli_tell_pair_gaps(const struct pdnn_comparisons *comparisons);
 
 /* Opens the first n result directories of the operands, says what is open, with the rows that --only selects,
  * and ops.csv of each unless readers is NULL. Both are {0} at first and the caller's to close, also after a
@@ -75,6 +83,9 @@ void pdnn_cli_tell_gaps(const struct pdnn_selection *selection);
 enum pdnn_status pdnn_cli_select(const struct pdnn_arguments *arguments, size_t n,
                                  struct pdnn_selection *selection, struct pdnn_ops_reader **readers,
                                  struct pdnn_err *err);
+
+/* What PDNN_OPTIONS_DISTRIBUTION say. */
+struct pdnn_distribution_request pdnn_cli_distribution(const struct pdnn_arguments *arguments);
 
 /* What PDNN_OPTIONS_HARDWARE say. */
 struct pdnn_hardware_request pdnn_cli_hardware(const struct pdnn_arguments *arguments);

@@ -7,6 +7,7 @@
 #include "cli/args/registry.h"
 #include "cli/print/progress.h"
 #include "cli/print/output.h"
+#include "gen/family/shipped.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EXIT_FINE = 0, EXIT_SOME_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
+enum { EXIT_FINE = 0, EXIT_SOME_FAILED = 1, EXIT_USAGE = 2, EXIT_UNTOLD = 3, EXIT_INTERRUPTED = 130 };
 
 /* One line, whatever the arguments, file names and cells that it quotes. */
 static void print_error(const struct pdnn_err *err) {
@@ -26,10 +27,11 @@ static void print_error(const struct pdnn_err *err) {
 static int run_command(const struct pdnn_command_def *command, int argc, char **argv) {
     struct pdnn_err err = {0};
     struct pdnn_arguments arguments = {0};
-    bool some_failed = false;
+    bool some_failed = false, untold = false;
     struct pdnn_str help = {0};
     enum pdnn_status status = pdnn_arguments_parse(command, argc, argv, &arguments, &err);
     arguments.some_failed = &some_failed;
+    arguments.untold = &untold;
     if (status == PDNN_OK && !arguments.help)
         status = pdnn_operands_check(&arguments, &err);
     if (status == PDNN_OK && arguments.help) {
@@ -45,7 +47,7 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
     }
     pdnn_arguments_finish(&arguments);
     if (status == PDNN_OK)
-        return some_failed ? EXIT_SOME_FAILED : EXIT_FINE;
+        return some_failed ? EXIT_SOME_FAILED : untold ? EXIT_UNTOLD : EXIT_FINE;
     print_error(&err);
     return status == PDNN_INVALID || status == PDNN_BUSY ? EXIT_USAGE
            : status == PDNN_INTERRUPTED                  ? EXIT_INTERRUPTED
@@ -98,6 +100,7 @@ int main(int argc, char **argv) {
         return EXIT_SOME_FAILED;
     /* A file that reaches `ulimit -f` fails like one on a full disk. */
     signal(SIGXFSZ, SIG_IGN);
+    pdnn_families_ship();
     int status = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "paradnn: cannot write to standard output\n");

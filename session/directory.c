@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "gen/family/kept.h"
 #include "runtime/protocol/standing.h"
 
 #include <fcntl.h>
@@ -13,12 +14,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char ceilings_name[] = "ceilings.csv", spec_name[] = "spec.yaml";
+static const char roofs_name[] = "ceilings.csv", spec_name[] = "spec.yaml";
 
 /* The tables are replaced at most once in this time, and replacing them takes at
  * most a fiftieth of the time. */
 static const uint64_t write_gap_ns = UINT64_C(2000000000);
 enum { WRITE_SHARE = 50 };
+
+static void warn_of_change(void *user, const char *before, const char *now) {
+    const struct pdnn_sweep_directory *sweep = user;
+    pdnn_session_warn(
+        sweep->session,
+        "%s: the family has changed from %s to %s; its models run anew, and rows of %s stay in the "
+        "tables; paradnn prune drops them",
+        sweep->folder.path, before, now, before);
+}
 
 /* Rows of an earlier spec stay in the tables, so a changed spec deserves a warning. */
 static enum pdnn_status write_spec(const struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
@@ -95,9 +105,8 @@ static void keep_counters(struct pdnn_sweep_directory *sweep) {
 
 enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
                                            const struct pdnn_sweep_request *request, struct pdnn_err *err) {
-    static const char *const names[] = {"environment.yaml", spec_name, ceilings_name, "results.csv",
-                                        "ops.csv"};
-    struct pdnn_ceilings *ceilings = request->session->ceilings;
+    static const char *const names[] = {"environment.yaml", spec_name, roofs_name, "results.csv", "ops.csv"};
+    struct pdnn_roof_rows *roof_rows = request->session->roof_rows;
     *sweep = (struct pdnn_sweep_directory){.request = *request, .session = request->session};
     const char *path = request->path;
     sweep->folder.fd = -1;
@@ -116,14 +125,15 @@ enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
         return err->status;
     if (!is_done)
         pdnn_session_follow(sweep->session, path, request->facts, request->n_facts);
-    if (!request->ceilings_file && pdnn_path_has(path, ceilings_name)) {
-        if (pdnn_ceilings_read_in(path, ceilings, err) != PDNN_OK)
+    if (!request->roofs_file && pdnn_path_has(path, roofs_name)) {
+        if (pdnn_roof_rows_read_in(path, roof_rows, err) != PDNN_OK)
             return err->status;
-        sweep->n_ceilings = ceilings->count;
+        sweep->n_roof_rows = roof_rows->count;
     }
     keep_counters(sweep);
     if ((!is_done &&
          pdnn_environment_write(&sweep->folder, request->facts, request->n_facts, err) != PDNN_OK) ||
+        pdnn_families_keep(&sweep->folder, warn_of_change, sweep, err) != PDNN_OK ||
         write_spec(sweep, err) != PDNN_OK)
         return err->status;
     if (sweep->journal->visits.torn || sweep->journal->ops.torn)
@@ -151,10 +161,14 @@ static bool is_closed(const struct pdnn_sweep_directory *sweep, const struct pdn
 void pdnn_sweep_directory_resume_task(const struct pdnn_sweep_directory *sweep, struct pdnn_task *task,
                                       const struct pdnn_visit *visits, size_t n_visits) {
     double *medians = pdnn_arena_alloc(&sweep->session->arena, n_visits, sizeof *medians);
+    struct pdnn_turn *turns = pdnn_arena_alloc(&sweep->session->arena, n_visits, sizeof *turns);
     const struct pdnn_standing standing = pdnn_standing_of(visits, n_visits);
     task->visits_done = 0;
     task->spent_ns = 0;
+    task->n_turns = 0;
     for (size_t i = 0; i < n_visits; i++) {
+        if (pdnn_visit_is_turn(&visits[i]))
+            turns[task->n_turns++] = pdnn_turn_of(&visits[i]);
         if (!pdnn_visit_is_direct(&visits[i]))
             continue;
         medians[task->visits_done++] = visits[i].median_ns;
@@ -162,6 +176,7 @@ void pdnn_sweep_directory_resume_task(const struct pdnn_sweep_directory *sweep, 
         task->spent_ns += (uint64_t)(steps * visits[i].mean_ns);
     }
     task->medians = medians;
+    task->turns = turns;
     task->closed = task->closed || is_closed(sweep, &standing);
     task->crashes = sweep->request.retry ? 0 : standing.crashes;
 }
@@ -175,28 +190,28 @@ void pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep) {
     }
 }
 
-enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
+enum pdnn_status pdnn_sweep_directory_roofs(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
     static const struct {
         enum pdnn_status (*measure)(struct pdnn_session *session, struct pdnn_err *err);
         const char *what;
-    } roofs[] = {{pdnn_session_measure_ceilings, "the missing roofs"},
+    } roofs[] = {{pdnn_session_measure_roofs, "the missing roofs"},
                  {pdnn_session_measure_links, "the roofs of links"}};
     struct pdnn_session *session = sweep->session;
-    if (sweep->request.ceilings_file)
-        pdnn_session_warn_ceilings(session, sweep->request.ceilings_file);
-    for (size_t i = 0; i < 2 && !sweep->request.ceilings_file; i++) {
+    if (sweep->request.roofs_file)
+        pdnn_session_warn_roofs(session, sweep->request.roofs_file);
+    for (size_t i = 0; i < 2 && !sweep->request.roofs_file; i++) {
         enum pdnn_status status = roofs[i].measure(session, err);
         if (status == PDNN_INTERRUPTED)
             return status;
         if (status != PDNN_OK)
             pdnn_session_warn(session, "going on without %s: %s", roofs[i].what, err->text);
     }
-    if (!sweep->request.ceilings_file && session->ceilings->count == sweep->n_ceilings)
+    if (!sweep->request.roofs_file && session->roof_rows->count == sweep->n_roof_rows)
         return PDNN_OK;
     struct pdnn_str text = {0};
-    pdnn_ceilings_format(session->ceilings, &text);
+    pdnn_roof_rows_format(session->roof_rows, &text);
     enum pdnn_status status =
-        pdnn_folder_replace(&sweep->folder, ceilings_name, pdnn_str_text(&text), text.length, err);
+        pdnn_folder_replace(&sweep->folder, roofs_name, pdnn_str_text(&text), text.length, err);
     pdnn_str_finish(&text);
     return status;
 }
@@ -248,7 +263,9 @@ static enum pdnn_status visited(void *user, size_t task, const struct pdnn_visit
 static void progress(void *user, const struct pdnn_sweep_progress *visits) {
     const struct pdnn_sweep_directory *sweep = user;
     const struct pdnn_session_hooks *hooks = sweep->session->hooks;
-    hooks->visits(hooks->user, visits);
+    struct pdnn_sweep_progress shown = *visits;
+    shown.eta_seconds = pdnn_session_shown_seconds(sweep->session, visits->eta_seconds);
+    hooks->visits(hooks->user, &shown);
 }
 
 enum pdnn_status pdnn_sweep_directory_visit(struct pdnn_sweep_directory *sweep,
@@ -258,7 +275,15 @@ enum pdnn_status pdnn_sweep_directory_visit(struct pdnn_sweep_directory *sweep,
                                             struct pdnn_sweep_result *result, struct pdnn_err *err) {
     struct pdnn_session *session = sweep->session;
     const struct pdnn_sweep_hooks own = {sweep, visited, progress};
+    struct pdnn_sweep_rules paired = *rules;
     hooks = hooks ? hooks : &own;
+    /* Each pass has new workers, which must choose as the first ones did, however busy the machine is. */
+    if (rules->paired && session->cache[0] && strlen(sweep->folder.path) < sizeof paired.request.choices) {
+        snprintf(paired.request.choices, sizeof paired.request.choices, "%s", sweep->folder.path);
+        paired.request.choices_are_final = true;
+        paired.request.choices_are_shared = session->spec.measure.choices == PDNN_CHOICES_SHARED;
+        rules = &paired;
+    }
     enum pdnn_status status =
         workers ? pdnn_sweep_run_on(workers, session->tasks, session->n_tasks, rules, hooks, result, err)
                 : pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, rules, hooks, result, err);
@@ -292,7 +317,7 @@ enum pdnn_status pdnn_sweep_directory_run(struct pdnn_sweep_directory *sweep,
     pdnn_sweep_directory_resume(sweep);
     note_composed(sweep);
     const uint64_t begun_ns = pdnn_clock_ns();
-    enum pdnn_status status = pdnn_sweep_directory_ceilings(sweep, err);
+    enum pdnn_status status = pdnn_sweep_directory_roofs(sweep, err);
     sweep->roofs_ns = pdnn_clock_ns() - begun_ns;
     if (status == PDNN_OK || status == PDNN_INTERRUPTED) {
         const struct pdnn_sweep_rules rules = pdnn_session_rules(session);

@@ -13,8 +13,8 @@
 struct pdnn_sweep_request {
     const char *path;
     struct pdnn_session *session;
-    const char *ceilings_file; /* where the session's roofs were read from; NULL: from the directory */
-    struct pdnn_fact *facts;   /* for environment.yaml; visits tell of counters */
+    const char *roofs_file;  /* where the session's roofs were read from; NULL: from the directory */
+    struct pdnn_fact *facts; /* for environment.yaml; visits tell of counters */
     size_t n_facts;
     bool retry; /* visit again what failed */
     bool waits; /* for another process that writes there */
@@ -25,7 +25,7 @@ struct pdnn_sweep_directory {
     struct pdnn_sweep_request request;
     struct pdnn_session *session; /* the request's */
     struct pdnn_folder folder;    /* the directory, held open: all files are written through it */
-    size_t n_ceilings;            /* rows in ceilings.csv */
+    size_t n_roof_rows;           /* rows in ceilings.csv */
     struct pdnn_journal *journal;
     bool waited;            /* another process wrote there until now */
     uint64_t next_write_ns; /* when the tables may be replaced again */
@@ -65,7 +65,7 @@ enum pdnn_status pdnn_sweep_directory_commit(struct pdnn_sweep_directory *sweep,
 /* Brings ceilings.csv up to date. Roofs from a file of the user's are written as they are;
  * otherwise, missing ones are measured if any task is open. If roofs cannot be measured, that is a
  * warning and does not stop the sweep. */
-enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *sweep, struct pdnn_err *err);
+enum pdnn_status pdnn_sweep_directory_roofs(struct pdnn_sweep_directory *sweep, struct pdnn_err *err);
 
 /* Replaces results.csv and ops.csv: the session's rows in order, then rows that only the journal has. */
 enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, struct pdnn_err *err);

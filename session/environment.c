@@ -64,13 +64,17 @@ static const char *key_of(struct list *list, const char *name, size_t length) {
 }
 
 /* What the worker's OpenMP runtime is told, and which settings result. */
-static void add_openmp(struct list *list, const struct pdnn_host *host, const char *places,
+static void add_openmp(struct list *list, const struct pdnn_session *session, const char *places,
                        const char *ignored) {
+    const struct pdnn_host *host = &session->host;
     struct pdnn_str setting = {0}, obeyed = {0}, overridden = {0};
     for (size_t i = 0; pdnn_host_setting(i, host, environ, &setting); i++) {
         size_t name = strcspn(pdnn_str_text(&setting), "=");
         const char *key = key_of(list, pdnn_str_text(&setting), name);
-        add_text(list, key, pdnn_str_text(&setting) + name + 1, strcmp(key, "omp_num_threads") != 0);
+        /* Joined sweeps on one host have one setup, whichever of its cores each takes first. */
+        const bool was_moved = session->places && strcmp(key, "omp_places") == 0;
+        add_text(list, key, was_moved ? session->places : pdnn_str_text(&setting) + name + 1,
+                 strcmp(key, "omp_num_threads") != 0);
         pdnn_str_clear(&setting);
     }
     pdnn_openmp_sort(environ, ignored, &obeyed, &overridden);
@@ -131,7 +135,7 @@ enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, stru
         for (size_t i = 0; i < software->count; i++)
             add_text(&list, pdnn_arena_printf(arena, "backend_%s", software->row[i].backend),
                      software->row[i].version, true);
-        add_openmp(&list, &session->host, places, pdnn_worker_ignored(&worker));
+        add_openmp(&list, session, places, pdnn_worker_ignored(&worker));
         add_variables(&list, pdnn_worker_ignored(&worker));
         add_whole(&list, "seed", session->spec.seed, true);
         add_whole(&list, "limit_memory_bytes", session->memory_limit_bytes, false);
@@ -145,6 +149,9 @@ enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, stru
         add_text(&list, "shard", pdnn_shard_format(&session->shard, shard), false);
         add_text(&list, "shard_rule", PDNN_SHARD_RULE, false);
         add_text(&list, PDNN_FACT_COUNTERS, session->spec.measure.counters ? "" : "off", false);
+        if (session->spec.measure.order == PDNN_ORDER_PAIRED)
+            add(&list, (struct pdnn_fact){PDNN_FACT_PAIRED, PDNN_FACT_NUMBER,
+                                          .number = session->spec.measure.precision});
         add_text(&list, "shares_cores_with", session->shares_with ? session->shares_with : "", false);
     }
     pdnn_worker_stop(&worker);

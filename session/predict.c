@@ -42,12 +42,12 @@ struct rates {
 
 /* Measured where there are roofs for these threads, nominal elsewhere. Kernels do not reach the plain
  * multiply-add roof, so the fastest GEMM counts where one was measured. */
-static struct rates find_rates(const struct pdnn_ceilings *ceilings, const struct pdnn_instance *instance) {
+static struct rates find_rates(const struct pdnn_roof_rows *roof_rows, const struct pdnn_instance *instance) {
     const enum pdnn_dtype dtype = (enum pdnn_dtype)instance->setting[PDNN_SETTING_DTYPE];
     const int64_t threads = instance->setting[PDNN_SETTING_THREADS];
     double gemm = 0, any = 0, gbs = 0;
-    for (size_t i = 0; ceilings && i < ceilings->count; i++) {
-        const struct pdnn_ceiling *row = &ceilings->row[i];
+    for (size_t i = 0; roof_rows && i < roof_rows->count; i++) {
+        const struct pdnn_roof_row *row = &roof_rows->row[i];
         if (row->threads != threads)
             continue;
         if (strcmp(row->kind, "compute") == 0 && strcmp(row->dtype, pdnn_dtype_name(dtype)) == 0) {
@@ -67,13 +67,16 @@ static struct rates find_rates(const struct pdnn_ceilings *ceilings, const struc
     return rates;
 }
 
-struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const struct pdnn_spec *spec,
+struct pdnn_prediction pdnn_predict(const struct pdnn_roof_rows *roof_rows, const struct pdnn_spec *spec,
                                     const struct pdnn_instance *instance, const struct pdnn_totals *totals) {
-    const struct rates rates = find_rates(ceilings, instance);
+    const struct rates rates = find_rates(roof_rows, instance);
     const struct pdnn_spec_measure *measure = &spec->measure;
     double limit = spec->limits.time_ns ? (double)spec->limits.time_ns / 1e9 : INFINITY;
-    double rounds = (double)measure->rounds, max_time = (double)measure->max_time_ns / 1e9;
-    double share = max_time / rounds, samples = (double)measure->min_samples;
+    const bool is_paired = measure->order == PDNN_ORDER_PAIRED;
+    double rounds = (double)measure->rounds,
+           max_time = (double)measure->max_time_ns / 1e9 / (double)(is_paired ? measure->sides : 1);
+    double share = fmin(max_time / rounds, is_paired ? (double)PDNN_SCHEDULE_PAIRED_NS * 1e-9 : INFINITY),
+           samples = (double)measure->min_samples;
     double step_ns = fmax((double)totals->cost.in_bounds_flop_count / rates.gflops,
                           (double)totals->cost.byte_count / rates.gbs);
     struct pdnn_prediction made = {.step = step_ns * 1e-9 / pdnn_instance_repetitions(instance),
@@ -93,7 +96,8 @@ struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const 
     made.rounds = made.total = rounds * made.visit;
     /* While intervals are wide there are more visits, until their samples have taken max_time. */
     double in_samples = fmax(fmin(samples * sample, taken), worth - warm);
-    const double visits = PDNN_SCHEDULE_EXTRA * rounds;
+    const double visits =
+        is_paired ? fmax((double)pdnn_looks[PDNN_LOOKS - 1], rounds) : PDNN_SCHEDULE_EXTRA * rounds;
     if (rounds > 1 && in_samples * rounds < max_time)
         made.total = fmax(made.rounds, fmin(visits * made.visit, visits * fixed + AROUND_SAMPLES * max_time));
     made.usual = made.rounds + usual_share * (made.total - made.rounds);
@@ -102,7 +106,7 @@ struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const 
 
 void pdnn_estimate_add(struct pdnn_estimate *estimate, const struct pdnn_instance *instance,
                        const struct pdnn_totals *totals) {
-    const struct pdnn_prediction made = pdnn_predict(estimate->ceilings, estimate->spec, instance, totals);
+    const struct pdnn_prediction made = pdnn_predict(estimate->roof_rows, estimate->spec, instance, totals);
     *(made.is_measured ? &estimate->any_measured : &estimate->any_nominal) = true;
     estimate->rounds += made.rounds;
     estimate->usual += made.usual;
@@ -111,7 +115,7 @@ void pdnn_estimate_add(struct pdnn_estimate *estimate, const struct pdnn_instanc
 
 void pdnn_estimate_format(const struct pdnn_estimate *estimate, struct pdnn_str *out) {
     char rounds[PDNN_DURATION_TEXT], usual[PDNN_DURATION_TEXT], total[PDNN_DURATION_TEXT], utc[PDNN_UTC_TEXT];
-    const int64_t measured_ms = estimate->ceilings ? estimate->ceilings->row[0].measured_unix_ms : 0;
+    const int64_t measured_ms = estimate->roof_rows ? estimate->roof_rows->row[0].measured_unix_ms : 0;
     pdnn_duration_format(rounds, estimate->rounds);
     pdnn_duration_format(usual, estimate->usual);
     pdnn_duration_format(total, estimate->total);

@@ -8,7 +8,7 @@
 #include "gen/spec.h"
 #include "models/cost/cost.h"
 #include "runtime/host/host.h"
-#include "runtime/protocol/ceilings.h"
+#include "runtime/protocol/roof_rows.h"
 
 /* All in seconds of wall time. */
 struct pdnn_prediction {
@@ -17,7 +17,7 @@ struct pdnn_prediction {
     double rounds;    /* the visits of its rounds */
     double total;     /* those, and all extra ones that a wide interval can ask for */
     double usual;     /* with as many of these as sweeps on shared machines made */
-    bool is_measured; /* both rates come from the ceilings */
+    bool is_measured; /* both rates come from the roofs */
 };
 
 /* With R GFLOP/s and B GB/s of the instance's dtype and threads:
@@ -33,16 +33,16 @@ struct pdnn_prediction {
  *   total = visits * visit; visits = rounds, and if rounds > 1, up to that many extra ones while max_time
  *           lasts; if not even fixed + 3 steps fit into limits.time, one visit of that length
  *
- * ceilings: measured roofs, of which GEMMs and streams reach 60 %; NULL, or without rows for these threads:
+ * roof_rows: measured roofs, of which GEMMs and streams reach 60 %; NULL, or without rows for these threads:
  * nominal rates, which are the same on every machine. The naive backend runs at a hundredth of R. */
-struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const struct pdnn_spec *spec,
+struct pdnn_prediction pdnn_predict(const struct pdnn_roof_rows *roof_rows, const struct pdnn_spec *spec,
                                     const struct pdnn_instance *instance, const struct pdnn_totals *totals);
 
 /* How long a sweep over many instances takes, as it is told to people before anything runs. */
 struct pdnn_estimate {
     const struct pdnn_spec *spec;
     /* Roofs; NULL, or without rows for some threads: the rates are nominal. */
-    const struct pdnn_ceilings *ceilings;
+    const struct pdnn_roof_rows *roof_rows;
     /* {0} at first. */
     double rounds, usual, total; /* seconds */
     bool any_nominal, any_measured;

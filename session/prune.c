@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "gen/family/kept.h"
 #include "results/query/results.h"
 
 #include <stdint.h>
@@ -35,9 +36,9 @@ static enum pdnn_status open_session(struct pdnn_prune *prune, struct pdnn_err *
         pdnn_session_open_there(session, environment ? environment : "", directory,
                                 pdnn_folder_path(&prune->sweep.folder, "spec.yaml", path), err);
     free(environment);
-    session->ceilings = pdnn_alloc(1, sizeof *session->ceilings);
+    session->roof_rows = pdnn_alloc(1, sizeof *session->roof_rows);
     return status == PDNN_OK && pdnn_path_has(directory, "ceilings.csv")
-               ? pdnn_ceilings_read_in(directory, session->ceilings, err)
+               ? pdnn_roof_rows_read_in(directory, session->roof_rows, err)
                : status;
 }
 
@@ -124,6 +125,20 @@ static bool keeps(const void *user, const char *id) {
     return pdnn_texts_find(&prune->dropped, id) == SIZE_MAX;
 }
 
+/* "NAME@HASH" begins an id that stays, or one that the spec asks for. */
+static bool names_family(const void *user, const char *name) {
+    const struct pdnn_prune *prune = user;
+    const struct pdnn_texts *ids = &prune->sweep.journal->known.ids;
+    const size_t length = strlen(name);
+    bool found = false;
+    for (size_t i = 0; i < ids->count && !found; i++)
+        found = strncmp(ids->text[i], name, length) == 0 && ids->text[i][length] == '/';
+    for (size_t i = 0; i < prune->session.n_tasks && !found; i++)
+        found = strncmp(prune->session.tasks[i].id, name, length) == 0 &&
+                prune->session.tasks[i].id[length] == '/';
+    return found;
+}
+
 enum pdnn_status pdnn_prune_commit(struct pdnn_prune *prune, struct pdnn_err *err) {
     const struct pdnn_folder *folder = &prune->sweep.folder;
     const time_t now = time(NULL);
@@ -136,6 +151,7 @@ enum pdnn_status pdnn_prune_commit(struct pdnn_prune *prune, struct pdnn_err *er
             keep_aside(folder, "journal-ops", date, prune->aside[1], err) != PDNN_OK ||
             pdnn_journal_prune(&prune->sweep.journal, keeps, prune, err) != PDNN_OK)
             return err->status;
+        pdnn_families_drop(folder, names_family, prune);
     }
     return pdnn_sweep_directory_write(&prune->sweep, err);
 }

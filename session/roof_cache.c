@@ -35,7 +35,7 @@ static const double margin = 0.15;
 
 /* What was measured at one time. */
 struct measurement {
-    struct pdnn_ceiling *row; /* heap */
+    struct pdnn_roof_row *row; /* heap */
     size_t count;
     double seconds;    /* that it took */
     double handoff_ns; /* of its probe; 0: one thread */
@@ -47,18 +47,19 @@ struct search {
     const struct pdnn_roofs_job *job;
     struct pdnn_str libraries;     /* those of the job, whose versions kept roofs must have */
     struct pdnn_kept file;         /* of the job's context */
-    struct pdnn_ceilings *read;    /* the rows of the entry just read, of the probes, or just measured */
+    struct pdnn_roof_rows *read;   /* the rows of the entry just read, of the probes, or just measured */
     struct measurement *all, here; /* those that hold; the probes of this moment */
     size_t n, n_kept;
     double *value;    /* room for one of each */
     double border_ns; /* handoffs above it are of threads far apart; INFINITY: all are of one state */
     double differs;   /* by how much the probes are outside of those kept; INFINITY: none is of the state */
+    bool takes_all;   /* of whatever libraries */
     bool is_cut;      /* what was measured now has no bandwidths */
     bool has_kept, is_found; /* any at all, however old; they do */
 };
 
 static double probe_of(const struct measurement *measurement, const char *pattern) {
-    for (const struct pdnn_ceiling *row = measurement->row; row < measurement->row + measurement->count;
+    for (const struct pdnn_roof_row *row = measurement->row; row < measurement->row + measurement->count;
          row++)
         if (strcmp(row->kind, "probe") == 0 && strcmp(row->pattern, pattern) == 0)
             return row->value;
@@ -87,12 +88,12 @@ static void add(struct search *search, struct measurement made) {
 /* Reads the table of an entry, whose rows must all be for the job's thread count, with both probes. */
 static bool read_table(const struct search *search, const char *table) {
     char *text = pdnn_strdup(table);
-    struct pdnn_ceilings *entry = search->read;
+    struct pdnn_roof_rows *entry = search->read;
     size_t probes = 0;
     exchange(text, '\t', '\n');
-    bool is_good = pdnn_ceilings_parse("kept", text, strlen(text), NULL, entry, NULL) == PDNN_OK;
+    bool is_good = pdnn_roof_rows_parse("kept", text, strlen(text), NULL, entry, NULL) == PDNN_OK;
     for (size_t i = 0; is_good && i < entry->count; i++) {
-        const struct pdnn_ceiling *row = &entry->row[i];
+        const struct pdnn_roof_row *row = &entry->row[i];
         is_good = row->threads == search->job->context.threads;
         probes += strcmp(row->kind, "probe") == 0 &&
                   (strcmp(row->pattern, "fma") == 0 || strcmp(row->pattern, "read") == 0);
@@ -113,8 +114,9 @@ static void consider(void *user, const char *text) {
     if (!at || text[at] != ' ' || !table)
         return;
     const int64_t age_ms = job->now_unix_ms - measured_ms;
-    if ((size_t)(table - text - at) != search->libraries.length + 1 ||
-        memcmp(text + at + 1, pdnn_str_text(&search->libraries), search->libraries.length) != 0)
+    if (!search->takes_all &&
+        ((size_t)(table - text - at) != search->libraries.length + 1 ||
+         memcmp(text + at + 1, pdnn_str_text(&search->libraries), search->libraries.length) != 0))
         return;
     search->has_kept = true;
     if (age_ms >= 0 && age_ms <= age_max_ms && seconds >= job->seconds && read_table(search, table + 1))
@@ -180,7 +182,7 @@ static enum pdnn_status measure(struct search *search, struct pdnn_err *err) {
     add(search, measurement_of(search, job->seconds, job->now_unix_ms));
     if (search->is_cut)
         return PDNN_OK;
-    pdnn_ceilings_format(search->read, &table);
+    pdnn_roof_rows_format(search->read, &table);
     exchange(table.text, '\n', '\t');
     pdnn_str_printf(&entry, "%" PRId64 " %.17g %s\t%s", job->now_unix_ms, job->seconds,
                     pdnn_str_text(&search->libraries), table.text);
@@ -190,9 +192,9 @@ static enum pdnn_status measure(struct search *search, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
-static const struct pdnn_ceiling *alike(const struct measurement *in, const struct pdnn_ceiling *row) {
+static const struct pdnn_roof_row *alike(const struct measurement *in, const struct pdnn_roof_row *row) {
     const bool is_rung = strcmp(row->kind, "ladder") == 0;
-    for (const struct pdnn_ceiling *at = in->row; at < in->row + in->count; at++)
+    for (const struct pdnn_roof_row *at = in->row; at < in->row + in->count; at++)
         if (strcmp(at->kind, row->kind) == 0 && strcmp(at->pattern, row->pattern) == 0 &&
             strcmp(at->dtype, row->dtype) == 0 &&
             (is_rung ? at->capacity_bytes == row->capacity_bytes : strcmp(at->level, row->level) == 0))
@@ -201,14 +203,14 @@ static const struct pdnn_ceiling *alike(const struct measurement *in, const stru
 }
 
 /* What the measurements of one state say of a row, whose level and capacity stay. False if none has it. */
-static bool join_row(const struct search *search, bool far, struct pdnn_ceiling *row) {
+static bool join_row(const struct search *search, bool far, struct pdnn_roof_row *row) {
     double *value = search->value, *median = value + search->n;
     size_t count = 0;
-    struct pdnn_ceiling made = *row;
+    struct pdnn_roof_row made = *row;
     made.repetitions = made.measured_unix_ms = 0;
     for (size_t i = 0; i < search->n; i++) {
         const struct measurement *in = &search->all[i];
-        const struct pdnn_ceiling *other = is_far(search, in) == far ? alike(in, row) : NULL;
+        const struct pdnn_roof_row *other = is_far(search, in) == far ? alike(in, row) : NULL;
         if (!other)
             continue;
         made.low = other->low;
@@ -233,7 +235,7 @@ static bool join_row(const struct search *search, bool far, struct pdnn_ceiling 
 
 /* The rows of the measurement that took longest, and of these the newest, once for each state; where a state
  * lacks one, it is the other's. */
-static enum pdnn_status join(struct search *search, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+static enum pdnn_status join(struct search *search, struct pdnn_roof_rows *roof_rows, struct pdnn_err *err) {
     const struct measurement *from = search->all;
     search->border_ns = border_of(search, 0);
     search->value = pdnn_alloc(2 * search->n, sizeof *search->value);
@@ -241,16 +243,16 @@ static enum pdnn_status join(struct search *search, struct pdnn_ceilings *ceilin
         from = search->all[i].seconds >= from->seconds ? &search->all[i] : from;
     for (int far = 0; far <= isfinite(search->border_ns); far++) {
         for (size_t i = 0; i < from->count; i++) {
-            struct pdnn_ceiling row = from->row[i];
+            struct pdnn_roof_row row = from->row[i];
             if (!join_row(search, far, &row))
                 join_row(search, !far, &row);
-            if (ceilings->count == PDNN_CEILINGS_MAX)
-                return pdnn_fail(err, PDNN_OVERFLOW, "more than %d ceilings", PDNN_CEILINGS_MAX);
+            if (roof_rows->count == PDNN_ROOF_ROWS_MAX)
+                return pdnn_fail(err, PDNN_OVERFLOW, "more than %d rows of roofs", PDNN_ROOF_ROWS_MAX);
             if (search->is_found && is_far(search, &search->here) == far)
                 row.checked_unix_ms = search->job->now_unix_ms;
             if (isfinite(search->border_ns))
-                snprintf(row.state, sizeof row.state, "%s", far ? PDNN_CEILING_FAR : PDNN_CEILING_NEAR);
-            ceilings->row[ceilings->count++] = row;
+                snprintf(row.state, sizeof row.state, "%s", far ? PDNN_ROOF_ROW_FAR : PDNN_ROOF_ROW_NEAR);
+            roof_rows->row[roof_rows->count++] = row;
         }
     }
     return PDNN_OK;
@@ -295,19 +297,33 @@ static void append_short(const struct search *search, struct pdnn_str *note) {
                     "nothing is kept");
 }
 
-enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, struct pdnn_ceilings *ceilings,
+static void read_kept(struct search *search) {
+    struct pdnn_str context = {0};
+    search->read = pdnn_alloc(1, sizeof *search->read);
+    pdnn_roof_cache_context(search->job, &context);
+    pdnn_kept_open(&search->file, search->job->directory, "roofs", context.text);
+    pdnn_str_finish(&context);
+    pdnn_kept_read(&search->file, consider, search);
+    search->n_kept = search->n;
+}
+
+static void finish(struct search *search) {
+    for (size_t i = 0; i < search->n; i++)
+        free(search->all[i].row);
+    free(search->all);
+    free(search->here.row);
+    free(search->value);
+    free(search->read);
+    pdnn_str_finish(&search->libraries);
+}
+
+enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, struct pdnn_roof_rows *roof_rows,
                                      struct pdnn_str *note, struct pdnn_err *err) {
     struct search search = {.job = job, .border_ns = INFINITY};
-    struct pdnn_str context = {0};
     enum pdnn_status status = PDNN_OK;
-    search.read = pdnn_alloc(1, sizeof *search.read);
     for (size_t i = 0; i < job->software->count; i++)
         pdnn_str_printf(&search.libraries, "%s%s", i ? ", " : "", job->software->row[i].version);
-    pdnn_roof_cache_context(job, &context);
-    pdnn_kept_open(&search.file, job->directory, "roofs", context.text);
-    pdnn_str_finish(&context);
-    pdnn_kept_read(&search.file, consider, &search);
-    search.n_kept = search.n;
+    read_kept(&search);
     if (search.n && !job->must_measure)
         status = probe(&search, err);
     if (status == PDNN_OK)
@@ -317,13 +333,15 @@ enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, struct pd
     if (status == PDNN_OK && search.is_cut)
         append_short(&search, note);
     if (status == PDNN_OK && search.n)
-        status = join(&search, ceilings, err);
-    for (size_t i = 0; i < search.n; i++)
-        free(search.all[i].row);
-    free(search.all);
-    free(search.here.row);
-    free(search.value);
-    free(search.read);
-    pdnn_str_finish(&search.libraries);
+        status = join(&search, roof_rows, err);
+    finish(&search);
     return status;
+}
+
+void pdnn_roof_cache_recall(const struct pdnn_roofs_job *job, struct pdnn_roof_rows *ceilings) {
+    struct search search = {.job = job, .takes_all = true};
+    read_kept(&search);
+    if (search.n)
+        join(&search, ceilings, NULL);
+    finish(&search);
 }

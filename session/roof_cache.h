@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/paths/kept.h"
 #include "base/str.h"
-#include "runtime/protocol/ceilings.h"
+#include "runtime/protocol/roof_rows.h"
 #include "runtime/host/environment_key.h"
 #include "runtime/protocol/software.h"
 
@@ -23,7 +23,7 @@ struct pdnn_roofs_job {
     bool must_measure; /* whatever is kept */
     int64_t now_unix_ms;
     /* Appends rows for the job's thread count; in 0 seconds, those of the probes alone. */
-    enum pdnn_status (*measure)(void *user, double seconds, struct pdnn_ceilings *ceilings,
+    enum pdnn_status (*measure)(void *user, double seconds, struct pdnn_roof_rows *roof_rows,
                                 struct pdnn_err *err);
     void *user;
 };
@@ -36,7 +36,12 @@ void pdnn_roof_cache_context(const struct pdnn_roofs_job *job, struct pdnn_str *
  * what is measured now. Levels and capacities are those of the measurement that took longest. Appends to
  * note, if anything was kept, what became of it, and whether there was no time for bandwidths, without which
  * nothing is kept: a line without a break. */
-enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, struct pdnn_ceilings *ceilings,
+enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, struct pdnn_roof_rows *roof_rows,
                                      struct pdnn_str *note, struct pdnn_err *err);
+
+/* Appends what is kept for the job's context and thread count, of whatever libraries, and asks nobody whether
+ * it still holds: for estimates. Nothing if it is more than a day old. Of the job, only the directory, the
+ * context and the time are used. */
+void pdnn_roof_cache_recall(const struct pdnn_roofs_job *job, struct pdnn_roof_rows *ceilings);
 
 #endif

@@ -114,7 +114,7 @@ static enum pdnn_status fetch(void *user, size_t id, struct pdnn_aggregate_input
     (void)id;
     (void)err;
     input->pool = here->pool;
-    input->ceilings = here->session->ceilings->count ? here->session->ceilings : NULL;
+    input->roof_rows = here->session->roof_rows->count ? here->session->roof_rows : NULL;
     input->host = here->session->host.name;
     return PDNN_OK;
 }

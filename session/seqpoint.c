@@ -96,7 +96,8 @@ static enum pdnn_status make_epoch(struct pdnn_seqpoint_run *run, const struct p
 static int64_t target_of(const struct pdnn_epoch *epoch, const struct model *model, const int64_t *length) {
     if (epoch->columns > 1)
         return length[1];
-    return model->target >= 0 && model->def->target_of ? model->def->target_of(*length) : *length;
+    const struct pdnn_family_def *family = model->instance.family;
+    return model->target >= 0 ? family->target_of(family, *length) : *length;
 }
 
 /* A word may stand for a number that depends on the length, so it is written where it gives this one. */

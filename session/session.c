@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/texts.h"
 #include "base/units.h"
 #include "gen/expansion/walk.h"
 #include "models/build.h"
@@ -107,6 +108,18 @@ static enum pdnn_status expand(struct pdnn_session *session, struct pdnn_err *er
     return status;
 }
 
+/* Numbers the groups of paired order: tasks that run the same but for the compared setting. */
+static void group_tasks(struct pdnn_session *session) {
+    const struct pdnn_spec_measure *measure = &session->spec.measure;
+    struct pdnn_texts ids = {0};
+    for (size_t i = 0; i < session->n_tasks && measure->order == PDNN_ORDER_PAIRED; i++) {
+        char id[PDNN_ID_TEXT];
+        session->tasks[i].group =
+            pdnn_texts_add(&ids, pdnn_instance_group(&session->tasks[i].instance, measure->compared, id)) + 1;
+    }
+    pdnn_texts_finish(&ids);
+}
+
 void pdnn_session_cache(bool no_cache, char directory[PDNN_KEPT_PATH]) {
     const char *variable = getenv("PARADNN_NO_CACHE");
     directory[0] = 0;
@@ -191,7 +204,7 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
                                        .grace_ns = session->grace_ns,
                                        .started_ns = session->started_ns,
                                        .deadline_ns = session->deadline_ns,
-                                       .ceilings = pdnn_alloc(1, sizeof *session->ceilings)};
+                                       .roof_rows = pdnn_alloc(1, sizeof *session->roof_rows)};
     struct pdnn_spec *spec = &session->spec;
     pdnn_session_finish(session);
     *session = fresh;
@@ -210,6 +223,7 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
             : (uint64_t)(spec->limits.memory_fraction * (double)session->host.memory_limit_bytes);
     if (expand(session, err) != PDNN_OK)
         return err->status;
+    group_tasks(session);
     label_tasks(session);
     return open_datasets(session, err);
 }
@@ -243,26 +257,67 @@ enum pdnn_status pdnn_session_open_there(struct pdnn_session *session, const cha
     return status == PDNN_OK ? expand(session, err) : status;
 }
 
-void pdnn_session_announce(struct pdnn_session *session, const char *directory) {
-    struct pdnn_str others = {0};
+/* What open tasks run on. Loaders and communication take what the threads leave. */
+static int64_t count_cores(const struct pdnn_session *session) {
+    int64_t most = 0;
+    for (size_t i = 0; i < session->n_tasks; i++) {
+        const int64_t *setting = session->tasks[i].instance.setting;
+        const bool takes_all =
+            setting[PDNN_SETTING_RANKS] > 1 || setting[PDNN_SETTING_DATA] != PDNN_DATA_RESIDENT;
+        const int64_t threads = takes_all ? session->host.threads : setting[PDNN_SETTING_THREADS];
+        if (!session->tasks[i].closed && threads > most)
+            most = threads;
+    }
+    return most;
+}
+
+/* "on cores 2, 3, beside other sweeps", if the first ones are taken. */
+static void note_cores(const struct pdnn_session *session, const char *places, int64_t n_cores) {
+    struct pdnn_str text = {0};
+    char *now = pdnn_host_places(&session->host);
+    const bool is_moved = strcmp(now, places) != 0;
+    free(now);
+    pdnn_str_printf(&text, "on core%s ", n_cores == 1 ? "" : "s");
+    for (int64_t i = 0; i < n_cores; i++)
+        pdnn_str_printf(&text, "%s%d", i ? ", " : "", session->host.core_pu[i]);
+    pdnn_str_printf(&text, ", beside other sweeps");
+    if (is_moved && n_cores && session->hooks)
+        session->hooks->note(session->hooks->user, text.text);
+    pdnn_str_finish(&text);
+}
+
+void pdnn_session_announce(struct pdnn_session *session, bool is_joined, const char *directory) {
+    struct pdnn_str others = {0}, why = {0};
     const double quota = session->host.quota_cpus;
+    const int64_t n_cores = count_cores(session);
     if (quota > 0 && quota < 1)
         pdnn_session_warn(
             session,
             "a control group's quota leaves this process %.2f of a core, so it is stopped in the "
             "middle of steps: times are those of the quota",
             quota);
-    pdnn_presence_begin(&session->presence, &session->host, directory, &others);
+    if (is_joined) {
+        char *places = pdnn_host_places(&session->host);
+        session->places = pdnn_arena_strdup(&session->arena, places);
+        free(places);
+        pdnn_presence_begin_beside(&session->presence, &session->host, n_cores, directory, &others);
+        pdnn_str_printf(&why, ", since this one takes %" PRId64 " of %" PRId64 " and fewer are free", n_cores,
+                        session->host.threads);
+    } else
+        pdnn_presence_begin(&session->presence, session->host.core_pu, n_cores, directory, &others);
     char *list = pdnn_arena_strdup(&session->arena, pdnn_str_text(&others));
+    if (is_joined && !others.length)
+        note_cores(session, session->places, n_cores);
     pdnn_str_finish(&others);
     for (char *line = list; *line;) {
         size_t length = strcspn(line, "\n");
         pdnn_session_warn(session,
-                          "another sweep is running on the same cores (%.*s); both measure wrong times",
-                          (int)length, line);
+                          "another sweep is running on the same cores (%.*s)%s; both measure wrong times",
+                          (int)length, line, pdnn_str_text(&why));
         line[length] = line[length + 1] ? ';' : 0;
         line += length + 1;
     }
+    pdnn_str_finish(&why);
     session->shares_with = list;
 }
 
@@ -273,7 +328,7 @@ void pdnn_session_finish(struct pdnn_session *session) {
     pdnn_arena_finish(&session->arena);
     free(session->tasks);
     free(session->rows);
-    free(session->ceilings);
+    free(session->roof_rows);
     *session = (struct pdnn_session){0};
 }
 
@@ -334,6 +389,11 @@ double pdnn_session_seconds_left(const struct pdnn_session *session) {
     return !end_ns ? INFINITY : end_ns > now_ns ? (double)(end_ns - now_ns) * 1e-9 : 0;
 }
 
+double pdnn_session_shown_seconds(const struct pdnn_session *session, double seconds) {
+    return seconds < 0 ? seconds
+                       : fmin(seconds + session->later_seconds, fmax(pdnn_session_seconds_left(session), 0));
+}
+
 const char *pdnn_session_end_text(const struct pdnn_session *session) {
     bool is_budget;
     find_end_ns(session, &is_budget);
@@ -356,7 +416,7 @@ void pdnn_session_predict(struct pdnn_session *session) {
         if (!row->has_totals)
             continue;
         const struct pdnn_prediction made =
-            pdnn_predict(session->ceilings, &session->spec, &task->instance, &row->totals);
+            pdnn_predict(session->roof_rows, &session->spec, &task->instance, &row->totals);
         task->visit_ns = pdnn_deal_cost(made.visit) * 1000;
         task->extra_ns = (uint64_t)((made.usual - made.rounds) * 1e9);
     }
@@ -372,10 +432,11 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
                     .allow_slow = session->allow_slow,
                     .probe = measure->probe,
                     .counters = measure->counters},
-        .ceilings = session->ceilings,
+        .roof_rows = session->roof_rows,
         .rounds = measure->rounds,
         .max_time_ns = measure->max_time_ns,
         .cost_order = measure->order == PDNN_ORDER_COST,
+        .paired = measure->order == PDNN_ORDER_PAIRED,
         .time_limit_ns = session->spec.limits.time_ns,
         .deadline_ns = find_end_ns(session, &is_budget),
         .reach =

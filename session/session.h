@@ -11,7 +11,7 @@
 #include "gen/spec.h"
 #include "models/cost/cost.h"
 #include "models/varying.h"
-#include "runtime/protocol/ceilings.h"
+#include "runtime/protocol/roof_rows.h"
 #include "runtime/protocol/standing.h"
 #include "runtime/host/host.h"
 #include "runtime/driver/sweep/sweep.h"
@@ -39,18 +39,21 @@ struct pdnn_session {
     struct pdnn_task *tasks;     /* in spec order, each id once */
     struct pdnn_session_row *rows;
     size_t n_tasks, room;
-    struct pdnn_varying varying;    /* what differs among the tasks */
-    const char *common;             /* what their labels leave out; "" if nothing */
-    struct pdnn_ceilings *ceilings; /* heap */
+    struct pdnn_varying varying;      /* what differs among the tasks */
+    const char *common;               /* what their labels leave out; "" if nothing */
+    struct pdnn_roof_rows *roof_rows; /* heap */
     uint64_t grace_ns;    /* what the current visit may take after a signal; 0: one second. The caller's */
     uint64_t started_ns;  /* when the budget began, on base/clock's scale. The caller's */
     uint64_t deadline_ns; /* when the process must have ended, on that scale; 0: never. The caller's */
+    double later_seconds; /* what is guessed to come after the present visits or work, for the time left that
+                             progress shows. The caller's */
     const char *largest; /* of tasks that share their weights: the id with most memory. Set when it is open */
     struct pdnn_presence presence;
     char sets[PDNN_REQUEST_SETS]; /* of data sets, for workers; "": no open task reads files */
     const char *sets_text;        /* what they are, for people; NULL: none */
     enum pdnn_counters counters;  /* what the visits so far say of hardware counters */
-    const char *shares_with;      /* other sweeps on the same cores; NULL or "" if there are none */
+    const char *places;      /* of the host's cores before free ones were put first; NULL: they were not */
+    const char *shares_with; /* other sweeps on the same cores; NULL or "" if there are none */
 };
 
 /* The directory of what is kept between processes; "" if nothing is: no_cache, PARADNN_NO_CACHE, no home. */
@@ -73,9 +76,10 @@ enum pdnn_status pdnn_session_open_there(struct pdnn_session *session, const cha
 void pdnn_session_add_twin(struct pdnn_session *session, size_t task, const struct pdnn_instance *instance);
 void pdnn_session_finish(struct pdnn_session *session);
 
-/* Announces the session to other sweeps on this machine, and warns of each that is running on cores of this
- * one. directory: where the results go. */
-void pdnn_session_announce(struct pdnn_session *session, const char *directory);
+/* Announces the session to other sweeps on this machine, with the cores that its open tasks take, and warns
+ * of each that is running on one of those. is_joined: it takes cores that no other sweep has first, and says
+ * so. directory: where the results go. */
+void pdnn_session_announce(struct pdnn_session *session, bool is_joined, const char *directory);
 
 /* Passes a formatted line to hooks->warn, if there are hooks. */
 void pdnn_session_warn(const struct pdnn_session *session, const char *format, ...)
@@ -93,6 +97,10 @@ bool pdnn_session_has_failed(const size_t counts[PDNN_OUTCOME_COUNT]);
  * process's time, whichever comes first; INFINITY: there is no end. */
 double pdnn_session_seconds_left(const struct pdnn_session *session);
 
+/* What progress says is left, given that of the present visits or work: with what comes later, at most until
+ * that end. < 0: not known. */
+double pdnn_session_shown_seconds(const struct pdnn_session *session, double seconds);
+
 /* "the budget is spent" or "the time is up": what that end is. */
 const char *pdnn_session_end_text(const struct pdnn_session *session);
 
@@ -106,19 +114,19 @@ void pdnn_session_predict(struct pdnn_session *session);
 /* The spec's rules in the driver's terms. From here on the session watches for an interrupt. */
 struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session);
 
-/* Roofs into session->ceilings, for the thread counts of open tasks that have no row there yet: kept ones if
+/* Roofs into session->roofs, for the thread counts of open tasks that have no row there yet: kept ones if
  * they still hold (session/roof_cache.h), or measured in a worker of its own: a second or two for each count.
  * Where a third of the time left is less than that, none, and a warning. A count that takes limits.time
  * longer than four times its part, or with all others a third of the time left, is an error. PDNN_INTERRUPTED
  * if the user asked to end. */
-enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, struct pdnn_err *err);
+enum pdnn_status pdnn_session_measure_roofs(struct pdnn_session *session, struct pdnn_err *err);
 
-/* Rows of links into session->ceilings, for the ranks of open tasks that have none there yet, measured by
+/* Rows of links into session->roofs, for the ranks of open tasks that have none there yet, measured by
  * ranks that are started for this: some seconds for each. */
 enum pdnn_status pdnn_session_measure_links(struct pdnn_session *session, struct pdnn_err *err);
 
-/* pdnn_session_measure_ceilings for a given list of thread counts. */
-struct pdnn_ceilings_job {
+/* pdnn_session_measure_roofs for a given list of thread counts. */
+struct pdnn_roof_rows_job {
     const struct pdnn_host *host;
     const int64_t *threads;
     size_t n_threads;
@@ -128,15 +136,19 @@ struct pdnn_ceilings_job {
     bool must_measure;      /* even if kept roofs would do */
 };
 /* Whether there are rows for this thread count. */
-bool pdnn_ceilings_have_threads(const struct pdnn_ceilings *ceilings, int64_t threads);
+bool pdnn_roof_rows_have_threads(const struct pdnn_roof_rows *roof_rows, int64_t threads);
 /* The time limit of a count that is meant to take this long. */
-uint64_t pdnn_ceilings_limit_ns(double seconds, uint64_t overtime_ns);
-enum pdnn_status pdnn_measure_ceilings(const struct pdnn_ceilings_job *request,
-                                       const struct pdnn_session_hooks *hooks, struct pdnn_ceilings *ceilings,
-                                       struct pdnn_err *err);
+uint64_t pdnn_roof_rows_limit_ns(double seconds, uint64_t overtime_ns);
+enum pdnn_status pdnn_measure_roofs(const struct pdnn_roof_rows_job *request,
+                                    const struct pdnn_session_hooks *hooks, struct pdnn_roof_rows *roof_rows,
+                                    struct pdnn_err *err);
 
-/* Warns about thread counts of open tasks that the ceilings do not have. */
-void pdnn_session_warn_ceilings(const struct pdnn_session *session, const char *path);
+/* Appends the roofs that are kept for this thread count, unless the rows have some; measures nothing. */
+void pdnn_recall_roofs(const struct pdnn_host *host, const char *cache, int64_t threads,
+                       struct pdnn_roof_rows *roof_rows);
+
+/* Warns about thread counts of open tasks that the roofs do not have. */
+void pdnn_session_warn_roofs(const struct pdnn_session *session, const char *path);
 
 struct pdnn_fact;
 

@@ -3,8 +3,11 @@
 #include "cli/args/registry.h"
 #include "cli/args/options.h"
 #include "gen/language.h"
+#include "gen/source.h"
+#include "models/zoo/catalog.h"
 #include "models/family.h"
 #include "models/instance.h"
+#include "models/op.h"
 #include "results/query/shares.h"
 #include "results/epochs/lengths.h"
 #include "results/import/import.h"
@@ -71,7 +74,7 @@ static void add_settings(struct completion *completion) {
 }
 
 static void add_hypers(struct completion *completion) {
-    for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++)
+    for (const struct pdnn_family_def *const *family = pdnn_family_all(NULL); *family; family++)
         for (size_t i = 0; i < (*family)->n_params; i++)
             add_param(completion, &(*family)->params[i]);
 }
@@ -88,7 +91,7 @@ static void add_selectors(struct completion *completion) {
         add(completion, "the model family", "family=");
         add(completion, "one instance", "id=");
     }
-    for (const struct pdnn_family_def *const *family = pdnn_families; is_named && *family; family++)
+    for (const struct pdnn_family_def *const *family = pdnn_family_all(NULL); is_named && *family; family++)
         add(completion, (*family)->help, "family=%s", (*family)->name);
     add_params(completion);
 }
@@ -161,15 +164,32 @@ static bool has_value(const char *id, const char *name) {
     return false;
 }
 
-/* Keys that apply after "fc/" or "cnn:resnet50,". */
-static void add_id_keys(struct completion *completion, const struct pdnn_family_def *family) {
+/* "cnn:resnet50", "./mynet.yaml,batch=8". */
+static bool parse_model(const char *text, struct pdnn_instance *instance) {
+    struct pdnn_yaml_count count = {0};
+    struct pdnn_arena arena = {0};
+    struct pdnn_source source = {0};
+    bool is_known = pdnn_instance_parse(text, instance, NULL) == PDNN_OK;
+    if (!is_known && pdnn_source_is(text) &&
+        pdnn_source_read(text, &count, &source, &arena, NULL) == PDNN_OK && source.family)
+        is_known = pdnn_instance_parse(
+                       pdnn_arena_printf(&arena, "%s%s", source.family->name, text + strlen(source.name)),
+                       instance, NULL) == PDNN_OK;
+    pdnn_arena_finish(&arena);
+    return is_known;
+}
+
+/* Keys that apply after "fc/", "cnn:resnet50," or "./mynet.yaml,". */
+static void add_id_keys(struct completion *completion) {
     char before[PDNN_ID_TEXT];
     struct pdnn_instance instance;
     const char *id = part_of(completion);
     keep_to(completion, ",/");
     snprintf(before, sizeof before, "%.*s", (int)(part_of(completion) - id) - 1, id);
-    if (pdnn_instance_parse(before, &instance, NULL) != PDNN_OK)
+    if (!parse_model(before, &instance))
         return;
+    const struct pdnn_family_def *family = instance.family;
+    completion->files = "none";
     for (size_t i = 0; i < family->n_params; i++)
         if (pdnn_hyper_applies(&instance, i) && !has_value(before, family->params[i].name))
             add_param(completion, &family->params[i]);
@@ -190,7 +210,8 @@ static void add_ids(struct completion *completion) {
     struct pdnn_model_name model;
     const char *part = part_of(completion);
     const int length = (int)strcspn(part, "/:,");
-    for (const struct pdnn_family_def *const *family = pdnn_families; !part[length] && *family; family++) {
+    for (const struct pdnn_family_def *const *family = pdnn_family_all(NULL); !part[length] && *family;
+         family++) {
         add(completion, (*family)->help, "%s/", (*family)->name);
         if ((*family)->n_presets)
             add(completion, "a preset", "%s:", (*family)->name);
@@ -198,13 +219,16 @@ static void add_ids(struct completion *completion) {
             add_presets(completion, *family);
     }
     snprintf(name, sizeof name, "%.*s", length, part);
-    if (!part[length] || pdnn_model_find(name, false, &model, NULL) != PDNN_OK)
+    if (!part[length])
         return;
-    completion->files = "none";
-    if (part[length] != ':' || strchr(part, ',')) {
-        add_id_keys(completion, model.family);
+    const bool is_model = pdnn_model_find(name, false, &model, NULL) == PDNN_OK;
+    if (strchr(part, ',') || (is_model && part[length] == '/')) {
+        add_id_keys(completion);
         return;
     }
+    if (!is_model || part[length] != ':')
+        return;
+    completion->files = "none";
     keep_to(completion, ":");
     add_presets(completion, model.family);
 }
@@ -218,9 +242,15 @@ static void add_mapped(struct completion *completion) {
     add_params(completion);
 }
 
+static void add_ops(struct completion *completion) {
+    for (const struct pdnn_op_def *const *op = pdnn_ops; *op; op++)
+        add(completion, (*op)->formula, "%s", (*op)->name);
+    add_ids(completion);
+}
+
 /* Names of models, without their parameters. */
 static void add_models(struct completion *completion) {
-    for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++) {
+    for (const struct pdnn_family_def *const *family = pdnn_family_all(NULL); *family; family++) {
         add(completion, (*family)->help, "%s", (*family)->name);
         add_presets(completion, *family);
     }
@@ -259,6 +289,7 @@ static const struct {
     {"COMMAND,FILE", "files", "", NULL, NULL},
     {"LENGTHS", "files", "", add_lengths, NULL},
     {"SPEC,ID", "specs", "", add_ids, NULL},
+    {"OP", "specs", "", add_ops, NULL},
     {"MODEL", "none", "", add_models, NULL},
     {"CONDITIONS", "none", ",/", add_selectors, NULL},
     {"KEY=VALUE", "none", "", add_spec_paths, NULL},
@@ -305,11 +336,13 @@ static void add_options(struct completion *completion, const struct pdnn_argumen
     add(completion, "show help and exit", "--help");
 }
 
-/* Operand `number`, by the names in the synopsis: "KIND RESULTS...", "A [B]", "SPEC|ID...", whose first name
- * stands for both. */
+/* The operand behind these, by the names in the synopsis: "KIND RESULTS...", "A [B]", "SPEC|ID...", whose
+ * first name stands for both; where a kind takes specs, these, and directories are among their files. */
 static void add_operand(struct completion *completion, const struct pdnn_command_def *command,
-                        size_t number) {
+                        const struct pdnn_arguments *before) {
     const char *name, *help, *at = command->operands;
+    size_t number = before->n_operands;
+    const bool is_spec = number && command->takes_specs && command->takes_specs(before->operands[0]);
     struct pdnn_str first = {0};
     for (size_t i = 0; !number && command->kind && command->kind(i, &name, &help); i++)
         add(completion, help, "%s", name);
@@ -318,7 +351,7 @@ static void add_operand(struct completion *completion, const struct pdnn_command
     at += strspn(at, "[");
     pdnn_str_append(&first, at, strcspn(at, "|.] "));
     if (!number || strstr(at, "..."))
-        complete_argument(completion, pdnn_str_text(&first), NULL);
+        complete_argument(completion, is_spec ? "SPEC" : pdnn_str_text(&first), NULL);
     pdnn_str_finish(&first);
 }
 
@@ -340,7 +373,7 @@ static void complete_word(struct completion *completion, const struct pdnn_comma
     if (option)
         complete_argument(completion, option->argument, option->choices);
     else if (!is_option && !before.rest)
-        add_operand(completion, command, before.n_operands);
+        add_operand(completion, command, &before);
     if (is_dash && !option)
         add_options(completion, &before);
     pdnn_arguments_finish(&before);

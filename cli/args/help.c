@@ -326,8 +326,10 @@ void pdnn_param_range_format(struct pdnn_str *out, const struct pdnn_param_def *
     }
     if (param->word)
         pdnn_str_printf(out, "%s, ", param->word);
-    pdnn_str_printf(out, "%s%" PRId64 "..%" PRId64, param->type == PDNN_PARAM_LIST ? "list of " : "",
-                    param->min, param->max);
+    char low[PDNN_PARAM_TEXT], high[PDNN_PARAM_TEXT];
+    pdnn_str_printf(out, "%s%s..%s", param->type == PDNN_PARAM_LIST ? "list of " : "",
+                    pdnn_param_format_number(param, param->min, low),
+                    pdnn_param_format_number(param, param->max, high));
 }
 
 void pdnn_hyper_help_format(struct pdnn_str *out, const struct pdnn_instance *defaults, size_t param) {

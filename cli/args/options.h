@@ -54,6 +54,7 @@ struct pdnn_command_def {
     const char *operands; /* "KIND RESULTS...", "A [B]", "": the synopsis, and how many there may be */
     /* Operands, except a KIND, are result directories that exist. */
     bool reads_directories;
+    bool (*takes_specs)(const char *kind); /* whether they may also be specs or ids; NULL: never */
     const char *rest; /* what comes after "--" is for another program: its name in the synopsis; or NULL */
     const char *description; /* paragraphs, with an empty line between two */
     /* The kinds the first operand may have, by index: false past the last one. NULL: not from a table. */
@@ -64,7 +65,8 @@ struct pdnn_command_def {
     size_t n_examples;
     /* Its results are files only, so a closed stdout is no reason to fail. */
     bool prints_nothing;
-    /* Runs the command; *arguments->some_failed: it ran to the end, but something failed (exit status 1). */
+    /* Runs the command; *arguments->some_failed: it ran to the end, but something failed (exit status 1);
+     * untold: or else what was asked could not be told (3). */
     enum pdnn_status (*run)(const struct pdnn_arguments *arguments, struct pdnn_err *err);
 };
 
@@ -99,7 +101,7 @@ struct pdnn_arguments {
     const char *const *rest;            /* after "--", if the command has a use for it */
     size_t n_rest;
     bool help; /* --help or -h was given; nothing else was checked */
-    bool *some_failed;
+    bool *some_failed, *untold;
 };
 
 /* Parses and checks what follows the command's name; "--" ends the options, and the operands too if the
@@ -174,6 +176,16 @@ extern const char *const pdnn_shard_bases[];   /* 0, 1 */
         {"onto", 0, "FILE", .help = "the roofs of this ceilings.csv, or of the directory that has it"}, {    \
         "threads", 0, "N", .kind = PDNN_OPTION_WHOLE, .least = 1, .most = 1 << 20,                           \
                            .help = "the roofs for N threads (default: as many as each row ran on)"           \
+    }
+#define PDNN_OPTIONS_DISTRIBUTION                                                                            \
+    {"nodes", 'n', "NUMBERS",                                                                                \
+     .help = "data parallel over so many devices each, such as 2,8,64 (default: 1)"},                        \
+        {"slice", 0, "NUMBERS",                                                                              \
+         .help = "slice transformers over so many devices each, such as 2,4,8 (default: 1)"},                \
+        {"link", 'l', "LINK",                                                                                \
+         .help = "bandwidth per device and latency of a message: 12.5GB/s,2us or 200Mbit/s"},                \
+        {"overlap", .help = "reduce gradients during the backward pass, in buckets"}, {                      \
+        "bucket", 0, "BYTES", .help = "gradients that are reduced together (default: 25MB)"                  \
     }
 #define PDNN_OPTION_SLOW                                                                                     \
     {                                                                                                        \

@@ -2,6 +2,8 @@
 
 #include "base/paths/folder.h"
 #include "base/paths/nearby.h"
+#include "base/str.h"
+#include "gen/source.h"
 #include "models/instance.h"
 
 #include <errno.h>
@@ -50,26 +52,54 @@ static enum pdnn_status check_kind(const struct pdnn_arguments *arguments, struc
                      (int)strcspn(command->operands, " "), command->operands, operands[0], buffer);
 }
 
+bool pdnn_operand_is_spec(const char *operand) {
+    struct stat info;
+    const bool is_directory = stat(operand, &info) == 0 && S_ISDIR(info.st_mode);
+    return !is_directory && pdnn_source_is(operand);
+}
+
+/* "; costs alone are enough for boxes, heatmap, span and weights": the kinds that take specs, if any do. */
+static void say_costs(const struct pdnn_command_def *command, struct pdnn_str *out) {
+    const char *name, *help, *last = NULL;
+    for (size_t i = 0; command->takes_specs && command->kind(i, &name, &help); i++) {
+        if (!command->takes_specs(name))
+            continue;
+        if (last)
+            pdnn_str_printf(out, "%s %s", out->length ? "," : "; costs alone are enough for", last);
+        last = name;
+    }
+    if (last)
+        pdnn_str_printf(out, " and %s", last);
+}
+
 /* A path that is a file, or nothing, where a result directory should be. */
-static enum pdnn_status no_directory(const char *command, const char *path, bool exists,
+static enum pdnn_status no_directory(const struct pdnn_command_def *def, const char *path, bool exists,
                                      struct pdnn_err *err) {
     char nearby[PDNN_NEARBY_TEXT];
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(path, '/'), *command = def->name;
+    struct pdnn_str costs = {0};
+    enum pdnn_status status = PDNN_OK;
     pdnn_nearby(nearby, path, result_endings);
+    if (pdnn_operand_is_spec(path))
+        say_costs(def, &costs);
     if (exists && pdnn_has_ending(path, spec_endings))
-        return pdnn_fail(err, PDNN_INVALID,
-                         "%s: %s is a spec, expected a directory such as 'paradnn sweep %s' writes%s",
-                         command, path, path, nearby);
+        status = pdnn_fail(err, PDNN_INVALID,
+                           "%s: %s is a spec, expected a directory such as 'paradnn sweep %s' writes%s%s",
+                           command, path, path, nearby, pdnn_str_text(&costs));
+    else if (!exists && !*nearby && pdnn_instance_is_named(path))
+        status =
+            pdnn_fail(err, PDNN_INVALID,
+                      "%s: %s is a model, expected a directory such as 'paradnn sweep %s -o DIR' writes%s",
+                      command, path, path, pdnn_str_text(&costs));
+    pdnn_str_finish(&costs);
+    if (status != PDNN_OK)
+        return status;
     if (exists && slash && pdnn_has_ending(path, table_endings))
         return pdnn_fail(err, PDNN_INVALID, "%s: %s is a file, expected its directory: %.*s", command, path,
                          (int)(slash - path), path);
     if (exists)
         return pdnn_fail(err, PDNN_INVALID, "%s: %s is a file, expected a result directory%s", command, path,
                          nearby);
-    if (!*nearby && pdnn_instance_is_named(path))
-        return pdnn_fail(err, PDNN_INVALID,
-                         "%s: %s is a model, expected a directory such as 'paradnn sweep %s -o DIR' writes",
-                         command, path, path);
     return pdnn_fail(err, PDNN_INVALID, "%s: %s%s", path, strerror(ENOENT), nearby);
 }
 
@@ -79,12 +109,15 @@ enum pdnn_status pdnn_operands_check(const struct pdnn_arguments *arguments, str
         return err->status;
     for (size_t i = command->kind ? 1 : 0; i < arguments->n_operands && command->reads_directories; i++) {
         struct stat info;
+        if (command->takes_specs && command->takes_specs(arguments->operands[0]) &&
+            pdnn_operand_is_spec(arguments->operands[i]))
+            continue;
         bool exists = stat(arguments->operands[i], &info) == 0;
         const int cause = errno;
         if (!exists && pdnn_link_check(arguments->operands[i], err) != PDNN_OK)
             return err->status;
         if (exists ? !S_ISDIR(info.st_mode) : cause == ENOENT || cause == ENOTDIR)
-            return no_directory(command->name, arguments->operands[i], exists, err);
+            return no_directory(command, arguments->operands[i], exists, err);
         if (!exists || !pdnn_path_has(arguments->operands[i], "."))
             return pdnn_fail(err, PDNN_INVALID, "%s: %s", arguments->operands[i],
                              strerror(exists ? errno : cause));

@@ -25,6 +25,9 @@ const struct pdnn_command_def *pdnn_command_find(const char *name);
  * directories is not a directory, or if KIND does not come first. */
 enum pdnn_status pdnn_operands_check(const struct pdnn_arguments *arguments, struct pdnn_err *err);
 
+/* Whether an operand that may be either is a spec or an id, not a directory. */
+bool pdnn_operand_is_spec(const char *operand);
+
 /* "unknown command 'x'" and what was probably meant: a command of nearly that name, or one for the file,
  * directory or model that x is. Returns PDNN_INVALID. */
 enum pdnn_status pdnn_command_unknown(const char *name, struct pdnn_err *err);

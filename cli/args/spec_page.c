@@ -1,9 +1,8 @@
 #include "cli/args/help.h"
 #include "gen/axis.h"
-#include "gen/where/expression.h"
 #include "gen/language.h"
 #include "gen/spec.h"
-#include "gen/where/where_text.h"
+#include "gen/where/names.h"
 #include "models/instance.h"
 #include "base/fill.h"
 
@@ -81,25 +80,23 @@ static void put_keys(struct page *page) {
     }
 }
 
-/* A run setting or hyper-parameter. before: what the example's map needs besides, "block: plain, ". */
-static void put_param(struct page *page, const struct pdnn_param_def *param, const char *help,
-                      const char *map, const char *before) {
+static void put_setting(struct page *page, const struct pdnn_param_def *setting) {
     struct pdnn_str range = {0};
     char fallback[PDNN_PARAM_TEXT];
-    pdnn_param_range_format(&range, param);
-    put_text(page, "- `%s` (%s%s%s; default %s): %s. Example: `%s: {%s%s: %s}`", param->name,
-             pdnn_str_text(&range), param->unit ? " " : "", pdnn_param_unit(param),
-             pdnn_param_format(param, pdnn_value_of(param->fallback), fallback), help, map, before,
-             param->name, param->example);
+    pdnn_param_range_format(&range, setting);
+    put_text(page, "- `%s` (%s%s%s; default %s): %s. Example: `%s: {%s: %s}`", setting->name,
+             pdnn_str_text(&range), setting->unit ? " " : "", pdnn_param_unit(setting),
+             pdnn_param_format(setting, setting->fallback, fallback), setting->help, page->part->section,
+             setting->name, setting->example);
     pdnn_str_finish(&range);
 }
 
 /* Of all settings only the state of the caches belongs to the section `measure`. */
 static void put_settings(struct page *page) {
-    const char *section = page->part->section;
+    const bool is_measure = strcmp(page->part->section, "measure") == 0;
     for (int i = 0; i < PDNN_SETTING_COUNT; i++)
-        if ((i == PDNN_SETTING_CACHE) == (strcmp(section, "measure") == 0))
-            put_param(page, &pdnn_settings[i], pdnn_settings[i].help, section, "");
+        if ((i == PDNN_SETTING_CACHE) == is_measure)
+            put_setting(page, &pdnn_settings[i]);
 }
 
 static void put_costs(struct page *page) {
@@ -109,47 +106,11 @@ static void put_costs(struct page *page) {
 
 static void put_functions(struct page *page) {
     struct pdnn_str names = {0};
-    for (size_t i = 0; i < PDNN_EXPRESSION_FUNCTIONS; i++)
-        pdnn_str_printf(&names, "%s%s", i ? " " : "", pdnn_expression_functions[i]);
+    for (enum pdnn_expression_kind i = PDNN_EXPRESSION_FIRST_FUNCTION; i < PDNN_EXPRESSION_KIND_COUNT; i++)
+        if (pdnn_where_has(i))
+            pdnn_str_printf(&names, "%s%s", names.length ? " " : "", pdnn_expression_rows[i].head);
     put_text(page, "- Functions: `%s`.", pdnn_str_text(&names));
     pdnn_str_finish(&names);
-}
-
-/* Appends "block: plain, " for a parameter that needs block=plain or some other word and does not apply by
- * default. */
-static void append_before(struct pdnn_str *out, const struct pdnn_instance *defaults, size_t param) {
-    char condition[PDNN_CONDITION_TEXT];
-    const char *rest = pdnn_hyper_condition(defaults, param, condition), *at;
-    for (size_t n; !pdnn_hyper_applies(defaults, param) && (at = pdnn_part_next(&rest, " and ", &n));) {
-        const int key = (int)strcspn(at, "=");
-        if (at[key])
-            pdnn_str_printf(out, "%.*s: %.*s, ", key, at, (int)strcspn(at + key + 1, " "), at + key + 1);
-    }
-}
-
-static void put_family(struct page *page, const struct pdnn_family_def *family) {
-    struct pdnn_instance defaults;
-    struct pdnn_str presets = {0};
-    pdnn_instance_init(&defaults, family);
-    put_text(page, "### %s", family->name);
-    put_text(page, "%s", family->help);
-    for (size_t i = 0; i < family->n_params; i++) {
-        struct pdnn_str help = {0}, before = {0};
-        pdnn_hyper_help_format(&help, &defaults, i);
-        append_before(&before, &defaults, i);
-        put_param(page, &family->params[i], pdnn_str_text(&help), family->name, pdnn_str_text(&before));
-        pdnn_str_finish(&help);
-        pdnn_str_finish(&before);
-    }
-    for (size_t i = 0; i < family->n_presets; i++)
-        pdnn_str_printf(&presets, "%s `%s`", i ? "," : "", family->presets[i].name);
-    put_text(page, "Presets (`paradnn families %s`):%s", family->name, pdnn_str_text(&presets));
-    pdnn_str_finish(&presets);
-}
-
-static void put_families(struct page *page) {
-    for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++)
-        put_family(page, *family);
 }
 
 /* A spec may be wrong but not expensive. */
@@ -175,7 +136,6 @@ static const struct part parts[] = {
     {"@sample", put_keys, NULL, &pdnn_sample_keys},
     {"@costs", put_costs, NULL, NULL},
     {"@functions", put_functions, NULL, NULL},
-    {"@families", put_families, NULL, NULL},
     {"@bounds", put_bounds, NULL, NULL},
 };
 

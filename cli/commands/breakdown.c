@@ -108,7 +108,7 @@ static void append_head(struct breakdown *b, size_t at) {
     struct pdnn_str line = {0};
     char step[PDNN_UNIT_TEXT];
     append_directory(&line, selection, at, NULL);
-    pdnn_str_printf(&line, "%s", pdnn_selection_get(selection, at, selection->id));
+    pdnn_selection_name(selection, at, NULL, &line);
     pdnn_line_append(&b->out, &line, 2, SIZE_MAX);
     pdnn_str_printf(&b->out, "  %s per step%s", pdnn_format_ns(step, pdnn_selection_step_ns(selection, at)),
                     pdnn_selection_extrapolated(selection, at) ? ", extrapolated" : "");
@@ -283,7 +283,7 @@ static void append_series(struct breakdown *b, const struct pdnn_axes *axes,
     const struct pdnn_share_matrix matrix =
         pdnn_share_matrix(&b->selection, b->ops, &b->by, series, &b->arena);
     append_directory(&head, &b->selection, series->at[0], axes);
-    pdnn_selection_pattern(&b->selection, series->at[0], axes, true, &head);
+    pdnn_selection_name(&b->selection, series->at[0], axes, &head);
     pdnn_str_printf(&head, ": parts in %% of the step");
     pdnn_line_append(&b->out, &head, 2, SIZE_MAX);
     pdnn_str_append(&b->out, "\n", 1);
@@ -317,7 +317,8 @@ static enum pdnn_status show_directions(struct breakdown *b, const struct pdnn_a
                                         struct pdnn_err *err) {
     static const size_t shown[] = {PDNN_CLAIM_VERDICT, PDNN_CLAIM_TEXT, PDNN_CLAIM_NUMBERS,
                                    PDNN_CLAIM_COMPARED, PDNN_CLAIM_WHERE};
-    const struct pdnn_claim_data data = {.rows = {&b->selection}, .n_sources = 1, .readers = b->ops};
+    const struct pdnn_selection *const rows[] = {&b->selection};
+    const struct pdnn_claim_data data = {.rows = rows, .n_sources = 1, .readers = b->ops};
     struct pdnn_str usual = {0};
     size_t told[PDNN_VERDICT_COUNT] = {0};
     start_table(b, &pdnn_claims_def);

@@ -42,36 +42,36 @@ static const struct pdnn_help_row examples[] = {
 
 /* The roofs for people, with their units and no capacity where it is 0, and the ladder from which the
  * bandwidth of each level is derived: one row per working set, with the patterns side by side. */
-static void print_for_people(const struct pdnn_ceilings *ceilings) {
-    static const size_t shown[] = {PDNN_CEILING_THREADS,  PDNN_CEILING_STATE,    PDNN_CEILING_KIND,
-                                   PDNN_CEILING_PATTERN,  PDNN_CEILING_DTYPE,    PDNN_CEILING_LEVEL,
-                                   PDNN_CEILING_CAPACITY, PDNN_CEILING_REPORTED, PDNN_CEILING_VALUE,
-                                   PDNN_CEILINGS_COLUMNS, PDNN_CEILING_MEDIAN,   PDNN_CEILING_LOW,
-                                   PDNN_CEILING_HIGH};
-    static const size_t rung[] = {PDNN_CEILING_THREADS, PDNN_CEILING_STATE, PDNN_CEILING_CAPACITY,
-                                  PDNN_CEILING_LEVEL};
-    const struct pdnn_pivot pivot = {rung, sizeof rung / sizeof *rung, PDNN_CEILING_PATTERN,
-                                     PDNN_CEILING_VALUE};
+static void print_for_people(const struct pdnn_roof_rows *roof_rows) {
+    static const size_t shown[] = {PDNN_ROOF_ROW_THREADS,  PDNN_ROOF_ROW_STATE,    PDNN_ROOF_ROW_KIND,
+                                   PDNN_ROOF_ROW_PATTERN,  PDNN_ROOF_ROW_DTYPE,    PDNN_ROOF_ROW_LEVEL,
+                                   PDNN_ROOF_ROW_CAPACITY, PDNN_ROOF_ROW_REPORTED, PDNN_ROOF_ROW_VALUE,
+                                   PDNN_ROOF_ROWS_COLUMNS, PDNN_ROOF_ROW_MEDIAN,   PDNN_ROOF_ROW_LOW,
+                                   PDNN_ROOF_ROW_HIGH};
+    static const size_t rung[] = {PDNN_ROOF_ROW_THREADS, PDNN_ROOF_ROW_STATE, PDNN_ROOF_ROW_CAPACITY,
+                                  PDNN_ROOF_ROW_LEVEL};
+    const struct pdnn_pivot pivot = {rung, sizeof rung / sizeof *rung, PDNN_ROOF_ROW_PATTERN,
+                                     PDNN_ROOF_ROW_VALUE};
     struct pdnn_str out = {0};
     struct pdnn_table roofs, rungs, ladder;
     pdnn_table_init(&roofs, &pdnn_ceilings_def);
     pdnn_table_init(&rungs, &pdnn_ceilings_def);
     pdnn_table_add_column(&roofs, &(const struct pdnn_column_def){.name = "unit"});
-    for (size_t i = 0; i < ceilings->count; i++) {
-        const struct pdnn_ceiling *row = &ceilings->row[i];
+    for (size_t i = 0; i < roof_rows->count; i++) {
+        const struct pdnn_roof_row *row = &roof_rows->row[i];
         const size_t at = roofs.n_rows;
-        pdnn_ceilings_add(row, strcmp(row->kind, "ladder") == 0 ? &rungs : &roofs);
+        pdnn_roof_rows_add(row, strcmp(row->kind, "ladder") == 0 ? &rungs : &roofs);
         if (at == roofs.n_rows)
             continue;
         const bool is_bandwidth = strcmp(row->kind, "bandwidth") == 0 || strcmp(row->pattern, "read") == 0;
-        pdnn_table_set_text(&roofs, at, PDNN_CEILINGS_COLUMNS,
+        pdnn_table_set_text(&roofs, at, PDNN_ROOF_ROWS_COLUMNS,
                             strcmp(row->kind, "overhead") == 0 ? "ns"
                             : is_bandwidth                     ? "GB/s"
                                                                : "GFLOP/s");
         if (!row->capacity_bytes)
-            pdnn_table_set_empty(&roofs, at, PDNN_CEILING_CAPACITY);
+            pdnn_table_set_empty(&roofs, at, PDNN_ROOF_ROW_CAPACITY);
         if (!row->reported_bytes)
-            pdnn_table_set_empty(&roofs, at, PDNN_CEILING_REPORTED);
+            pdnn_table_set_empty(&roofs, at, PDNN_ROOF_ROW_REPORTED);
     }
     pdnn_table_pivot(&rungs, &pivot, &ladder);
     ladder.column[2].def.title = "working set";
@@ -85,25 +85,25 @@ static void print_for_people(const struct pdnn_ceilings *ceilings) {
 }
 
 /* Writes the rows to the file that the user named, if any, and prints them. */
-static enum pdnn_status report(const struct pdnn_ceilings *ceilings, const struct pdnn_target *target,
+static enum pdnn_status report(const struct pdnn_roof_rows *roof_rows, const struct pdnn_target *target,
                                const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_str text = {0};
     struct pdnn_table table;
-    pdnn_ceilings_format(ceilings, &text);
+    pdnn_roof_rows_format(roof_rows, &text);
     enum pdnn_status status =
         target ? pdnn_target_write(target, pdnn_str_text(&text), text.length, err) : PDNN_OK;
     pdnn_str_finish(&text);
     if (status == PDNN_OK && pdnn_wants_text(arguments))
-        print_for_people(ceilings);
+        print_for_people(roof_rows);
     if (status != PDNN_OK || pdnn_wants_text(arguments))
         return status;
     pdnn_table_init(&table, &pdnn_ceilings_def);
-    for (size_t i = 0; i < ceilings->count; i++)
-        pdnn_ceilings_add(&ceilings->row[i], &table);
+    for (size_t i = 0; i < roof_rows->count; i++)
+        pdnn_roof_rows_add(&roof_rows->row[i], &table);
     return pdnn_table_print(&table, arguments, err);
 }
 
-enum { THREADS_MAX = PDNN_CEILINGS_THREADS_MAX };
+enum { THREADS_MAX = PDNN_ROOF_ROWS_THREADS_MAX };
 
 /* A count given twice, perhaps as `all` and as a number, is measured once. */
 static enum pdnn_status parse_threads(const struct pdnn_arguments *arguments, const struct pdnn_host *host,
@@ -141,7 +141,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         return err->status;
     const double seconds = pdnn_argument_number(arguments, "seconds", 5);
     const uint64_t time_limit_ns =
-        pdnn_argument_time(arguments, "time", pdnn_ceilings_limit_ns(seconds, UINT64_C(60000000000)));
+        pdnn_argument_time(arguments, "time", pdnn_roof_rows_limit_ns(seconds, UINT64_C(60000000000)));
     struct pdnn_target target = {.fd = -1};
     const char *path = pdnn_argument(arguments, "output");
     if (path && pdnn_target_open(&target, path, err) != PDNN_OK)
@@ -151,13 +151,14 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     bar.tell = pdnn_cli_tell;
     char cache[PDNN_KEPT_PATH];
     pdnn_session_cache(pdnn_argument(arguments, "no-cache"), cache);
-    const struct pdnn_ceilings_job request = {&host, threads, n_threads, seconds, time_limit_ns, cache, true};
-    struct pdnn_ceilings *ceilings = pdnn_alloc(1, sizeof *ceilings);
-    enum pdnn_status status = pdnn_measure_ceilings(&request, &hooks, ceilings, err);
+    const struct pdnn_roof_rows_job request = {&host,         threads, n_threads, seconds,
+                                               time_limit_ns, cache,   true};
+    struct pdnn_roof_rows *roof_rows = pdnn_alloc(1, sizeof *roof_rows);
+    enum pdnn_status status = pdnn_measure_roofs(&request, &hooks, roof_rows, err);
     if (status == PDNN_OK)
-        status = report(ceilings, path ? &target : NULL, arguments, err);
+        status = report(roof_rows, path ? &target : NULL, arguments, err);
     pdnn_target_close(&target);
-    free(ceilings);
+    free(roof_rows);
     return status;
 }
 

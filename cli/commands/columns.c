@@ -1,6 +1,7 @@
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "base/visible.h"
+#include "gen/source.h"
 #include "results/query/results.h"
 #include "results/store/results.h"
 
@@ -9,7 +10,7 @@
 
 static const char description[] =
     "Lists the columns of the tables in a result directory and of those that analyses print as CSV, in order, all of "
-    "them or those of one TABLE, which 'tables' lists; a COLUMN, in every table that has it; or 'brief', for the columns that --columns brief leaves. An empty field means not available.\n\n"
+    "them or those of one TABLE, which 'tables' lists; a COLUMN, in every table that has it; a MODEL, the columns of its parameters; or 'brief', for the columns that --columns brief leaves. An empty field means not available.\n\n"
     "Statuses, stop reasons, bounds and flags are explained below the columns that hold them, with what to do about "
     "each. WORD is one of them; 'words' lists all of them, as CSV too.";
 
@@ -18,6 +19,7 @@ static const struct pdnn_option_def options[] = {PDNN_OPTIONS_TABLE};
 static const struct pdnn_help_row examples[] = {
     {"paradnn columns results", "what each column of results.csv means"},
     {"paradnn columns pct_of_roof", "the same of one column"},
+    {"paradnn columns ./mynet.yaml", "the columns that a family's parameters have"},
     {"paradnn columns noisy", "what this flag says, and what to do about it"},
 };
 
@@ -107,6 +109,23 @@ static void collect(struct listing *listing) {
     }
 }
 
+/* The columns of results.csv that the hyper-parameters of a family have, if the name is a model's or that of
+ * a family's file. */
+static void collect_model(struct listing *listing) {
+    struct pdnn_arena arena = {0};
+    struct pdnn_yaml_count count = {0};
+    struct pdnn_source source = {0};
+    if (pdnn_source_is(listing->only) &&
+        pdnn_source_read(listing->only, &count, &source, &arena, NULL) == PDNN_OK && source.family) {
+        const struct pdnn_table_def def = pdnn_results_def(&source.family, 1, &arena);
+        for (size_t i = 0; i < def.count; i++)
+            for (size_t k = 0; k < source.family->n_params; k++)
+                if (strcmp(def.column[i].name, pdnn_param_column(&source.family->params[k])) == 0)
+                    add_column(listing, def.name, &def.column[i]);
+    }
+    pdnn_arena_finish(&arena);
+}
+
 static enum pdnn_status unknown_name(const struct listing *listing, struct pdnn_err *err) {
     struct pdnn_texts names = {0};
     char buffer[PDNN_SUGGESTION_TEXT];
@@ -122,7 +141,7 @@ static enum pdnn_status unknown_name(const struct listing *listing, struct pdnn_
                 pdnn_texts_add(&names, word->name);
         }
     }
-    const char *hint = pdnn_suggest(buffer, listing->only, names.text, names.count);
+    const char *hint = pdnn_param_suggest(buffer, listing->only, names.text, names.count);
     pdnn_texts_finish(&names);
     return pdnn_fail(err, PDNN_INVALID, "unknown table, column or value '%s'%s", listing->only,
                      *hint ? hint : "; 'paradnn columns tables' lists the tables");
@@ -172,6 +191,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         collect(&listing);
     }
     if (!listing.columns.n_rows && !listing.values.n_rows)
+        collect_model(&listing);
+    if (!listing.columns.n_rows && !listing.values.n_rows)
         status = unknown_name(&listing, err);
     if (status == PDNN_OK)
         status = print_listing(&listing, arguments, err);
@@ -181,5 +202,5 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-PDNN_COMMAND(columns, PDNN_COMMANDS_EXPLAIN, "[TABLE|COLUMN|WORD]",
+PDNN_COMMAND(columns, PDNN_COMMANDS_EXPLAIN, "[TABLE|COLUMN|MODEL|WORD]",
              "Explains the columns of the tables and the words in them.", .run = run);

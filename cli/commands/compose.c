@@ -287,6 +287,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     enum pdnn_status status = printed ? pdnn_table_check_columns(printed, arguments, err) : PDNN_OK;
     if (status == PDNN_OK)
         status = pdnn_cli_job_open(&job.of, err);
+    pdnn_spec_unpair(&job.of.session.spec); /* models are visited between operators */
     job.request =
         (struct pdnn_compose_request){.validate = (size_t)pdnn_argument_whole(arguments, "validate", 0),
                                       .calibrate = (size_t)pdnn_argument_whole(arguments, "calibrate", 0),

@@ -1,25 +1,35 @@
 #include "cli/args/help.h"
 #include "cli/print/output.h"
+#include "gen/family/shipped.h"
+#include "gen/source.h"
 #include "models/cost/cost.h"
+#include "models/definition/check.h"
 #include "models/family.h"
 #include "models/instance.h"
 #include "models/op.h"
 #include "models/optimizer.h"
+#include "models/zoo/catalog.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char description[] =
-    "Without MODEL, lists the model families and their presets. With MODEL, a family, lists its "
+    "Without MODEL, lists the model families and their presets. With MODEL, a family or the file of one of your own, lists its "
     "hyper-parameters, the run settings that apply to it, the optimizers, and its presets; of a preset, its values. Every parameter and "
     "setting is a key in a spec and in an ID. One that is marked \"with\" some value applies only then, and is left "
     "out of other IDs.\n\n"
     "A list is one to five numbers, such as 3-4-6-3; the last number stands for all that follow. A spec may also "
     "write [[3, 4, 6, 3]], whereas [3, 4] is an axis of two values.";
 
-static const struct pdnn_option_def options[] = {PDNN_OPTIONS_TABLE};
+static const struct pdnn_option_def options[] = {
+    {.name = "source", .help = "print the file of MODEL's family instead, to start one of your own from"},
+    PDNN_OPTIONS_TABLE,
+};
 
 static const struct pdnn_help_row examples[] = {
     {"paradnn families fc", "the parameters of fully connected models, with their ranges and defaults"},
+    {"paradnn families cnn --source > mynet.yaml", "a family of your own, to be changed"},
+    {"paradnn families ./mynet.yaml", "its parameters"},
 };
 
 enum { MODEL, FAMILY, PARAMS, FLOP, PARAMETERS, FAMILY_HELP, N_FAMILY_COLUMNS };
@@ -72,16 +82,17 @@ static void add_model(struct pdnn_table *table, const struct pdnn_family_def *fa
 static enum pdnn_status print_families(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_table table;
     pdnn_table_init(&table, &families_def);
-    for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++)
+    const struct pdnn_family_def *const *all = pdnn_family_all(NULL);
+    for (const struct pdnn_family_def *const *family = all; *family; family++)
         add_model(&table, *family, NULL);
-    for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++)
+    for (const struct pdnn_family_def *const *family = all; *family; family++)
         for (size_t i = 0; i < (*family)->n_presets; i++)
             if (strcmp((*family)->presets[i].name, (*family)->name) != 0) /* then it is the family itself */
                 add_model(&table, *family, &(*family)->presets[i]);
     return pdnn_table_print_prose(&table, arguments, err);
 }
 
-enum { KIND, NAME, VALUES, DEFAULT, UNIT, HELP, N_PARAM_COLUMNS };
+enum { KIND, NAME, VALUES, DEFAULT, UNIT, EXAMPLE, HELP, N_PARAM_COLUMNS };
 static const struct pdnn_column_def param_columns[N_PARAM_COLUMNS] = {
     [KIND] = {"kind", .align = PDNN_ALIGN_GROUP, .help = "hyper-parameter, run setting, optimizer or preset"},
     [NAME] = {"name", .align = PDNN_ALIGN_WRAP, .help = "its key in a spec and in an ID"},
@@ -89,6 +100,7 @@ static const struct pdnn_column_def param_columns[N_PARAM_COLUMNS] = {
     [DEFAULT] = {"default", .align = PDNN_ALIGN_WRAP,
                  .help = "what it is where nothing is said; of a preset, its value"},
     [UNIT] = {"unit", .rank = 1, .help = "of its values"},
+    [EXAMPLE] = {"example", .rank = 2, .help = "a value as a spec has it, or several"},
     [HELP] = {"help", .align = PDNN_ALIGN_WRAP, .help = "what it means"},
 };
 static const struct pdnn_table_def params_def = {"families MODEL", "the parameters of a family",
@@ -104,6 +116,7 @@ static void add_param(struct pdnn_table *table, const char *kind, const struct p
                                  pdnn_str_text(&range),
                                  pdnn_param_format(param, value, buffer),
                                  pdnn_param_unit(param),
+                                 param->example,
                                  help};
     pdnn_table_add_texts(table, N_PARAM_COLUMNS, texts);
     pdnn_str_finish(&range);
@@ -119,16 +132,16 @@ static void add_params(struct pdnn_table *table, const struct pdnn_instance *def
     }
     for (size_t i = 0; i < PDNN_SETTING_COUNT; i++) {
         if (pdnn_setting_applies(defaults, (enum pdnn_setting)i))
-            add_param(table, "run setting", &pdnn_settings[i], pdnn_value_of(pdnn_settings[i].fallback),
+            add_param(table, "run setting", &pdnn_settings[i], pdnn_settings[i].fallback,
                       pdnn_settings[i].help);
     }
 }
 
 static void append_rule(struct pdnn_str *help, const struct pdnn_op_def *op, const double *coef) {
-    const char *const *names = op->coef_names;
     pdnn_str_printf(help, "%s with", op->formula);
-    for (size_t c = 0; names[c]; c++)
-        pdnn_str_printf(help, "%s %s=%g", c ? "," : "", names[c], coef[c]);
+    for (const struct pdnn_attribute *row = op->attributes; row->name; row++)
+        if (row->coefficient)
+            pdnn_str_printf(help, "%s %s=%g", row->index ? "," : "", row->name, coef[row->index]);
 }
 
 /* A row that has only a help, which it finishes. */
@@ -164,12 +177,47 @@ static void add_presets(struct pdnn_table *table, const struct pdnn_family_def *
     }
 }
 
+static enum pdnn_status find_model(const char *operand, struct pdnn_model_name *model, struct pdnn_err *err) {
+    struct pdnn_arena arena = {0};
+    struct pdnn_yaml_count count = {0};
+    struct pdnn_source source;
+    enum pdnn_status status;
+    if (!pdnn_source_is(operand) || pdnn_instance_is_named(operand))
+        return pdnn_model_find(operand, false, model, err);
+    status = pdnn_source_read(operand, &count, &source, &arena, err);
+    if (status == PDNN_OK && !source.family)
+        status = pdnn_fail(err, PDNN_INVALID, "%s: is a spec, expected a model or a family's file", operand);
+    if (status == PDNN_OK && strlen(source.name) < strlen(operand))
+        status = pdnn_fail(err, PDNN_INVALID, "%s: expected a family's file alone", operand);
+    if (status == PDNN_OK)
+        status = pdnn_family_check_claims(source.family, err);
+    if (status == PDNN_OK)
+        *model = (struct pdnn_model_name){.family = source.family};
+    pdnn_arena_finish(&arena);
+    return status;
+}
+
+static enum pdnn_status print_source(const struct pdnn_family_def *family, struct pdnn_err *err) {
+    const char *text = family->file ? NULL : pdnn_family_source(family->name);
+    if (!text)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "--source prints the files of families that ship, and %s is not one of them",
+                         family->name);
+    fputs(text, stdout);
+    return PDNN_OK;
+}
+
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    const bool wants_source = pdnn_argument(arguments, "source");
+    struct pdnn_model_name model;
+    if (!arguments->n_operands && wants_source)
+        return pdnn_fail(err, PDNN_INVALID, "--source takes a MODEL, such as %s", pdnn_family_name(0));
     if (!arguments->n_operands)
         return print_families(arguments, err);
-    struct pdnn_model_name model;
-    if (pdnn_model_find(arguments->operands[0], false, &model, err) != PDNN_OK)
+    if (find_model(arguments->operands[0], &model, err) != PDNN_OK)
         return err->status;
+    if (wants_source)
+        return print_source(model.family, err);
     const struct pdnn_family_def *family = model.family;
     struct pdnn_instance defaults;
     struct pdnn_table table;

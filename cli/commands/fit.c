@@ -1,6 +1,7 @@
 #include "base/visible.h"
 #include "cli/job.h"
 #include "cli/print/output.h"
+#include "results/compare/compared.h"
 #include "results/fit/fit.h"
 
 #include <inttypes.h>
@@ -21,8 +22,8 @@ static const char description[] =
     "Intervals assume independent errors of equal size. Terms that are constant, or a combination of terms before "
     "them, have no weight and are named. VIF is the factor by which correlation with other terms inflates the "
     "weight's variance.\n\n"
-    "With a second RESULTS, or with --across, the ratio of step times is fitted as `paradnn compare` computes it: "
-    "above 1 the second is faster. Instances whose status is not ok, or without a ratio, are left out.";
+    "With several RESULTS, or with --across, the ratio of step times is fitted as `paradnn compare` computes it, that "
+    "of the first over each other one: above 1 the other is faster. Instances whose status is not ok, or without a ratio, are left out.";
 
 static const struct pdnn_option_def options[] = {
     {"value", 'v', "COLUMN",
@@ -32,7 +33,7 @@ static const struct pdnn_option_def options[] = {
     {"on", 0, "COLUMNS",
      .help = "fit it on these columns, joined by commas (default: every hyper-parameter and run setting)"},
     {"across", 'a', "KEYS",
-     .help = "fit the ratio across these settings, as in compare: backend, or threads=1:2"},
+     .help = "fit the ratio across these settings, as in compare: backend, threads=1:2 or 1:2:4"},
     {"model", 'm', "MODEL", .choices = pdnn_fit_models,
      .help = "linear, log or power (default: linear and log)"},
     PDNN_OPTION_ONLY,
@@ -49,34 +50,64 @@ static const struct pdnn_help_row examples[] = {
 };
 
 struct command {
-    struct pdnn_comparison comparison; /* or only its selection, where no ratio is fitted */
+    struct pdnn_comparisons compared; /* or only the selection, where no ratio is fitted */
     struct pdnn_table terms, residuals;
 };
 
-/* Opens the table of one directory, or two platforms side by side, and fits. What cannot be fitted is an
- * error only if nothing else can be. */
+/* What the ratios of one of several comparisons are called: "ratio to zen5". */
+static const char *name_ratio(const struct pdnn_comparison *of, struct pdnn_str *name) {
+    pdnn_str_printf(name, "ratio to %s",
+                    pdnn_comparison_has_two(of) ? of->selection.results.name[of->source[PDNN_SIDE_B]]
+                                                : of->label[PDNN_SIDE_B]);
+    return pdnn_str_text(name);
+}
+
+/* The ratios of each comparison. What cannot be fitted is an error only if nothing else can be. */
+static enum pdnn_status fit_ratios(struct command *c, struct pdnn_fit_request request, const bool *models,
+                                   struct pdnn_str *notes, struct pdnn_err *err) {
+    struct pdnn_err first = {0};
+    for (size_t i = 0; i < c->compared.n; i++) {
+        struct pdnn_str name = {0};
+        request.comparison = &c->compared.of[i];
+        request.selection = &request.comparison->selection;
+        request.what = c->compared.n > 1 ? name_ratio(request.comparison, &name) : NULL;
+        struct pdnn_err why = {0};
+        if (pdnn_fit_all(&request, models, &c->terms, &c->residuals, notes, &why) != PDNN_OK &&
+            first.status == PDNN_OK)
+            first = why;
+        pdnn_str_finish(&name);
+    }
+    if (c->terms.n_rows && first.status == PDNN_INVALID)
+        return PDNN_OK;
+    *err = first;
+    return first.status;
+}
+
+/* Opens the table of one directory, or platforms side by side, and fits. */
 static enum pdnn_status fit(struct command *c, const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     const char *model = pdnn_argument(arguments, "model"), *across = pdnn_argument(arguments, "across");
     struct pdnn_fit_request request = {.what = pdnn_argument(arguments, "value"),
                                        .on = pdnn_argument(arguments, "on")};
-    struct pdnn_compare_request two = {.directory = {arguments->operands[0], arguments->operands[1]},
-                                       .across = across};
+    struct pdnn_compare_request sides = {
+        .directories = arguments->operands, .n_directories = arguments->n_operands, .across = across};
     struct pdnn_str notes = {0};
     bool models[PDNN_FIT_MODEL_COUNT];
     for (int m = 0; m < PDNN_FIT_MODEL_COUNT; m++)
         models[m] = model ? strcmp(model, pdnn_fit_models[m]) == 0 : m != PDNN_FIT_POWER;
     const bool is_ratio = arguments->n_operands > 1 || across,
                is_usual = !is_ratio && !request.what && !models[PDNN_FIT_POWER];
-    two.only = pdnn_argument_all(arguments, "only", &two.n_only);
+    sides.only = pdnn_argument_all(arguments, "only", &sides.n_only);
     if (is_ratio && request.what)
         return pdnn_fail(err, PDNN_INVALID, "a ratio is fitted, so --value cannot be given");
-    enum pdnn_status status = is_ratio ? pdnn_comparison_open(&c->comparison, &two, err)
-                                       : pdnn_cli_select(arguments, 1, &c->comparison.selection, NULL, err);
+    enum pdnn_status status = is_ratio ? pdnn_comparisons_open(&c->compared, &sides, err)
+                                       : pdnn_cli_select(arguments, 1, &c->compared.selection, NULL, err);
     if (status != PDNN_OK)
         return status;
-    request.comparison = is_ratio ? &c->comparison : NULL;
-    request.selection = &c->comparison.selection;
-    status = pdnn_fit_all(&request, models, &c->terms, &c->residuals, &notes, err);
+    request.selection = &c->compared.selection;
+    if (is_ratio)
+        pdnn_cli_tell_pair_gaps(&c->compared);
+    status = is_ratio ? fit_ratios(c, request, models, &notes, err)
+                      : pdnn_fit_all(&request, models, &c->terms, &c->residuals, &notes, err);
     const char *usual = pdnn_selection_utilization(request.selection);
     if (status == PDNN_OK && is_usual && strcmp(usual, "pct_of_peak") != 0)
         fprintf(stderr, "no instance has pct_of_peak, so %s is fitted\n", usual);
@@ -145,6 +176,8 @@ static void append_outliers(struct pdnn_str *out, const struct command *c, size_
         if (pdnn_table_count(&c->residuals, i, PDNN_RESIDUALS_OUTLIER) &&
             strcmp(pdnn_table_text(&c->residuals, i, PDNN_RESIDUALS_FAMILY),
                    pdnn_table_text(&c->terms, term, PDNN_FIT_FAMILY)) == 0 &&
+            strcmp(pdnn_table_text(&c->residuals, i, PDNN_RESIDUALS_VALUE),
+                   pdnn_table_text(&c->terms, term, PDNN_FIT_VALUE)) == 0 &&
             strcmp(pdnn_table_text(&c->residuals, i, PDNN_RESIDUALS_MODEL),
                    pdnn_table_text(&c->terms, term, PDNN_FIT_MODEL)) == 0)
             pdnn_rows_add(&rows, i);
@@ -161,7 +194,7 @@ static void append_outliers(struct pdnn_str *out, const struct command *c, size_
 }
 
 static void print_fits(const struct command *c) {
-    static const size_t keys[] = {PDNN_FIT_FAMILY, PDNN_FIT_MODEL};
+    static const size_t keys[] = {PDNN_FIT_FAMILY, PDNN_FIT_VALUE, PDNN_FIT_MODEL};
     static const size_t columns[] = {PDNN_FIT_TERM, PDNN_FIT_BASELINE, PDNN_FIT_WEIGHT, PDNN_FIT_CI_LOW,
                                      PDNN_FIT_VIF,  PDNN_FIT_STATE,    PDNN_FIT_WITH};
     struct pdnn_groups fits = pdnn_groups_make(&c->terms, NULL, keys, sizeof keys / sizeof *keys);
@@ -180,8 +213,8 @@ static void print_fits(const struct command *c) {
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     char shown[PDNN_SIDES][PDNN_VISIBLE_TEXT];
-    struct command c = {.comparison = {.at = NULL}};
-    const struct pdnn_selection *own = &c.comparison.selection;
+    struct command c = {.compared = {.n = 0}};
+    const struct pdnn_selection *own = &c.compared.selection;
     const bool residuals = pdnn_argument(arguments, "residuals");
     pdnn_table_init(&c.terms, &pdnn_fit_def);
     pdnn_table_init(&c.residuals, &pdnn_residuals_def);
@@ -190,19 +223,21 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         status = pdnn_table_print(residuals ? &c.residuals : &c.terms, arguments, err);
     else if (status == PDNN_OK)
         print_fits(&c);
-    if (status == PDNN_OK && c.comparison.pairs.n_rows)
+    for (size_t i = 0; i < c.compared.n && status == PDNN_OK; i++) {
+        const struct pdnn_comparison *of = &c.compared.of[i];
         fprintf(stderr, "ratios of %s over %s: %zu; %zu instances have none\n",
-                pdnn_visible(shown[PDNN_SIDE_A], c.comparison.label[PDNN_SIDE_A]),
-                pdnn_visible(shown[PDNN_SIDE_B], c.comparison.label[PDNN_SIDE_B]), c.comparison.pairs.n_rows,
-                c.comparison.unpaired.n_rows);
-    else if (status == PDNN_OK && own->left_out)
+                pdnn_visible(shown[PDNN_SIDE_A], of->label[PDNN_SIDE_A]),
+                pdnn_visible(shown[PDNN_SIDE_B], of->label[PDNN_SIDE_B]), of->pairs.n_rows,
+                of->unpaired.n_rows);
+    }
+    if (status == PDNN_OK && !c.compared.n && own->left_out)
         fprintf(stderr, "%zu instances; left out %zu that did not end ok\n", own->count, own->left_out);
     pdnn_table_finish(&c.terms);
     pdnn_table_finish(&c.residuals);
-    pdnn_comparison_close(&c.comparison);
+    pdnn_comparisons_close(&c.compared);
     return status;
 }
 
-PDNN_COMMAND(fit, PDNN_COMMANDS_LOOK, "RESULTS [RESULTS]",
+PDNN_COMMAND(fit, PDNN_COMMANDS_LOOK, "RESULTS...",
              "Says which hyper-parameters decide utilization, time or a ratio.", .run = run,
              .reads_directories = true);

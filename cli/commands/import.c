@@ -122,7 +122,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         .host = pdnn_argument(arguments, "host"),
         .software = pdnn_argument(arguments, "software"),
         .model = pdnn_argument(arguments, "model"),
-        .ceilings = pdnn_argument(arguments, "ceilings"),
+        .roof_rows = pdnn_argument(arguments, "ceilings"),
         .peak = pdnn_argument(arguments, "peak"),
         .bandwidth_gbs = pdnn_argument_number(arguments, "bandwidth", 0),
         .version = PDNN_VERSION,

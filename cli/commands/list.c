@@ -1,12 +1,14 @@
+#include "base/memory.h"
 #include "base/rng.h"
-#include "models/build.h"
 #include "base/units.h"
+#include "cli/costs.h"
 #include "cli/print/output.h"
 #include "cli/print/progress.h"
 #include "gen/spec.h"
 #include "models/varying.h"
 #include "session/join/shard.h"
 #include "session/predict.h"
+#include "session/session.h"
 #include "results/store/results.h"
 #include "runtime/host/host.h"
 
@@ -29,8 +31,9 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SET,
     PDNN_OPTIONS_SHARD,
     {"count",
-     .help = "print only the number of instances, their totals, and how long a sweep takes at nominal speed "
-             "(on this machine: a dry run of sweep)"},
+     .help =
+         "print only the number of instances, their totals, and how long a sweep takes, by roofs "
+         "that are kept on this machine or at nominal speed (with roofs measured now: a dry run of sweep)"},
     PDNN_OPTIONS_TABLE,
 };
 
@@ -59,34 +62,14 @@ struct list {
 /* Rows are printed as they come, chunk by chunk. */
 enum { CHUNK_ROWS = 1000 };
 
-/* A count that does not fit in 64 bits is an empty cell. People see what varies in place of an id, FLOP in
- * bounds only if they are not all, and why it would not run. */
+/* People see what varies in place of an id, FLOP in bounds only if they are not all. */
 static void add_row(struct list *list, const struct pdnn_expanded *item) {
     const struct pdnn_cost *cost = &item->totals.cost;
     struct pdnn_result *row = &list->row;
-    const char *refusal = pdnn_instance_refusal(&item->instance), *status = "", *reason = "";
     char id[PDNN_ID_TEXT];
-    if (item->filtered || item->invalid) {
-        status = item->filtered ? "filtered" : "invalid";
-        reason = item->reason;
-    } else if (!item->has_totals) {
-        status = "too big";
-        reason = "its counts do not fit in 64 bits";
-    } else if (refusal) {
-        status = "unsupported";
-        reason = refusal;
-    }
     if (!item->filtered && !item->invalid)
         list->too_wide += item->instance.setting[PDNN_SETTING_THREADS] > list->host.threads;
-    pdnn_result_add(row, pdnn_instance_format(&item->instance, id));
-    pdnn_result_set_instance(row, &item->instance);
-    if (item->has_totals)
-        pdnn_result_set_totals(row, &item->totals);
-    if (cost->byte_count)
-        pdnn_result_set_number(row, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE,
-                               (double)cost->in_bounds_flop_count / (double)cost->byte_count);
-    pdnn_result_set_text(row, PDNN_RESULT_STATUS, status);
-    pdnn_result_set_text(row, PDNN_RESULT_REASON, reason);
+    pdnn_costs_add(row, item);
     if (!list->for_people)
         return;
     pdnn_result_set_text(row, PDNN_RESULT_ID, pdnn_varying_label(&list->varying, &item->instance, id));
@@ -124,16 +107,7 @@ static size_t choose_columns(const struct list *list, size_t *columns) {
     size_t count = 0;
     for (size_t i = 0; list->for_people && i < sizeof shown / sizeof *shown; i++)
         columns[count++] = pdnn_result_at(row, shown[i]);
-    if (list->for_people)
-        return count;
-    for (size_t i = PDNN_RESULT_ID; i < pdnn_result_at(row, PDNN_RESULT_STATUS); i++)
-        columns[count++] = i;
-    for (enum pdnn_result_column i = PDNN_RESULT_PARAMS; i <= PDNN_RESULT_MEMORY_BYTES; i++)
-        columns[count++] = pdnn_result_at(row, i);
-    columns[count++] = pdnn_result_at(row, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE);
-    columns[count++] = pdnn_result_at(row, PDNN_RESULT_STATUS);
-    columns[count++] = pdnn_result_at(row, PDNN_RESULT_REASON);
-    return count;
+    return list->for_people ? count : pdnn_costs_columns(row, columns);
 }
 
 /* The titles wait for the first row, which may turn out to be an error in the spec. */
@@ -245,19 +219,29 @@ static void add_totals(struct totals *totals, const struct pdnn_expanded *item) 
 static enum pdnn_status list_totals(struct list *list, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
     struct totals totals = {.params_min = UINT64_MAX};
-    struct pdnn_estimate estimate = {.spec = &list->spec};
+    struct pdnn_roof_rows *kept = pdnn_alloc(1, sizeof *kept);
+    struct pdnn_estimate estimate = {.spec = &list->spec, .roof_rows = kept};
+    char cache[PDNN_KEPT_PATH];
+    int64_t recalled = 0; /* the thread count that was looked for last */
     struct pdnn_str time = {0};
     char shard[PDNN_DURATION_TEXT], all[PDNN_DURATION_TEXT];
     struct pdnn_expanded item;
     enum pdnn_status status;
+    pdnn_session_cache(false, cache);
     pdnn_walk_start(&list->walk, &list->spec, list->host.threads_all, true);
     while (pdnn_walk_next(&list->walk, &item, &status, err)) {
         add_totals(&totals, &item);
-        if (!item.filtered && item.has_totals)
-            pdnn_estimate_add(&estimate, &item.instance, &item.totals);
+        if (item.filtered || !item.has_totals)
+            continue;
+        const int64_t threads = item.instance.setting[PDNN_SETTING_THREADS];
+        if (threads != recalled)
+            pdnn_recall_roofs(&list->host, cache, recalled = threads, kept);
+        pdnn_estimate_add(&estimate, &item.instance, &item.totals);
     }
-    if (status != PDNN_OK)
+    if (status != PDNN_OK) {
+        free(kept);
         return status;
+    }
     if (totals.uncounted)
         fprintf(stderr,
                 "paradnn: %" PRIu64
@@ -267,11 +251,12 @@ static enum pdnn_status list_totals(struct list *list, const struct pdnn_argumen
         fprintf(stderr, "predicted: %s at nominal speed, %s for all shards\n",
                 pdnn_duration_format(shard, list->deal.seconds),
                 pdnn_duration_format(all, list->deal.seconds_all));
-    else if (estimate.any_nominal) {
+    else if (estimate.any_nominal || estimate.any_measured) {
         pdnn_estimate_format(&estimate, &time);
         fprintf(stderr, "%s\n", pdnn_str_text(&time));
     }
     pdnn_str_finish(&time);
+    free(kept);
     return print_totals(&totals, arguments, err);
 }
 

@@ -1,16 +1,26 @@
+#include "base/str.h"
+#include "base/texts.h"
 #include "base/visible.h"
 #include "cli/job.h"
 #include "cli/print/output.h"
+#include "models/family.h"
 #include "models/op.h"
+#include "models/zoo/catalog.h"
 #include "results/store/library.h"
 #include "session/compose/operators.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 static const char description[] =
     "Lists the operators that models are built from: what each computes, which passes it has, and which operators the "
     "setting fuse may run inside it (hosts).\n\n"
+    "With the name of an operator, or several, lists what it reads, how its weights are sized and filled, what it is "
+    "given and what it returns. Sizes and defaults are expressions: x.channels is a dimension of the operand x, and n the inputs of a unit, which is "
+    "the product of the weight's dimensions but the first. stride stands for stride_h and stride_w, and so on. rnn is also the "
+    "name of a family: rnn/layers=1 is a model of it.\n\n"
     "With specs or ids, lists what those models consist of as their backend would run them: how many models have each "
     "distinct operator, and how often it runs in one step of each, added up. Behind each operand's bytes stands how "
     "much other data the model touches between its last use and this one, rounded to a power of two: 64KiB is in the "
@@ -26,6 +36,7 @@ static const struct pdnn_option_def options[] = {
 
 static const struct pdnn_help_row examples[] = {
     {"paradnn ops", "all kinds of operators"},
+    {"paradnn ops conv2d", "what a convolution reads and is given"},
     {"paradnn ops fc/layers=8,nodes=1024,batch=64", "what this model consists of"},
     {"paradnn ops sweeps/fc.yaml --format csv", "how few operators a whole sweep consists of"},
     {"paradnn ops --library fc.composed", "what paradnn compose measured there"},
@@ -59,6 +70,100 @@ static void add_row(struct pdnn_table *table, const struct pdnn_op_def *op) {
     pdnn_table_add_texts(table, N_COLUMNS, texts);
     pdnn_str_finish(&passes);
     pdnn_str_finish(&posts);
+}
+
+enum { KIND, NAME, GIVEN, VALUES, DEFAULT, N_ROW_COLUMNS };
+static const struct pdnn_column_def row_columns[N_ROW_COLUMNS] = {
+    [KIND] =
+        {"kind",
+         .help =
+             "formula; when, a condition without which it is left out; data, ids, label, weight or state, which it reads; attribute or coefficient; output"},
+    [NAME] = {"name", .align = PDNN_ALIGN_WRAP, .help = "of the operator, and what it calls its own"},
+    [GIVEN] =
+        {"given", .align = PDNN_ALIGN_WRAP,
+         .help =
+             "required, optional, several (one or more), or data: a result may take the weight's place; never: "
+             "always its default"},
+    [VALUES] = {"values", .align = PDNN_ALIGN_WRAP, .help = "formula, dimensions, or words that it may be"},
+    [DEFAULT] = {"default", .align = PDNN_ALIGN_WRAP,
+                 .help = "what it is or how it is filled where nothing is said"},
+};
+static const struct pdnn_table_def row_def = {"ops OP", "what an operator reads and is given", row_columns,
+                                              N_ROW_COLUMNS};
+
+/* Appends the values that a weight or state begins with: "+-sqrt(6 / n)". */
+static void append_fill(struct pdnn_str *out, const struct pdnn_operand *operand) {
+    const char *n = operand->inputs ? operand->inputs : "n";
+    const bool is_random = operand->fill == PDNN_FILL_UNIFORM || operand->fill == PDNN_FILL_NEAR_ONE;
+    const char *sign = is_random ? "+-" : "";
+    if (operand->fill == PDNN_FILL_NEAR_ONE)
+        pdnn_str_printf(out, "1 ");
+    if (operand->range == PDNN_RANGE_FIXED)
+        pdnn_str_printf(out, "%s%g", sign, operand->scale);
+    if (operand->range == PDNN_RANGE_HE || operand->range == PDNN_RANGE_INIT)
+        pdnn_str_printf(out, "%ssqrt(6 / %s)", sign, n);
+    if (operand->range == PDNN_RANGE_INIT)
+        pdnn_str_printf(out, " with init: he, ");
+    if (operand->range == PDNN_RANGE_LINEAR || operand->range == PDNN_RANGE_INIT)
+        pdnn_str_printf(out, "%s1 / sqrt(%s)", sign, n);
+    if (operand->range == PDNN_RANGE_INIT)
+        pdnn_str_printf(out, " with init: linear");
+}
+
+static void add_operand(struct pdnn_table *table, const struct pdnn_operand *operand) {
+    struct pdnn_str fill = {0};
+    const char *given = operand->optional  ? "optional"
+                        : operand->many    ? "several"
+                        : operand->or_data ? "or data"
+                        : operand->shape   ? NULL
+                                           : "required";
+    if (operand->shape)
+        append_fill(&fill, operand);
+    const char *const texts[] = {pdnn_operand_kind_name(operand->kind), operand->name, given, operand->shape,
+                                 fill.length ? pdnn_str_text(&fill) : NULL};
+    pdnn_table_add_texts(table, N_ROW_COLUMNS, texts);
+    pdnn_str_finish(&fill);
+}
+
+/* What transforms and optimizers append is given nothing by families. */
+static void add_attribute(struct pdnn_table *table, const struct pdnn_op_def *op,
+                          const struct pdnn_attribute *row) {
+    const bool is_named = op->operands[0].name;
+    struct pdnn_str words = {0}, value = {0};
+    for (const char *const *word = row->words; word && *word; word++)
+        pdnn_str_printf(&words, "%s%s", words.length ? "|" : "", *word);
+    if (row->fallback)
+        pdnn_str_printf(&value, "%s", row->fallback);
+    else if (row->words)
+        pdnn_str_printf(&value, "%s", row->words[0]);
+    else if (row->is_pattern)
+        pdnn_str_printf(&words, "names of axes, whose sizes stand beside it");
+    else if (is_named && !row->required)
+        pdnn_str_printf(&value, "%g", row->coefficient ? op->coef[row->index] : 0);
+    const char *const texts[] = {row->coefficient ? "coefficient" : "attribute", row->name,
+                                 row->derived || !is_named ? "never"
+                                 : row->required           ? "required"
+                                                           : "optional",
+                                 words.length ? pdnn_str_text(&words) : NULL,
+                                 value.length ? pdnn_str_text(&value) : NULL};
+    pdnn_table_add_texts(table, N_ROW_COLUMNS, texts);
+    pdnn_str_finish(&words);
+    pdnn_str_finish(&value);
+}
+
+static void add_op(struct pdnn_table *table, const struct pdnn_op_def *op) {
+    pdnn_table_add_texts(table, N_ROW_COLUMNS - 1,
+                         (const char *const[]){"formula", op->name, NULL, op->formula});
+    if (op->when)
+        pdnn_table_add_texts(table, N_ROW_COLUMNS - 1,
+                             (const char *const[]){"when", op->name, NULL, op->when});
+    for (const struct pdnn_operand *operand = op->operands; operand->name; operand++)
+        add_operand(table, operand);
+    for (const struct pdnn_attribute *row = op->attributes; row->name; row++)
+        if (!row->is_size)
+            add_attribute(table, op, row);
+    for (int k = 0; op->outputs[k]; k++)
+        pdnn_table_add_texts(table, 2, (const char *const[]){"output", op->outputs[k]});
 }
 
 enum { MODELS, RUNS, OPERAND_BYTES, OPERATOR, N_FOUND };
@@ -109,7 +214,8 @@ static enum pdnn_status run_models(const struct pdnn_arguments *arguments, struc
         struct pdnn_sweep_workers *workers =
             pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
         const struct pdnn_sweep_rules rules = pdnn_session_rules(session);
-        status = pdnn_operators_collect(&operators, session, workers, &rules, NULL, err);
+        status = pdnn_operators_collect(&operators, session, workers, &rules,
+                                        &(struct pdnn_operators_order){.seconds = -1}, err);
         pdnn_sweep_workers_destroy(workers);
     }
     if (status == PDNN_OK) {
@@ -131,9 +237,45 @@ static enum pdnn_status run_models(const struct pdnn_arguments *arguments, struc
     return status;
 }
 
+static enum pdnn_status run_ops(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    struct pdnn_table table;
+    if (pdnn_arguments_only(arguments, "OP", "format,columns", err) != PDNN_OK)
+        return err->status;
+    pdnn_table_init(&table, &row_def);
+    for (size_t i = 0; i < arguments->n_operands; i++)
+        add_op(&table, pdnn_op_find(arguments->operands[i]));
+    return pdnn_table_print_prose(&table, arguments, err);
+}
+
+/* Refuses what is no model, but an operator or the like of one's name. */
+static enum pdnn_status check_model(const char *name, struct pdnn_err *err) {
+    struct pdnn_model_name model;
+    struct pdnn_texts ops = {0};
+    char buffer[PDNN_SUGGESTION_TEXT];
+    if (name[strcspn(name, "/,:.")] || pdnn_model_find(name, false, &model, NULL) == PDNN_OK ||
+        access(name, F_OK) == 0)
+        return PDNN_OK;
+    if (pdnn_op_find(name))
+        return pdnn_fail(err, PDNN_INVALID, "'%s' is an operator: operators and models are listed apart",
+                         name);
+    for (const struct pdnn_op_def *const *op = pdnn_ops; *op; op++)
+        pdnn_texts_add(&ops, (*op)->name);
+    const char *hint = pdnn_suggest(buffer, name, ops.text, ops.count);
+    pdnn_texts_finish(&ops);
+    return *hint ? pdnn_fail(err, PDNN_INVALID, "unknown operator '%s'%s", name, hint) : PDNN_OK;
+}
+
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     const char *library = pdnn_argument(arguments, "library");
     struct pdnn_table table;
+    size_t n_ops = 0;
+    for (size_t i = 0; i < arguments->n_operands; i++)
+        n_ops += pdnn_op_find(arguments->operands[i]) != NULL;
+    if (n_ops && n_ops == arguments->n_operands)
+        return run_ops(arguments, err);
+    for (size_t i = 0; i < arguments->n_operands; i++)
+        if (check_model(arguments->operands[i], err) != PDNN_OK)
+            return err->status;
     if (arguments->n_operands)
         return run_models(arguments, err);
     if (pdnn_arguments_only(arguments, "without a SPEC", "library,format,columns", err) != PDNN_OK)
@@ -153,5 +295,5 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return pdnn_table_print_prose(&table, arguments, err);
 }
 
-PDNN_COMMAND(ops, PDNN_COMMANDS_EXPLAIN, "[SPEC|ID...]", "Lists the operators, or what models consist of.",
-             .run = run);
+PDNN_COMMAND(ops, PDNN_COMMANDS_EXPLAIN, "[OP|SPEC|ID...]",
+             "Lists the operators, what one reads and is given, or what models consist of.", .run = run);

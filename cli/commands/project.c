@@ -78,19 +78,19 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     const struct pdnn_hardware_request wanted = pdnn_cli_hardware(arguments);
     const char *by_text = pdnn_argument(arguments, "by");
     struct pdnn_arena arena = {0};
-    struct pdnn_ceilings *ceilings = pdnn_arena_alloc(&arena, 1, sizeof *ceilings);
+    struct pdnn_roof_rows *roof_rows = pdnn_arena_alloc(&arena, 1, sizeof *roof_rows);
     struct pdnn_selection selection = {.count = 0};
     struct pdnn_hardware hardware;
     struct pdnn_by_list by;
     struct pdnn_hardware_projection made = {.without_ops = 0};
-    struct pdnn_projection_request request = {&selection, NULL, ceilings, &hardware, &by};
+    struct pdnn_projection_request request = {&selection, NULL, roof_rows, &hardware, &by};
     struct pdnn_table *const tables_of[] = {&made.models, &made.ops, &made.moves, &made.limits,
                                             &made.families};
     enum pdnn_status status =
         pdnn_hardware_parse(&hardware, &wanted, &arena, err) != PDNN_OK ||
                 pdnn_by_parse(by_text ? by_text : "group", &by, err) != PDNN_OK ||
                 pdnn_cli_select(arguments, 1, &selection, &request.readers, err) != PDNN_OK ||
-                pdnn_ceilings_read_in(arguments->operands[0], ceilings, err) != PDNN_OK
+                pdnn_roof_rows_read_in(arguments->operands[0], roof_rows, err) != PDNN_OK
             ? err->status
             : pdnn_project(&request, &made, err);
     const size_t count = made.models.n_rows;

@@ -1,13 +1,15 @@
+#include "base/memory.h"
 #include "base/paths/target.h"
 #include "cli/print/output.h"
 #include "results/report/report.h"
 #include "session/status.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static const char description[] =
-    "Writes one HTML file about the tables of a sweep, or of two: which of the published observations hold here, the "
-    "comparison of two, a table of all models, and figures, each with the `paradnn plot` that draws it. It needs no "
+    "Writes one HTML file about the tables of a sweep, or of several: which of the published observations hold here, "
+    "how the others compare with the first, a column each, a table of all models, and figures, each with the `paradnn plot` that draws it. It needs no "
     "network and no other file. Figures print as they are; in a browser, models can be filtered, sorted and chosen in "
     "the picture, and the address keeps the view. The same tables give the same file.";
 
@@ -18,7 +20,8 @@ static const struct pdnn_option_def options[] = {
 
 static const struct pdnn_help_row examples[] = {
     {"paradnn report fc.results", "fc.results/report.html"},
-    {"paradnn report avx2.results avx512.results -o isa.html", "two sweeps on one page"},
+    {"paradnn report avx2.results avx512.results -o isa.html",
+     "two sweeps on one page; more are compared with the first"},
 };
 
 /* A file that the user named may be a link; one in a result directory may come from somebody else. */
@@ -44,14 +47,16 @@ static void find_progress(const char *directory, struct pdnn_str *out) {
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    const size_t n = arguments->n_operands;
     struct pdnn_target target = {.fd = -1};
-    struct pdnn_str html = {0}, line = {0}, progress[2] = {{0}};
-    struct pdnn_report_request request = {.directories = arguments->operands,
-                                          .n_directories = arguments->n_operands};
+    struct pdnn_str html = {0}, line = {0}, *progress = pdnn_alloc(n, sizeof *progress);
+    const char **said = pdnn_alloc(n, sizeof *said);
+    struct pdnn_report_request request = {
+        .directories = arguments->operands, .n_directories = n, .progress = said};
     request.only = pdnn_argument_all(arguments, "only", &request.n_only);
-    for (size_t i = 0; i < arguments->n_operands; i++) {
+    for (size_t i = 0; i < n; i++) {
         find_progress(arguments->operands[i], &progress[i]);
-        request.progress[i] = progress[i].length ? pdnn_str_text(&progress[i]) : NULL;
+        said[i] = progress[i].length ? pdnn_str_text(&progress[i]) : NULL;
     }
     enum pdnn_status status =
         open_target(arguments, &target, err) != PDNN_OK || pdnn_report(&request, &html, err) != PDNN_OK
@@ -63,10 +68,12 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     }
     pdnn_target_close(&target);
     pdnn_str_finish(&html);
-    pdnn_str_finish(&progress[0]);
-    pdnn_str_finish(&progress[1]);
+    for (size_t i = 0; i < n; i++)
+        pdnn_str_finish(&progress[i]);
+    free(progress);
+    free(said);
     return status;
 }
 
-PDNN_COMMAND(report, PDNN_COMMANDS_FIRST, "RESULTS [RESULTS]",
-             "Writes one HTML page about a sweep, or about two.", .run = run, .reads_directories = true);
+PDNN_COMMAND(report, PDNN_COMMANDS_FIRST, "RESULTS...",
+             "Writes one HTML page about a sweep, or about several.", .run = run, .reads_directories = true);

@@ -1,16 +1,20 @@
+#include "base/memory.h"
 #include "base/visible.h"
 #include "cli/job.h"
 #include "cli/print/output.h"
 #include "cli/print/instance_result.h"
 #include "session/rows.h"
 #include "session/session.h"
+#include "results/compare/paired.h"
 #include "results/query/results.h"
 #include "base/units.h"
 #include "models/build.h"
 #include "models/sharing.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char description[] =
@@ -204,9 +208,44 @@ static enum pdnn_status check_columns(const struct run *run, const struct pdnn_a
     return status;
 }
 
+/* What the pairs of visits say of each task and the first of its group, where there are enough. */
+static void append_verdicts(struct pdnn_str *out, const struct run *run) {
+    static const char *const words[PDNN_PAIRED_COUNT] = {[PDNN_PAIRED_UNDECIDED] = "undecided beside",
+                                                         [PDNN_PAIRED_SLOWER] = "slower than",
+                                                         [PDNN_PAIRED_FASTER] = "faster than",
+                                                         [PDNN_PAIRED_ALIKE] = "alike with"};
+    const struct pdnn_session *session = &run->job.session;
+    const struct pdnn_task *tasks = session->tasks;
+    struct pdnn_instance_visits(*of)[2] = pdnn_alloc(session->n_tasks + 1, sizeof *of);
+    struct pdnn_pairs_found *found = pdnn_alloc(session->n_tasks + 1, sizeof *found);
+    size_t(*sides)[2] = pdnn_alloc(session->n_tasks + 1, sizeof *sides), n = 0;
+    for (size_t i = 0; i < session->n_tasks; i++) {
+        size_t first = 0;
+        while (first < i && (!tasks[i].group || tasks[first].group != tasks[i].group))
+            first++;
+        if (first == i)
+            continue;
+        sides[n][0] = first;
+        sides[n][1] = i;
+        for (int side = 0; side < 2; side++)
+            of[n][side] = pdnn_visits_of(&run->known, tasks[sides[n][side]].id);
+        n++;
+    }
+    pdnn_pairs_find((const struct pdnn_instance_visits(*)[2])of, n, session->spec.measure.precision, found);
+    for (size_t i = 0; i < n; i++)
+        if (found[i].count)
+            pdnn_str_printf(out, "%s is %s %s: %+.1f %% time, 99 %% interval %+.1f to %+.1f %%, %zu pairs\n",
+                            tasks[sides[i][1]].label, words[found[i].verdict], tasks[sides[i][0]].label,
+                            100 * expm1(found[i].logs.center), 100 * expm1(found[i].logs.low),
+                            100 * expm1(found[i].logs.high), found[i].count);
+    free(of);
+    free(found);
+    free(sides);
+}
+
 /* Programs get no row of an instance without ops, but its reason on stderr. */
-static enum pdnn_status report_all(struct pdnn_tables *tables, const struct pdnn_arguments *arguments,
-                                   struct pdnn_err *err) {
+static enum pdnn_status report_all(const struct run *run, struct pdnn_tables *tables,
+                                   const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_str text = {0};
     char reason[PDNN_VISIBLE_TEXT];
     const bool for_people = pdnn_wants_text(arguments);
@@ -219,7 +258,13 @@ static enum pdnn_status report_all(struct pdnn_tables *tables, const struct pdnn
                     pdnn_result_text(&row, PDNN_RESULT_STATUS),
                     pdnn_visible(reason, pdnn_result_text(&row, PDNN_RESULT_REASON)));
     }
-    pdnn_text_print(&text, false);
+    const size_t begin = text.length;
+    append_verdicts(&text, run);
+    if (!for_people)
+        fputs(pdnn_str_text(&text) + begin, stderr);
+    if (for_people)
+        pdnn_text_print(&text, false);
+    pdnn_str_finish(&text);
     return for_people ? PDNN_OK : pdnn_table_print(&tables->ops, arguments, err);
 }
 
@@ -231,7 +276,7 @@ static enum pdnn_status report(const struct run *run, const struct pdnn_argument
     if (status == PDNN_OK) {
         *arguments->some_failed = pdnn_session_has_failed(sums.tally.counts);
         status = run->option ? report_values(run, &tables.results, arguments, err)
-                             : report_all(&tables, arguments, err);
+                             : report_all(run, &tables, arguments, err);
     }
     pdnn_tables_finish(&tables);
     return status;

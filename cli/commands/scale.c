@@ -1,5 +1,4 @@
 #include "base/memory.h"
-#include "base/units.h"
 #include "cli/job.h"
 #include "cli/print/output.h"
 #include "results/whatif/distribution.h"
@@ -25,12 +24,7 @@ static const char description[] =
 static const char *const tables[] = {"devices", "parts", NULL};
 
 static const struct pdnn_option_def options[] = {
-    {"nodes", 'n', "NUMBERS", .help = "data parallel over so many devices each, such as 2,8,64 (default: 1)"},
-    {"slice", 0, "NUMBERS",
-     .help = "slice transformers over so many devices each, such as 2,4,8 (default: 1)"},
-    {"link", 'l', "LINK", .help = "bandwidth per device and latency of a message: 12.5GB/s,2us or 200Mbit/s"},
-    {"overlap", .help = "reduce gradients during the backward pass, in buckets"},
-    {"bucket", 0, "BYTES", .help = "gradients that are reduced together (default: 25MB)"},
+    PDNN_OPTIONS_DISTRIBUTION,
     {"memory", 0, "BYTES", .help = "memory of a device, for the largest minibatch that fits"},
     PDNN_OPTION_ONLY,
     {"table", 0, "TABLE", .choices = tables,
@@ -44,54 +38,6 @@ static const struct pdnn_help_row examples[] = {
     {"paradnn scale bert.results --slice 1,2,4,8 --link 32GB/s,2us --table parts",
      "how the parts of a step shift as a model is sliced"},
 };
-
-/* "2,8,64", each once; 1 where the option is not given. */
-static enum pdnn_status parse_numbers(const struct pdnn_arguments *arguments, const char *option,
-                                      int64_t *numbers, size_t *count, struct pdnn_err *err) {
-    enum { MOST = 1 << 20 };
-    const char *text = pdnn_argument(arguments, option), *rest = text ? text : "1", *at;
-    char number[24];
-    size_t length;
-    for (*count = 0; (at = pdnn_part_next(&rest, ",", &length)); (*count)++) {
-        snprintf(number, sizeof number, "%.*s", (int)length, at);
-        bool is_good = *count < PDNN_SCALE_VALUES_MAX && length < sizeof number &&
-                       pdnn_parse_i64(number, &numbers[*count]) && numbers[*count] >= 1 &&
-                       numbers[*count] <= MOST;
-        for (size_t before = 0; is_good && before < *count; before++)
-            is_good = numbers[before] != numbers[*count];
-        if (!is_good)
-            return pdnn_fail(err, PDNN_INVALID,
-                             "--%s is '%s', expected up to %d different numbers from 1 to %d such as 2,8,64",
-                             option, text, PDNN_SCALE_VALUES_MAX, MOST);
-    }
-    return PDNN_OK;
-}
-
-static enum pdnn_status parse_bytes(const struct pdnn_arguments *arguments, const char *option,
-                                    uint64_t *bytes, struct pdnn_err *err) {
-    const char *text = pdnn_argument(arguments, option);
-    if (text && (!pdnn_parse_bytes(text, bytes) || !*bytes))
-        return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected bytes such as 25MB or 16GiB", option,
-                         text);
-    return PDNN_OK;
-}
-
-static enum pdnn_status parse(struct pdnn_scale_request *request, const struct pdnn_arguments *arguments,
-                              struct pdnn_err *err) {
-    const char *link = pdnn_argument(arguments, "link");
-    if (!pdnn_argument(arguments, "nodes") && !pdnn_argument(arguments, "slice"))
-        return pdnn_fail(err, PDNN_INVALID, "nothing to scale to: give --nodes, --slice or both");
-    if (!link)
-        return pdnn_fail(err, PDNN_INVALID, "--link is missing: bandwidth and latency such as 12.5GB/s,2us");
-    request->plan.overlap = pdnn_argument(arguments, "overlap") != NULL;
-    request->plan.bucket_bytes = 25000000;
-    if (parse_numbers(arguments, "nodes", request->nodes, &request->n_nodes, err) != PDNN_OK ||
-        parse_numbers(arguments, "slice", request->slice, &request->n_slices, err) != PDNN_OK ||
-        pdnn_link_parse(link, &request->plan.link, err) != PDNN_OK ||
-        parse_bytes(arguments, "bucket", &request->plan.bucket_bytes, err) != PDNN_OK)
-        return err->status;
-    return parse_bytes(arguments, "memory", &request->memory_bytes, err);
-}
 
 /* Parts of the step side by side: a column per nodes and slices, "2 x 4". */
 static void show_parts(struct pdnn_table *parts) {
@@ -114,15 +60,17 @@ static void show_parts(struct pdnn_table *parts) {
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    struct pdnn_ceilings *ceilings = pdnn_alloc(1, sizeof *ceilings);
+    struct pdnn_roof_rows *roof_rows = pdnn_alloc(1, sizeof *roof_rows);
     struct pdnn_selection selection = {.count = 0};
-    struct pdnn_scale_request request = {.selection = &selection, .ceilings = ceilings};
+    struct pdnn_scale_request request = {.selection = &selection, .roof_rows = roof_rows};
     struct pdnn_scaling made = {.without_ops = 0};
+    struct pdnn_distribution_request wanted = pdnn_cli_distribution(arguments);
     const bool parts = pdnn_argument_choice(arguments, "table", 0);
+    wanted.memory = pdnn_argument(arguments, "memory");
     enum pdnn_status status =
-        parse(&request, arguments, err) != PDNN_OK ||
+        pdnn_distribution_parse(&request, &wanted, err) != PDNN_OK ||
                 pdnn_cli_select(arguments, 1, &selection, &request.readers, err) != PDNN_OK ||
-                pdnn_ceilings_read_in(arguments->operands[0], ceilings, err) != PDNN_OK
+                pdnn_roof_rows_read_in(arguments->operands[0], roof_rows, err) != PDNN_OK
             ? err->status
             : pdnn_scale(&request, &made, err);
     const size_t rows = made.devices.n_rows, left_out = selection.left_out + made.without_ops;
@@ -143,7 +91,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     pdnn_scaling_finish(&made);
     pdnn_selection_ops_close(&selection, request.readers);
     pdnn_selection_close(&selection);
-    free(ceilings);
+    free(roof_rows);
     return status;
 }
 

@@ -28,8 +28,8 @@ static const char description[] =
     "Run again with the same directory, it resumes: visits already recorded are kept, and only missing ones run. Rows "
     "measured with --allow-slow are never visited without it, so that no row mixes the two.\n\n"
     "With --join, each process claims instances in DIR/leases, ten minutes of predicted work at a time at most, the "
-    "longest first, makes all visits to them, and writes a journal in a directory of its own in DIR/parts. Processes "
-    "may come and go at any time. What a process leaves unfinished when it ends, others claim at once. What a dead one "
+    "longest first (with a budget or an end, in the order below), makes all visits to them, and writes a journal in a directory of its own in DIR/parts. Processes "
+    "may come and go at any time. On one host, each takes cores that other sweeps have not, where threads leaves any. What a process leaves unfinished when it ends, others claim at once. What a dead one "
     "held is taken over by a process without work of its own: at once on the same host, elsewhere after "
     "--lease-expiry. One that finds nothing to claim ends with status 0.\n\n"
     "SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGXCPU end the sweep: the current visit is finished or dropped, "
@@ -312,7 +312,7 @@ static enum pdnn_status join_others(struct pdnn_cli_job *job, struct pdnn_err *e
     struct pdnn_join_request request = {.expiry_ns = pdnn_argument_time(job->arguments, "lease-expiry", 0)};
     struct pdnn_join_result result = {.part = ""};
     struct pdnn_str text = {0};
-    if (pdnn_cli_job_direct(job, ".results", err) != PDNN_OK)
+    if (pdnn_cli_job_direct(job, ".results", true, err) != PDNN_OK)
         return err->status;
     request.sweep = job->request;
     enum pdnn_status status = pdnn_join_run(&request, &result, err);
@@ -369,7 +369,7 @@ static void print_reach(struct pdnn_session *session, size_t n_open) {
 /* Prints on stderr, and writes no result directory. */
 static enum pdnn_status dry_run(struct pdnn_cli_job *job, struct pdnn_err *err) {
     struct pdnn_session *session = &job->session;
-    struct pdnn_estimate estimate = {.spec = &session->spec, .ceilings = session->ceilings};
+    struct pdnn_estimate estimate = {.spec = &session->spec, .roof_rows = session->roof_rows};
     struct pdnn_str text = {0};
     const size_t n_open = print_counts(session);
     if (pdnn_cli_job_roofs(job, err) != PDNN_OK)

@@ -125,23 +125,29 @@ void pdnn_compose_note_known(struct compose *compose) {
                 pdnn_compose_plan_known(&compose->plan, key);
 }
 
-/* Compiles what the budget may buy, until half of it is spent; what was drawn first, so that it does not
- * depend on how far that goes. */
-static enum pdnn_status collect_some(struct compose *compose, struct pdnn_err *err) {
-    const struct pdnn_session *session = compose->session;
-    double budget_seconds = pdnn_session_seconds_left(session);
+/* Compiles all, or what the budget may buy, until half of it is spent; then what was drawn first, so that it
+ * does not depend on how far that goes. */
+static enum pdnn_status collect(struct compose *compose, struct pdnn_err *err) {
+    struct pdnn_session *session = compose->sweep->session;
+    const double budget_seconds = pdnn_session_seconds_left(session);
+    const bool has_budget = !isinf(budget_seconds);
     struct pdnn_choose choice = {0};
-    struct pdnn_operators_order order = {.deadline_ns = pdnn_clock_ns() + (uint64_t)(0.5e9 * budget_seconds)};
+    struct pdnn_operators_order order = {.tasks = NULL};
     size_t *tasks = pdnn_alloc(session->n_tasks + 1, sizeof *tasks);
     pdnn_compose_plan_choose(&compose->plan, budget_seconds, &choice);
-    for (int drawn = 1; drawn >= 0; drawn--) {
+    order.seconds = pdnn_compose_plan_compiling(&compose->plan, &choice);
+    session->later_seconds = choice.seconds - order.seconds;
+    for (int drawn = 1; drawn >= 0 && has_budget; drawn--) {
         for (size_t i = 0; i < choice.n_models; i++) {
             uint32_t task = choice.order[i];
             if (compose->of[task].is_sampled == drawn && choice.models[task].fate != PDNN_FATE_LEFT)
                 tasks[order.count++] = task;
         }
     }
-    order.tasks = tasks;
+    if (has_budget) {
+        order.tasks = tasks;
+        order.deadline_ns = pdnn_clock_ns() + (uint64_t)(0.5e9 * budget_seconds);
+    }
     enum pdnn_status status =
         pdnn_operators_collect(&compose->operators, session, compose->workers, &compose->rules, &order, err);
     pdnn_arena_finish(&choice.arena);
@@ -155,10 +161,7 @@ enum pdnn_status pdnn_compose_list(struct compose *compose, double *guessed, str
     uint64_t began_ns = pdnn_clock_ns();
     for (size_t i = 0; i < session->n_tasks; i++)
         session->tasks[i].closed = compose->of[i].is_closed;
-    enum pdnn_status status = isinf(pdnn_session_seconds_left(session))
-                                  ? pdnn_operators_collect(&compose->operators, session, compose->workers,
-                                                           &compose->rules, NULL, err)
-                                  : collect_some(compose, err);
+    enum pdnn_status status = collect(compose, err);
     compose->result->list_ns += pdnn_clock_ns() - began_ns;
     for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++)
         if (compose->operators.tasks[i].is_listed)

@@ -80,7 +80,8 @@ enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *e
         uint32_t *numbers = pdnn_arena_alloc(&choose->arena, count + 1, sizeof *numbers);
         *model = (struct pdnn_choose_model){.operators = numbers};
         if (role != ROLE_COMPOSED && lacks > 0)
-            model->seconds = (double)session->tasks[i].visit_ns * 1e-9 * (double)lacks;
+            model->seconds = (double)session->tasks[i].visit_ns * 1e-9 * (double)lacks +
+                             (double)session->tasks[i].extra_ns * 1e-9;
         for (size_t k = 0, at = 0; k < count; k++, at = 0) {
             while (at < model->count && numbers[at] != of->use[k].number)
                 at++;
@@ -200,25 +201,29 @@ static enum pdnn_status measure_one(struct compose *compose, size_t number, size
 enum pdnn_status pdnn_compose_measure(struct compose *compose, size_t count, size_t round,
                                       struct pdnn_err *err) {
     const struct pdnn_session_hooks *hooks = compose->session->hooks;
-    const struct pdnn_choose_operator *operators = compose->fates.operators;
     const uint64_t began_ns = pdnn_clock_ns();
-    double done_seconds = 0, seconds = 0;
+    double done_seconds = 0, seconds = 0, *each = pdnn_alloc(count + 1, sizeof *each);
     enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; i < count; i++)
-        seconds += operators[compose->order[i]].seconds;
+    for (size_t i = 0; i < count; i++) {
+        const size_t number = compose->order[i];
+        each[i] = is_done(compose, number, round) ? 0 : compose->plan.measure_scale * guess(compose, number);
+        seconds += each[i];
+    }
     for (size_t i = 0; i < count && status == PDNN_OK && pdnn_session_seconds_left(compose->session) > 0;
          i++) {
         /* The time left goes by what was guessed for the operators done and for the others. */
-        double passed = (double)(pdnn_clock_ns() - began_ns) * 1e-9;
+        const double passed = (double)(pdnn_clock_ns() - began_ns) * 1e-9;
         hooks->work(hooks->user, "operators measured", i, count,
-                    done_seconds > 0 ? passed / done_seconds * (seconds - done_seconds) : -1);
+                    pdnn_session_shown_seconds(compose->session,
+                                               pdnn_compose_plan_left(seconds, done_seconds, passed)));
         if (compose->rules.stop && *compose->rules.stop)
             status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
         else if (!is_done(compose, compose->order[i], round))
             status = measure_one(compose, compose->order[i], round, err);
-        done_seconds += operators[compose->order[i]].seconds;
+        done_seconds += each[i];
     }
     hooks->ended(hooks->user);
+    free(each);
     compose->result->measure_ns += pdnn_clock_ns() - began_ns;
     return status;
 }

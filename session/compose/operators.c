@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "session/compose/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +12,9 @@ struct pdnn_request pdnn_operators_request(const struct pdnn_session *session,
     const struct pdnn_task *of = &session->tasks[task];
     struct pdnn_request request = rules->request;
     snprintf(request.id, sizeof request.id, "%s", of->id);
-    if (rules->ceilings)
+    if (rules->roof_rows)
         request.cache_bytes =
-            pdnn_ceilings_cache_bytes(rules->ceilings, of->instance.setting[PDNN_SETTING_THREADS]);
+            pdnn_roof_rows_cache_bytes(rules->roof_rows, of->instance.setting[PDNN_SETTING_THREADS]);
     return request;
 }
 
@@ -69,6 +70,17 @@ static enum pdnn_status list_one(struct pdnn_operators *operators, const struct 
     return status;
 }
 
+static void show(const struct pdnn_session *session, const struct pdnn_operators_order *order,
+                 uint64_t began_ns, size_t done, size_t all) {
+    const double passed = (double)(pdnn_clock_ns() - began_ns) * 1e-9, share = (double)done / (double)all;
+    const double left = order->seconds >= 0
+                            ? pdnn_compose_plan_left(order->seconds, order->seconds * share, passed)
+                        : done ? passed / share - passed
+                               : -1;
+    session->hooks->work(session->hooks->user, "models compiled", done, all,
+                         pdnn_session_shown_seconds(session, left));
+}
+
 enum pdnn_status pdnn_operators_collect(struct pdnn_operators *operators, const struct pdnn_session *session,
                                         struct pdnn_sweep_workers *workers,
                                         const struct pdnn_sweep_rules *rules,
@@ -78,23 +90,24 @@ enum pdnn_status pdnn_operators_collect(struct pdnn_operators *operators, const 
     enum pdnn_status status = PDNN_OK;
     if (!operators->tasks)
         operators->tasks = pdnn_alloc(session->n_tasks + 1, sizeof *operators->tasks);
-    size_t count = order ? order->count : session->n_tasks;
+    const size_t count = order->tasks ? order->count : session->n_tasks;
     for (size_t i = 0; i < count; i++)
-        all += !session->tasks[order ? order->tasks[i] : i].closed;
+        all += !session->tasks[order->tasks ? order->tasks[i] : i].closed;
     for (size_t i = 0; i < count && status == PDNN_OK; i++) {
-        size_t task = order ? order->tasks[i] : i;
+        size_t task = order->tasks ? order->tasks[i] : i;
         if (session->tasks[task].closed)
             continue;
-        if (order && pdnn_clock_ns() > order->deadline_ns)
+        if (order->deadline_ns && pdnn_clock_ns() > order->deadline_ns)
             break;
+        show(session, order, began_ns, done, all);
         if (rules->stop && *rules->stop)
             status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
         else
             status = list_one(operators, session, workers, rules, task, err);
-        double passed = (double)(pdnn_clock_ns() - began_ns) * 1e-9 / (double)++done;
-        session->hooks->work(session->hooks->user, "models compiled", done, all,
-                             passed * (double)(all - done));
+        done++;
     }
+    if (done)
+        show(session, order, began_ns, done, all);
     session->hooks->ended(session->hooks->user);
     return status;
 }

@@ -39,11 +39,12 @@ struct pdnn_operators {
     struct pdnn_arena arena;
 };
 
-/* Which tasks to compile; NULL: all in order. */
+/* Which tasks to compile. */
 struct pdnn_operators_order {
-    const size_t *tasks; /* closed ones are passed over */
+    const size_t *tasks; /* closed ones are passed over; NULL: all in order */
     size_t count;
-    uint64_t deadline_ns; /* the others are left */
+    uint64_t deadline_ns; /* the others are left; 0: none are */
+    double seconds;       /* what it is guessed to take; < 0: not known */
 };
 
 /* Collects the operators of the session's open tasks, or adds those of other tasks than before. rules: the

@@ -108,12 +108,12 @@ static enum pdnn_status add_model(struct pdnn_compose_plan *plan, size_t task, s
     struct pdnn_roofs roofs;
     struct pdnn_graph graph;
     model->is_open = true;
-    model->is_small = row->totals.memory_bytes <= pdnn_ceilings_cache_bytes(session->ceilings, threads);
+    model->is_small = row->totals.memory_bytes <= pdnn_roof_rows_cache_bytes(session->roof_rows, threads);
     if (model->is_small) {
-        model->as.seconds = pdnn_predict(session->ceilings, &session->spec, instance, &row->totals).total;
+        model->as.seconds = pdnn_predict(session->roof_rows, &session->spec, instance, &row->totals).usual;
         return PDNN_OK;
     }
-    pdnn_roofs_init(&roofs, session->ceilings, threads);
+    pdnn_roofs_init(&roofs, session->roof_rows, threads);
     pdnn_arena_reset(arena);
     enum pdnn_status status = pdnn_instance_graph(instance, arena, &graph, err);
     return status == PDNN_OK ? add_groups(plan, &roofs, instance, &graph, model, err) : status;
@@ -154,6 +154,22 @@ void pdnn_compose_plan_finish(struct pdnn_compose_plan *plan) {
     *plan = (struct pdnn_compose_plan){.session = NULL};
 }
 
+double pdnn_compose_plan_left(double seconds, double done_seconds, double passed) {
+    static const double trust_seconds = 10;
+    return (seconds - done_seconds) * (passed + trust_seconds) / (done_seconds + trust_seconds);
+}
+
+double pdnn_compose_plan_compiling(const struct pdnn_compose_plan *plan, const struct pdnn_choose *choose) {
+    double seconds = 0;
+    for (size_t i = 0; i < choose->n_models; i++)
+        if (plan->models[i].is_open && !plan->models[i].is_small && choose->models[i].fate != PDNN_FATE_LEFT)
+            seconds += choose->models[i].seconds;
+    for (size_t i = 0; i < choose->n_operators; i++)
+        if (choose->operators[i].fate == PDNN_FATE_MEASURED && !plan->operators[i].is_chosen)
+            seconds += plan->compile_scale * plan->operators[i].choice_seconds;
+    return seconds;
+}
+
 double pdnn_compose_plan_compiled(struct pdnn_compose_plan *plan, size_t task) {
     struct pdnn_planned_model *model = &plan->models[task];
     double seconds = model->is_small ? 0 : model->as.seconds;
@@ -186,7 +202,7 @@ double pdnn_compose_plan_floor(const struct pdnn_compose_plan *plan, const char 
                                int64_t threads) {
     struct pdnn_roofs roofs;
     size_t number = find_planned(plan, key);
-    pdnn_roofs_init(&roofs, plan->session->ceilings, threads);
+    pdnn_roofs_init(&roofs, plan->session->roof_rows, threads);
     double flop_ns = number == SIZE_MAX ? 0 : plan->operators[number].flop_ns;
     return fmax(flop_ns, (double)bytes / gbs_of(&roofs, threads));
 }
@@ -206,22 +222,19 @@ static void find_caches(const struct pdnn_session *session, struct pdnn_arena *a
         *caches = (struct pdnn_kind_caches){.threads = threads, .next = first->next};
         if (caches != first)
             first->next = caches;
-        pdnn_roofs_init(&roofs, session->ceilings, threads);
+        pdnn_roofs_init(&roofs, session->roof_rows, threads);
         for (size_t k = 0; k < roofs.n_levels && caches->count < PDNN_KIND_CACHES; k++)
             if (roofs.level[k].capacity_bytes != UINT64_MAX)
                 caches->bytes[caches->count++] = roofs.level[k].capacity_bytes;
     }
 }
 
-/* A model that takes more than this part of the budget is chosen after all others. */
-enum { SPREAD_LEAST = 16 };
-
 void pdnn_compose_choice_begin(struct pdnn_choose *choose, const struct pdnn_compose_plan *plan,
                                size_t n_operators) {
     *choose = (struct pdnn_choose){.n_operators = n_operators,
                                    .n_models = plan->session->n_tasks,
                                    .order = plan->order,
-                                   .most_seconds = plan->budget_seconds / SPREAD_LEAST};
+                                   .most_seconds = plan->budget_seconds / PDNN_SPREAD_LEAST};
     choose->operators = pdnn_arena_alloc(&choose->arena, n_operators + 1, sizeof *choose->operators);
     choose->models = pdnn_arena_alloc(&choose->arena, choose->n_models + 1, sizeof *choose->models);
     for (size_t i = 0; i < choose->n_models; i++)

@@ -25,7 +25,7 @@ struct pdnn_planned_operator {
 };
 
 struct pdnn_planned_model {
-    struct pdnn_choose_model as; /* its seconds: to compile it; to run it if it is small */
+    struct pdnn_choose_model as; /* its seconds: to compile it; usually to run it, if it is small */
     bool is_open;                /* else it cannot run, or has been dealt with */
     bool is_small;               /* it runs */
 };
@@ -75,6 +75,13 @@ void pdnn_compose_plan_table(const struct pdnn_choose *choose, struct pdnn_table
  * graph, such as a reorder, moves its bytes. */
 double pdnn_compose_plan_floor(const struct pdnn_compose_plan *plan, const char *key, uint64_t bytes,
                                int64_t threads);
+
+/* What is left of work that was guessed to take `seconds`, of which as much as `done_seconds` is done in
+ * `passed`: guesses count as if they had been right for ten seconds before. */
+double pdnn_compose_plan_left(double seconds, double done_seconds, double passed);
+
+/* What of a choice's seconds is for compiling models and choosing implementations. */
+double pdnn_compose_plan_compiling(const struct pdnn_compose_plan *plan, const struct pdnn_choose *choose);
 
 /* One measurement of an operator of this floor. */
 double pdnn_compose_plan_seconds(const struct pdnn_session *session, double floor_ns, uint64_t bytes);

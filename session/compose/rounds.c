@@ -20,8 +20,8 @@ static enum pdnn_status give_roles(struct compose *compose, struct pdnn_err *err
             session->tasks[i].closed = compose->of[i].is_closed = true;
             continue;
         }
-        uint64_t cache_bytes = pdnn_ceilings_cache_bytes(
-            session->ceilings, session->tasks[i].instance.setting[PDNN_SETTING_THREADS]);
+        uint64_t cache_bytes = pdnn_roof_rows_cache_bytes(
+            session->roof_rows, session->tasks[i].instance.setting[PDNN_SETTING_THREADS]);
         bool is_small = visit->plan_bytes <= cache_bytes;
         compose->of[i].role = is_small ? ROLE_DIRECT : ROLE_COMPOSED;
         compose->result->small += is_small;
@@ -52,6 +52,26 @@ static enum pdnn_status visit_some(struct compose *compose, size_t round, bool i
     return status;
 }
 
+/* What is guessed to come after the operators of a round, or after its visits, as far as operators took what
+ * they were guessed to take. count: operators in the order of measurement. */
+static double guess_later(const struct compose *compose, size_t count, size_t round, bool are_measured) {
+    static const double trust_seconds = 10;
+    const double rounds = (double)compose->rules.rounds,
+                 pace = ((double)compose->result->measure_ns * 1e-9 + trust_seconds) /
+                        (compose->guessed_seconds * compose->plan.measure_scale + trust_seconds);
+    double measuring = 0;
+    for (size_t i = 0; i < count; i++)
+        measuring += compose->fates.operators[compose->order[i]].seconds;
+    double visiting = fmax(compose->fates.seconds - measuring, 0);
+    /* But for the first round's, the estimate of visits has all extra ones that are likely until the end. */
+    for (size_t i = 0; i < compose->session->n_tasks && are_measured && round; i++)
+        if (compose->fates.models[i].fate != PDNN_FATE_LEFT && compose->of[i].role != ROLE_COMPOSED)
+            visiting -=
+                fmin((double)compose->session->tasks[i].extra_ns * 1e-9, compose->fates.models[i].seconds);
+    return (rounds - 1 - (double)round) / rounds * (measuring * pace + visiting) +
+           (are_measured ? 0 : visiting / rounds);
+}
+
 /* Roles for the models listed since the last call, what becomes of their operators, and all rounds. is_first:
  * samples are drawn. */
 static enum pdnn_status run_rounds(struct compose *compose, bool is_first, struct pdnn_err *err) {
@@ -64,7 +84,9 @@ static enum pdnn_status run_rounds(struct compose *compose, bool is_first, struc
         return status;
     size_t count = pdnn_compose_order(compose), rounds = (size_t)compose->rules.rounds;
     for (size_t round = 0; round < rounds && status == PDNN_OK; round++) {
+        compose->sweep->session->later_seconds = guess_later(compose, count, round, false);
         status = pdnn_compose_measure(compose, count, round, err);
+        compose->sweep->session->later_seconds = guess_later(compose, count, round, true);
         if (status == PDNN_OK)
             status = pdnn_compose_add_up(compose, round, err);
         if (status == PDNN_OK)
@@ -131,7 +153,7 @@ enum pdnn_status pdnn_compose_run(struct pdnn_sweep_directory *sweep,
     *result = (struct pdnn_compose_result){0};
     sweep->session->hooks->watch(sweep->session->hooks->user);
     pdnn_sweep_directory_resume(sweep);
-    enum pdnn_status status = pdnn_sweep_directory_ceilings(sweep, err);
+    enum pdnn_status status = pdnn_sweep_directory_roofs(sweep, err);
     if (status == PDNN_OK) {
         compose.rules = pdnn_session_rules(sweep->session);
         pdnn_session_predict(sweep->session);

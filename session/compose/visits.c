@@ -204,7 +204,7 @@ static void find_strata(struct settle *settle, size_t task, uint64_t plan_bytes,
     const char *family = instance->family->name,
                *mode = instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN ? "train" : "infer";
     uint64_t cache_bytes =
-        pdnn_ceilings_cache_bytes(session->ceilings, instance->setting[PDNN_SETTING_THREADS]);
+        pdnn_roof_rows_cache_bytes(session->roof_rows, instance->setting[PDNN_SETTING_THREADS]);
     char text[PDNN_CONFORMAL_STRATA][96];
     snprintf(text[0], sizeof text[0], "%s %s %s", family, mode,
              plan_bytes / LARGE < cache_bytes ? "small" : "large");

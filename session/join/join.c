@@ -8,10 +8,12 @@
 #include "results/store/tables.h"
 #include "runtime/protocol/standing.h"
 #include "session/join/shard.h"
+#include "runtime/driver/sweep/sweep_spread.h"
 #include "session/predict.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,10 +69,17 @@ struct job {
     const volatile int *stop;
     struct pdnn_arena arena;     /* of the arrays, and of lists of what is done */
     struct pdnn_deal_item *item; /* by task: what all its visits are predicted to cost */
-    uint32_t *order;             /* tasks, longest first; NULL: not ranked yet */
-    uint32_t *candidate;         /* tasks that may be claimed now, longest first */
-    uint64_t *candidate_us;
+    uint32_t *leader, *next; /* by task: the first that runs of its group of paired order, which is claimed
+                                whole, and the next one, in a circle; of any other task itself */
+    uint32_t *order;         /* leaders in the order of claiming; NULL: not ranked yet */
+    size_t n_order;
+    uint32_t *unclaimed; /* of these, those that are free */
+    uint32_t *candidate; /* and those that may be claimed now */
+    uint32_t *claimed;   /* scratch: a batch with the groups of its leaders */
+    uint64_t *candidate_us, *visit_ns;
+    bool *is_late; /* by task: there was no time for it, and there will be none later */
     size_t n_candidates;
+    double sample_most_ns;    /* as in struct pdnn_deal_time */
     uint64_t last_us;         /* cost of the last lease */
     size_t lease;             /* the current one */
     bool is_idle;             /* there was nothing to claim when it looked last */
@@ -116,9 +125,9 @@ static enum pdnn_status use_earlier(struct job *job, struct pdnn_err *err) {
         status = pdnn_environment_check(path, request->facts, request->n_facts, err);
         if (status == PDNN_OK)
             pdnn_session_follow(job->session, path, request->facts, request->n_facts);
-        if (status == PDNN_OK && !request->ceilings_file && !job->session->ceilings->count &&
+        if (status == PDNN_OK && !request->roofs_file && !job->session->roof_rows->count &&
             pdnn_path_has(path, "ceilings.csv"))
-            status = pdnn_ceilings_read_in(path, job->session->ceilings, err);
+            status = pdnn_roof_rows_read_in(path, job->session->roof_rows, err);
     }
     if (entries)
         closedir(entries);
@@ -139,7 +148,7 @@ static enum pdnn_status make_part(struct job *job, struct pdnn_err *err) {
         return status;
     snprintf(job->result.part, sizeof job->result.part, "%s", job->leases.self.part);
     uint64_t began_ns = pdnn_clock_ns();
-    status = pdnn_sweep_directory_ceilings(&job->sweep, err);
+    status = pdnn_sweep_directory_roofs(&job->sweep, err);
     job->result.roofs_ns = pdnn_clock_ns() - began_ns;
     pdnn_session_predict(job->session);
     return status;
@@ -214,12 +223,18 @@ static enum pdnn_status void_damaged(struct job *job, bool *has_freed, struct pd
     return status;
 }
 
-/* Whether these visits are all that the task gets. All who join have the same --allow-slow: what one of them
- * finds is final for all. */
+/* Whether these visits are all that the task gets, and all that the others of its group do. All who join have
+ * the same --allow-slow: what one of them finds is final for all. */
 static bool is_done(const struct job *job, size_t task, const struct pdnn_visits *visits) {
-    const struct pdnn_instance_visits of = pdnn_visits_of(visits, job->session->tasks[task].id);
-    const struct pdnn_standing standing = pdnn_standing_of(of.visit, of.count);
-    return pdnn_standing_is_done(&standing, (size_t)job->session->spec.measure.rounds);
+    size_t member = task;
+    do {
+        const struct pdnn_instance_visits of = pdnn_visits_of(visits, job->session->tasks[member].id);
+        const struct pdnn_standing standing = pdnn_standing_of(of.visit, of.count);
+        if (!pdnn_standing_is_done(&standing, (size_t)job->session->spec.measure.rounds))
+            return false;
+        member = job->next[member];
+    } while (member != task);
+    return true;
 }
 
 /* Adds to the known visits those that earlier holders of the lease's instances made on this host. */
@@ -322,7 +337,7 @@ static enum pdnn_status run_batch(struct job *job, struct pdnn_err *err) {
         if (is_done(job, lease.instance[i], &job->known))
             job->result.counts[of.visit[of.count - 1].outcome]++;
         else
-            task->visit_ns = UINT64_MAX; /* there was no time for it, and there will be none later */
+            job->is_late[job->leader[lease.instance[i]]] = true;
     }
     if (end_lease(job, job->lease, &job->known, &ending) != PDNN_OK &&
         (status == PDNN_OK || status == PDNN_INTERRUPTED))
@@ -348,14 +363,44 @@ static uint64_t hash_instances(const struct pdnn_session *session) {
     return hash;
 }
 
-/* The tasks by predicted cost, at nominal rates: the longest first. */
+/* Chains the tasks of each group that run here, and adds up their costs at the first of them. */
+static void chain_groups(struct job *job) {
+    const struct pdnn_session *session = job->session;
+    size_t numbers = 0;
+    for (size_t i = 0; i < session->n_tasks; i++)
+        numbers = session->tasks[i].group > numbers ? session->tasks[i].group : numbers;
+    uint32_t *first = pdnn_arena_alloc(&job->arena, numbers + 1, sizeof *first); /* + 1; 0: none yet */
+    for (size_t i = 0; i < session->n_tasks; i++) {
+        uint32_t *known = &first[session->tasks[i].group];
+        job->leader[i] = job->next[i] = (uint32_t)i;
+        if (!session->tasks[i].group || !is_runnable(job, i))
+            continue;
+        *known = *known ? *known : (uint32_t)i + 1;
+        const uint32_t leader = job->leader[i] = *known - 1;
+        if (leader == i)
+            continue;
+        job->next[i] = job->next[leader];
+        job->next[leader] = (uint32_t)i;
+        job->item[leader].cost_us += job->item[i].cost_us;
+    }
+}
+
+/* The longest first by predicted cost, at nominal rates, which balances the end; where a budget or a deadline
+ * may come before that, a sample that is balanced wherever it ends, or what limits.reach says. */
 static void rank_tasks(struct job *job) {
     const struct pdnn_session *session = job->session;
+    const struct pdnn_sweep_rules rules = pdnn_session_rules(session);
     size_t n_tasks = session->n_tasks;
     job->item = pdnn_arena_alloc(&job->arena, n_tasks + 1, sizeof *job->item);
+    job->leader = pdnn_arena_alloc(&job->arena, n_tasks + 1, sizeof *job->leader);
+    job->next = pdnn_arena_alloc(&job->arena, n_tasks + 1, sizeof *job->next);
     job->order = pdnn_arena_alloc(&job->arena, n_tasks + 1, sizeof *job->order);
+    job->unclaimed = pdnn_arena_alloc(&job->arena, n_tasks + 1, sizeof *job->unclaimed);
     job->candidate = pdnn_arena_alloc(&job->arena, n_tasks + 1, sizeof *job->candidate);
+    job->claimed = pdnn_arena_alloc(&job->arena, n_tasks + 1, sizeof *job->claimed);
     job->candidate_us = pdnn_arena_alloc(&job->arena, n_tasks + 1, sizeof *job->candidate_us);
+    job->visit_ns = pdnn_arena_alloc(&job->arena, n_tasks + 1, sizeof *job->visit_ns);
+    job->is_late = pdnn_arena_alloc(&job->arena, n_tasks + 1, sizeof *job->is_late);
     for (size_t i = 0; i < n_tasks; i++) {
         const struct pdnn_task *task = &session->tasks[i];
         job->item[i].id = task->id;
@@ -363,27 +408,47 @@ static void rank_tasks(struct job *job) {
             job->item[i].cost_us = pdnn_deal_cost(
                 pdnn_predict(NULL, &session->spec, &task->instance, &session->rows[i].totals).total);
     }
-    pdnn_deal_order(job->item, n_tasks, job->order);
+    chain_groups(job);
+    if (rules.deadline_ns)
+        pdnn_sweep_begin_order(session->tasks, n_tasks, &rules, job->order);
+    else
+        pdnn_deal_order(job->item, n_tasks, job->order);
+    for (size_t i = 0; i < n_tasks; i++)
+        if (job->leader[job->order[i]] == job->order[i])
+            job->order[job->n_order++] = job->order[i];
+    if (rules.deadline_ns && rules.reach == PDNN_REACH_SPREAD)
+        job->sample_most_ns = fmax(1e9 * pdnn_session_seconds_left(session) / PDNN_SPREAD_LEAST, 1);
+}
+
+/* What a round of the leader's group takes, and whether all of the group that runs here is free. */
+static bool is_free(const struct job *job, uint32_t leader, uint64_t *round_ns) {
+    uint32_t member = leader;
+    bool all = is_runnable(job, leader);
+    *round_ns = 0;
+    do {
+        *round_ns += job->session->tasks[member].visit_ns;
+        all = all && job->leases.state_of[member] == PDNN_LEASE_FREE;
+        member = job->next[member];
+    } while (member != leader);
+    return all;
 }
 
 /* Lists what is free and can be measured here, as far as at least one visit fits into the time. */
 static void list_candidates(struct job *job) {
     const struct pdnn_session *session = job->session;
-    const double most_ns = 1e9 * pdnn_session_seconds_left(session);
-    job->n_candidates = 0;
-    job->has_late = false;
-    for (size_t i = 0; i < session->n_tasks; i++) {
-        uint32_t task = job->order[i];
-        if (!is_runnable(job, task) || job->leases.state_of[task] != PDNN_LEASE_FREE)
-            continue;
-        uint64_t visit_ns = session->tasks[task].visit_ns;
-        if (!(most_ns > 0) || (double)visit_ns > most_ns || visit_ns == UINT64_MAX) {
-            job->has_late = true;
-            continue;
-        }
-        job->candidate[job->n_candidates] = task;
-        job->candidate_us[job->n_candidates++] = job->item[task].cost_us;
+    const struct pdnn_deal_time time = {.left_ns = 1e9 * pdnn_session_seconds_left(session),
+                                        .sample_most_ns = job->sample_most_ns,
+                                        .rounds = (size_t)session->spec.measure.rounds};
+    size_t count = 0;
+    for (size_t i = 0; i < job->n_order; i++) {
+        const uint32_t task = job->order[i];
+        if (is_free(job, task, &job->visit_ns[task]))
+            job->unclaimed[count++] = task;
     }
+    job->n_candidates = pdnn_deal_fit(&time, job->visit_ns, job->is_late, job->unclaimed, count,
+                                      job->candidate, &job->has_late);
+    for (size_t i = 0; i < job->n_candidates; i++)
+        job->candidate_us[i] = job->item[job->candidate[i]].cost_us;
 }
 
 /* Processes with a lease that may be alive, and this one. */
@@ -403,8 +468,16 @@ static enum pdnn_status claim(struct job *job, struct pdnn_err *err) {
     size_t count = 0;
     while (count < most && (!count || (double)(cost_us + job->candidate_us[count]) <= left_us))
         cost_us += job->candidate_us[count++];
+    size_t n_claimed = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t member = job->candidate[i];
+        do {
+            job->claimed[n_claimed++] = member;
+            member = job->next[member];
+        } while (member != job->candidate[i]);
+    }
     enum pdnn_status status =
-        pdnn_leases_claim(&job->leases, job->candidate, count, cost_us, &job->lease, err);
+        pdnn_leases_claim(&job->leases, job->claimed, n_claimed, cost_us, &job->lease, err);
     if (status == PDNN_OK && job->lease != SIZE_MAX)
         job->last_us = cost_us;
     return status;
@@ -503,8 +576,8 @@ enum pdnn_status pdnn_join_run(const struct pdnn_join_request *request, struct p
     if (status == PDNN_OK)
         status = pdnn_leases_open(&job.leases, request->sweep.path, &plan, &self, err);
     if (status == PDNN_OK) {
-        rank_tasks(&job);
         pdnn_session_predict(job.session);
+        rank_tasks(&job);
         status = work(&job, err);
     }
     sum_up(&job);

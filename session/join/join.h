@@ -2,9 +2,10 @@
  * the spec, frozen; leases/, which says who measures what; and parts/NAME/, a result directory without tables
  * of each process that measured, in which only that process writes. `merge DIR -o DIR` makes the tables.
  *
- * A process claims instances batch by batch (session/join/shard.h), longest first, and makes all visits to
- * them itself. What another process left behind is claimed again. The visits that it made on this host count;
- * instances that it visited on another host are measured again as a whole, since a row never mixes hosts. */
+ * A process claims instances batch by batch (session/join/shard.h), longest first, or if it has a budget or a
+ * deadline in a balanced order, and makes all visits to them itself. What another process left behind is
+ * claimed again. The visits that it made on this host count; instances that it visited on another host are
+ * measured again as a whole, since a row never mixes hosts. */
 #ifndef SESSION_JOIN_JOIN_H
 #define SESSION_JOIN_JOIN_H
 

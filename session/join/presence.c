@@ -18,12 +18,12 @@ enum { NAMES_TRIED = 16, LOCK_TRIES = 100, FILE_BYTES = 16384, OTHERS_MAX = 16, 
 static const char prefix[] = "paradnn-sweep-";
 
 /* "123\n0,1,\n/a/b.results\n": process, cores, directory. */
-static void describe(struct pdnn_str *text, const struct pdnn_host *host, const char *directory) {
+static void describe(struct pdnn_str *text, const int *cores, int64_t n_cores, const char *directory) {
     char here[PATH_MAX];
     const bool is_whole = *directory == '/' || !getcwd(here, sizeof here);
     pdnn_str_printf(text, "%ld\n", (long)getpid());
-    for (int64_t i = 0; i < host->threads; i++)
-        pdnn_str_printf(text, "%d,", host->core_pu[i]);
+    for (int64_t i = 0; i < n_cores; i++)
+        pdnn_str_printf(text, "%d,", cores[i]);
     pdnn_str_printf(text, "\n%s%s%s\n", is_whole ? "" : here, is_whole ? "" : "/", directory);
 }
 
@@ -78,50 +78,111 @@ static bool read_live(int place, const char *name, char text[FILE_BYTES]) {
     return is_live && length > 0;
 }
 
-/* Appends the line if the file is that of another live sweep on one of the host's cores. */
-static bool add_other(int place, const char *name, const struct pdnn_host *host, struct pdnn_str *others) {
+/* A live sweep, as its file has it. */
+struct other {
     char text[FILE_BYTES];
-    if (!read_live(place, name, text))
-        return false;
-    char *cores = strchr(text, '\n'), *directory = cores ? strchr(cores + 1, '\n') : NULL;
-    bool shares = false;
-    if (!directory)
-        return false;
-    for (char *at = cores + 1, *end; *at >= '0' && *at <= '9'; at = end + (*end == ',')) {
-        const long core = strtol(at, &end, 10);
-        for (int64_t i = 0; i < host->threads; i++)
-            shares = shares || host->core_pu[i] == core;
-    }
-    if (!shares)
-        return false;
-    pdnn_str_printf(others, "pid %ld in %.*s\n", strtol(text, NULL, 10), (int)strcspn(directory + 1, "\n"),
-                    directory + 1);
-    return true;
-}
+    const char *cores, *directory; /* "0,1,\n"; up to the end of its line */
+};
 
-void pdnn_presence_begin(struct pdnn_presence *presence, const struct pdnn_host *host, const char *directory,
-                         struct pdnn_str *others) {
-    struct pdnn_str text = {0};
-    *presence = (struct pdnn_presence){0};
-    /* Containers with a /dev/shm each can be given one directory. */
-    const char *place = getenv("PARADNN_PRESENCE_DIR");
-    if (!place || !*place)
-        place = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    describe(&text, host, directory);
-    announce(presence, place,
-             &text); /* before looking, so that of two that begin at once, one sees the other */
-    pdnn_str_finish(&text);
-    const char *own = presence->path[0] ? strrchr(presence->path, '/') + 1 : "";
+/* Calls `see` for each other live sweep, until it has returned true OTHERS_MAX times. own: the file's name
+ * that is not another's. */
+static void look(const char *place, const char *own, bool (*see)(void *user, const struct other *other),
+                 void *user) {
+    struct other other;
     DIR *files = opendir(place);
     int found = 0, scanned = 0;
     for (struct dirent *file = files ? readdir(files) : NULL;
          file && found < OTHERS_MAX && scanned < SCANNED_MAX; file = readdir(files)) {
-        bool is_other = strncmp(file->d_name, prefix, strlen(prefix)) == 0 && strcmp(file->d_name, own) != 0;
-        scanned += is_other;
-        found += is_other && add_other(dirfd(files), file->d_name, host, others);
+        if (strncmp(file->d_name, prefix, strlen(prefix)) != 0 || strcmp(file->d_name, own) == 0)
+            continue;
+        scanned++;
+        if (!read_live(dirfd(files), file->d_name, other.text))
+            continue;
+        const char *cores = strchr(other.text, '\n'), *directory = cores ? strchr(cores + 1, '\n') : NULL;
+        other.cores = cores ? cores + 1 : NULL;
+        other.directory = directory ? directory + 1 : NULL;
+        found += directory && see(user, &other);
     }
     if (files)
         closedir(files);
+}
+
+static bool has_core(const struct other *other, int core) {
+    char *end;
+    for (const char *at = other->cores; *at >= '0' && *at <= '9'; at = end + (*end == ','))
+        if (strtol(at, &end, 10) == core)
+            return true;
+    return false;
+}
+
+struct cores {
+    const int *core;
+    int64_t count;
+    bool *is_taken;          /* by core */
+    struct pdnn_str *others; /* one line a sweep that has one of them */
+};
+
+static bool note_taken(void *user, const struct other *other) {
+    const struct cores *cores = user;
+    for (int64_t i = 0; i < cores->count; i++)
+        cores->is_taken[i] = cores->is_taken[i] || has_core(other, cores->core[i]);
+    return false;
+}
+
+static bool tell_sharing(void *user, const struct other *other) {
+    const struct cores *cores = user;
+    bool shares = false;
+    for (int64_t i = 0; i < cores->count; i++)
+        shares = shares || has_core(other, cores->core[i]);
+    if (shares)
+        pdnn_str_printf(cores->others, "pid %ld in %.*s\n", strtol(other->text, NULL, 10),
+                        (int)strcspn(other->directory, "\n"), other->directory);
+    return shares;
+}
+
+/* Puts cores that no other sweep has before those that one has. */
+static void put_free_first(const char *place, struct pdnn_host *host) {
+    bool is_taken[PDNN_HOST_CORES_MAX] = {false};
+    int sorted[PDNN_HOST_CORES_MAX];
+    size_t count = 0;
+    look(place, "", note_taken, &(struct cores){host->core_pu, host->threads, is_taken, NULL});
+    for (int taken = 0; taken < 2; taken++)
+        for (int64_t i = 0; i < host->threads; i++)
+            if (is_taken[i] == taken)
+                sorted[count++] = host->core_pu[i];
+    memcpy(host->core_pu, sorted, count * sizeof *sorted);
+}
+
+/* Containers with a /dev/shm each can be given one directory. */
+static const char *find_place(void) {
+    const char *place = getenv("PARADNN_PRESENCE_DIR");
+    return place && *place ? place : access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+}
+
+void pdnn_presence_begin(struct pdnn_presence *presence, const int *cores, int64_t n_cores,
+                         const char *directory, struct pdnn_str *others) {
+    struct pdnn_str text = {0};
+    const char *place = find_place();
+    *presence = (struct pdnn_presence){0};
+    describe(&text, cores, n_cores, directory);
+    announce(presence, place,
+             &text); /* before looking, so that of two that begin at once, one sees the other */
+    pdnn_str_finish(&text);
+    const char *own = presence->path[0] ? strrchr(presence->path, '/') + 1 : "";
+    look(place, own, tell_sharing, &(struct cores){cores, n_cores, NULL, others});
+}
+
+void pdnn_presence_begin_beside(struct pdnn_presence *presence, struct pdnn_host *host, int64_t n_cores,
+                                const char *directory, struct pdnn_str *others) {
+    const char *place = find_place();
+    const int fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool is_alone = fd >= 0 && take_lock(fd);
+    put_free_first(place, host);
+    pdnn_presence_begin(presence, host->core_pu, n_cores, directory, others);
+    if (is_alone)
+        flock(fd, LOCK_UN);
+    if (fd >= 0)
+        close(fd);
 }
 
 void pdnn_presence_end(struct pdnn_presence *presence) {

@@ -60,6 +60,28 @@ void pdnn_deal_shards(const struct pdnn_deal_item *items, size_t n_items, size_t
     free(hands);
 }
 
+size_t pdnn_deal_fit(const struct pdnn_deal_time *time, const uint64_t *visit_ns, const bool *is_late,
+                     const uint32_t *items, size_t n_items, uint32_t *fitting, bool *has_late) {
+    const bool is_sample = time->sample_most_ns > 0;
+    size_t count = 0;
+    *has_late = false;
+    for (int longer = 0; longer <= is_sample; longer++)
+        for (size_t i = 0; i < n_items; i++) {
+            const uint32_t item = items[i];
+            const double ns = (double)visit_ns[item];
+            if (is_sample && longer != (ns * (double)time->rounds > time->sample_most_ns))
+                continue;
+            if (!is_late[item] && time->left_ns > 0 && ns <= time->left_ns) {
+                fitting[count++] = item;
+                continue;
+            }
+            *has_late = true;
+            if (is_sample && !longer)
+                return count;
+        }
+    return count;
+}
+
 size_t pdnn_deal_batch(const uint64_t *cost_us, size_t n_items, size_t workers, uint64_t last_us) {
     uint64_t left_us = 0, sum_us = 0, cap_us = last_us > first_batch_us / 2 ? 2 * last_us : first_batch_us;
     size_t count = 0, least = last_us ? 1 : FIRST_WORKERS;
@@ -208,6 +230,7 @@ enum { NOMINAL_THREADS = 16 };
 /* An instance of the spec, with `threads: all` as the word. */
 struct dealt {
     const char *with_all; /* the id of the same with all threads */
+    const char *group;    /* the id without the setting that paired order compares; NULL: it has no group */
     uint64_t cost_us;
     double seconds; /* with this host's threads; 0 where it is another one then */
 };
@@ -225,6 +248,9 @@ static struct dealt take(const struct pdnn_spec *spec, const struct pdnn_expande
     char text[PDNN_ID_TEXT];
     model.setting[PDNN_SETTING_THREADS] = 0;
     struct dealt made = {.with_all = pdnn_arena_strdup(arena, pdnn_instance_format(&model, text))};
+    if (spec->measure.order == PDNN_ORDER_PAIRED)
+        made.group =
+            pdnn_arena_strdup(arena, pdnn_instance_group(&item->instance, spec->measure.compared, text));
     const bool runs = !item->filtered && !item->invalid && item->has_totals &&
                       (!limit_bytes || item->totals.memory_bytes <= limit_bytes);
     if (runs) {
@@ -234,22 +260,53 @@ static struct dealt take(const struct pdnn_spec *spec, const struct pdnn_expande
     return made;
 }
 
-/* Where all threads may be as many as another instance asks for, both are dealt as one. */
+/* The first of those that are dealt as one with instance i so far. */
+static size_t first_of(uint32_t *one, size_t i) {
+    while (one[i] != i)
+        i = one[i] = one[one[i]];
+    return i;
+}
+
+static void join(uint32_t *one, size_t i, size_t k) {
+    const size_t a = first_of(one, i), b = first_of(one, k);
+    one[a > b ? a : b] = (uint32_t)(a < b ? a : b);
+}
+
+/* Sets one[] so that instances which are dealt as one have the same first_of: where all threads may be as
+ * many as another instance asks for, and sides that are compared. */
+static void unite(const struct dealt *dealt, const struct pdnn_texts *ids, uint32_t *one) {
+    struct pdnn_texts groups = {0};
+    uint32_t *first = pdnn_alloc(ids->count + 1, sizeof *first);
+    for (size_t i = 0; i < ids->count; i++)
+        one[i] = (uint32_t)i;
+    for (size_t i = 0; i < ids->count; i++) {
+        const size_t with_all = pdnn_texts_find(ids, dealt[i].with_all), before = groups.count;
+        if (with_all != SIZE_MAX)
+            join(one, i, with_all);
+        if (!dealt[i].group)
+            continue;
+        const size_t group = pdnn_texts_add(&groups, dealt[i].group);
+        first[group] = group == before ? (uint32_t)i : first[group];
+        join(one, i, first[group]);
+    }
+    pdnn_texts_finish(&groups);
+    free(first);
+}
+
 static void deal_all(const struct dealt *dealt, const struct pdnn_texts *ids, uint32_t n_shards,
                      uint32_t *shards) {
     struct pdnn_deal_item *items = pdnn_alloc(ids->count + 1, sizeof *items);
-    for (size_t i = 0; i < ids->count; i++)
-        items[i].id = ids->text[i];
+    uint32_t *one = pdnn_alloc(ids->count + 1, sizeof *one);
+    unite(dealt, ids, one);
     for (size_t i = 0; i < ids->count; i++) {
-        const size_t first = pdnn_texts_find(ids, dealt[i].with_all);
-        items[first == SIZE_MAX ? i : first].cost_us += dealt[i].cost_us;
+        items[i].id = ids->text[i];
+        items[first_of(one, i)].cost_us += dealt[i].cost_us;
     }
     pdnn_deal_shards(items, ids->count, n_shards, shards);
-    for (size_t i = 0; i < ids->count; i++) {
-        const size_t first = pdnn_texts_find(ids, dealt[i].with_all);
-        shards[i] = shards[first == SIZE_MAX ? i : first];
-    }
+    for (size_t i = 0; i < ids->count; i++)
+        shards[i] = shards[first_of(one, i)];
     free(items);
+    free(one);
 }
 
 enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pdnn_spec *spec,

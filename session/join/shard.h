@@ -29,10 +29,26 @@ void pdnn_deal_order(const struct pdnn_deal_item *items, size_t n_items, uint32_
  * on the set of items, not on their order. No shard gets more than the mean plus the longest item. */
 void pdnn_deal_shards(const struct pdnn_deal_item *items, size_t n_items, size_t n_shards, uint32_t *shard);
 
+/* What a worker has time for. */
+struct pdnn_deal_time {
+    double left_ns; /* until its end; INFINITY: there is none */
+    /* Where there is time for a balanced sample only: what the rounds of an item take at most that comes
+     * before longer ones. 0: what is claimed is no sample. */
+    double sample_most_ns;
+    size_t rounds;
+};
+
+/* Sets fitting[] to those of the items, in their order, that there is time for at least one visit to, and
+ * returns how many; *has_late: there is none for some. visit_ns, is_late: by item; what is late has turned
+ * out to have no time. Of a sample, the list ends at the first that there is no time for, since one filled up
+ * with shorter ones would not be balanced; items that take long are after all others, as far as they fit. */
+size_t pdnn_deal_fit(const struct pdnn_deal_time *time, const uint64_t *visit_ns, const bool *is_late,
+                     const uint32_t *items, size_t n_items, uint32_t *fitting, bool *has_late);
+
 /* Guided self-scheduling (Polychronopoulos and Kuck 1987): the number of items at the head of the list that
- * make the next batch. cost_us: of the items nobody has claimed, longest first. A batch is as many as fit
- * into their sum / (2 * workers), ten minutes at most, and always one. The batches shrink towards the end, so
- * that workers of different speeds end together. workers: those alive, this one included.
+ * make the next batch. cost_us: of the items nobody has claimed, in the order of claiming. A batch is as many
+ * as fit into their sum / (2 * workers), ten minutes at most, and always one. The batches shrink towards the
+ * end, so that workers of different speeds end together. workers: those alive, this one included.
  *
  * last_us: what this worker claimed last; 0: nothing yet. Who comes first does not know how many will follow,
  * so batches grow from half a minute, at most doubling each time, and the first is made as for eight workers

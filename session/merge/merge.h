@@ -81,7 +81,7 @@ struct pdnn_merge_job {
     struct pdnn_merge_source *source;
     size_t n_sources, source_room;
     struct pdnn_texts hosts, threads; /* names; what `threads: all` was there */
-    struct pdnn_ceilings *roofs;      /* by host: whole sets, one for each thread count */
+    struct pdnn_roof_rows *roofs;     /* by host: whole sets, one for each thread count */
     const char *spec_path;            /* where the first was read */
     char *spec_text;
     const char **specs; /* those that differ: several only of a union */

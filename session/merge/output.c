@@ -80,7 +80,7 @@ static enum pdnn_status write_table(struct pdnn_merge_job *job, const char *name
 }
 
 /* Of all hosts, in the order of their first instances. */
-static enum pdnn_status write_ceilings(struct pdnn_merge_job *job, struct pdnn_err *err) {
+static enum pdnn_status write_roof_rows(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct pdnn_table table;
     bool *is_there = pdnn_arena_alloc(&job->arena, job->hosts.count + 1, sizeof *is_there);
     pdnn_table_init(&table, &pdnn_ceilings_def);
@@ -89,10 +89,10 @@ static enum pdnn_status write_ceilings(struct pdnn_merge_job *job, struct pdnn_e
         const size_t count = is_there[host] ? 0 : job->roofs[host].count;
         is_there[host] = true;
         for (size_t i = 0; i < count; i++) {
-            struct pdnn_ceiling row = job->roofs[host].row[i];
-            snprintf(row.host, sizeof row.host, "%.*s", PDNN_CEILING_HOST_TEXT - 1,
+            struct pdnn_roof_row row = job->roofs[host].row[i];
+            snprintf(row.host, sizeof row.host, "%.*s", PDNN_ROOF_ROW_HOST_TEXT - 1,
                      job->hosts.count == 1 ? "" : job->hosts.text[host]);
-            pdnn_ceilings_add(&row, &table);
+            pdnn_roof_rows_add(&row, &table);
         }
     }
     return write_table(job, "ceilings.csv", &table, err);
@@ -329,7 +329,7 @@ static enum pdnn_status fetch(void *user, size_t id, struct pdnn_aggregate_input
     input->of = pdnn_visits_of(&writing->visits, input->id);
     const uint32_t host = job->of[id].host;
     input->pool = writing->pools[host];
-    input->ceilings = job->roofs[host].count ? &job->roofs[host] : NULL;
+    input->roof_rows = job->roofs[host].count ? &job->roofs[host] : NULL;
     input->host = job->hosts.text[host];
     return pdnn_merge_check_stop(job, err);
 }
@@ -426,7 +426,7 @@ enum pdnn_status pdnn_merge(const struct pdnn_merge_request *request, struct pdn
         pdnn_merge_order,
         write_tables,
         write_environment,
-        write_ceilings,
+        write_roof_rows,
         write_hosts,
         write_library,
         publish,

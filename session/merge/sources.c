@@ -4,6 +4,8 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "gen/expansion/expand.h"
+#include "gen/family/kept.h"
+#include "models/zoo/catalog.h"
 #include "results/stats/means.h"
 #include "results/store/tables.h"
 #include "results/table/read.h"
@@ -82,7 +84,8 @@ static void join_specs(struct pdnn_merge_job *job) {
 /* Of texts that differ in comments, the first is kept, whatever the order of the directories. */
 static enum pdnn_status take_spec(struct pdnn_merge_job *job, const char *directory, struct pdnn_err *err) {
     char line[PDNN_SPEC_LINE_TEXT], other_line[PDNN_SPEC_LINE_TEXT], *read;
-    if (pdnn_spec_read(directory, &read, err) != PDNN_OK)
+    if (pdnn_catalog_read_directory(directory, err) != PDNN_OK ||
+        pdnn_spec_read(directory, &read, err) != PDNN_OK)
         return err->status;
     const char *text = pdnn_arena_strdup(&job->arena, read);
     free(read);
@@ -272,6 +275,8 @@ enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn
     if (job->request->output && pdnn_folder_replace(&job->output, "spec.yaml", job->spec_text,
                                                     strlen(job->spec_text), err) != PDNN_OK)
         return err->status;
+    if (job->request->output && pdnn_families_keep(&job->output, NULL, NULL, err) != PDNN_OK)
+        return err->status;
     if (job->n_specs > 1)
         job->spec_path = pdnn_arena_printf(&job->arena, "%s/spec.yaml", job->output.path);
     return pdnn_session_open_there(&job->session, largest(job),
@@ -362,10 +367,10 @@ enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *e
 }
 
 /* Mean logarithm of the rates with this thread count; -INFINITY if there are none. */
-static double score(const struct pdnn_ceilings *roofs, int64_t threads) {
+static double score(const struct pdnn_roof_rows *roofs, int64_t threads) {
     struct pdnn_mean rates = {0};
     for (size_t i = 0; i < roofs->count; i++) {
-        const struct pdnn_ceiling *row = &roofs->row[i];
+        const struct pdnn_roof_row *row = &roofs->row[i];
         bool is_rate = strcmp(row->kind, "compute") == 0 || strcmp(row->kind, "bandwidth") == 0;
         if (row->threads == threads && is_rate)
             pdnn_mean_add(&rates, log(row->value), 0);
@@ -374,13 +379,13 @@ static double score(const struct pdnn_ceilings *roofs, int64_t threads) {
 }
 
 /* Replaces the rows with this thread count; thread counts stay in ascending order. */
-static void put_set(struct pdnn_ceilings *roofs, const struct pdnn_ceilings *from, int64_t threads) {
+static void put_set(struct pdnn_roof_rows *roofs, const struct pdnn_roof_rows *from, int64_t threads) {
     size_t kept = 0;
     for (size_t i = 0; i < roofs->count; i++)
         if (roofs->row[i].threads != threads)
             roofs->row[kept++] = roofs->row[i];
     roofs->count = kept;
-    for (size_t i = 0; i < from->count && roofs->count < PDNN_CEILINGS_MAX; i++) {
+    for (size_t i = 0; i < from->count && roofs->count < PDNN_ROOF_ROWS_MAX; i++) {
         if (from->row[i].threads != threads)
             continue;
         size_t at = roofs->count++;
@@ -393,20 +398,20 @@ static void put_set(struct pdnn_ceilings *roofs, const struct pdnn_ceilings *fro
 /* Of several measurements with one thread count, a whole one is kept, since the rows of a measurement belong
  * to one state of the machine. It is the fastest: a roof is what was seen. */
 static enum pdnn_status take_roofs(struct pdnn_merge_job *job, const char *path, uint32_t host,
-                                   struct pdnn_ceilings *scratch, struct pdnn_err *err) {
-    struct pdnn_ceilings *roofs = &job->roofs[host];
+                                   struct pdnn_roof_rows *scratch, struct pdnn_err *err) {
+    struct pdnn_roof_rows *roofs = &job->roofs[host];
     scratch->count = 0;
-    enum pdnn_status status = pdnn_ceilings_read(path, job->hosts.text[host], scratch, err);
+    enum pdnn_status status = pdnn_roof_rows_read(path, job->hosts.text[host], scratch, err);
     for (size_t i = 0; i < scratch->count && status == PDNN_OK; i++) {
         const int64_t threads = scratch->row[i].threads;
-        if (!pdnn_ceilings_have_threads(roofs, threads) || score(scratch, threads) > score(roofs, threads))
+        if (!pdnn_roof_rows_have_threads(roofs, threads) || score(scratch, threads) > score(roofs, threads))
             put_set(roofs, scratch, threads);
     }
     return status;
 }
 
 enum pdnn_status pdnn_merge_read_roofs(struct pdnn_merge_job *job, struct pdnn_err *err) {
-    struct pdnn_ceilings *scratch = pdnn_alloc(1, sizeof *scratch);
+    struct pdnn_roof_rows *scratch = pdnn_alloc(1, sizeof *scratch);
     job->roofs = pdnn_alloc(job->hosts.count + 1, sizeof *job->roofs);
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < job->n_sources && status == PDNN_OK; i++) {
