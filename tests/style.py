@@ -138,8 +138,6 @@ def check_layering(root):
             where = f"{name}:{number}: {room} must not include {match.group(1)}"
             if target != room and target not in MAY_INCLUDE[room]:
                 bad.append(where)
-            elif {os.path.dirname(name), os.path.dirname(match.group(1))} == {"models/ops", "models/families"}:
-                bad.append(where)
             elif os.path.dirname(match.group(1)) == "models/ops" and room not in ("models", "runtime/backends/reference"):
                 bad.append(where + ", which is of the reference")
     return bad
@@ -247,8 +245,7 @@ def check_words(root):
 
 def check_folders(root):
     """A folder of a room has about fifteen units (x.c and x.h) besides those that a list in meson.build names: one job, not a heap."""
-    listed = {word for words in re.findall(r"^\w+ = \[(.*?)\]", "\n".join(lines(root, "meson.build")), re.M | re.S)
-              for word in re.findall(r"'(\w+)'", words)}
+    listed = listed_words(root)
     units = {}
     for name in files(root, ".c", ".h"):
         folder, stem = os.path.split(os.path.splitext(name)[0])
@@ -279,14 +276,14 @@ def families_of(root):
 
 
 def check_families(root):
-    """Only models/families names a family or the parameter that is the minibatch; everything else asks the family's row.
+    """Only a file of models/zoo names a family or the parameter that is the minibatch; everything else asks the family's row.
 
     A table may have a row or column with that name, {"batch", ...; as an argument or in a list of names, it counts as a comparison."""
     call = re.compile(r'\w\s*\([^;{]*"(?:%s)"' % "|".join(families_of(root)))
     minibatch = re.compile(r'(?<!= )\{"batch", ')
     bad = []
     for name in files(root, ".c", ".h"):
-        if not room_of(name) or name.startswith("models/families/"):
+        if not room_of(name) or name.startswith("gen/family/"):
             continue
         for number, line in enumerate(lines(root, name), 1):
             code = re.sub(r'/\*.*|PDNN_ROW_\w+\("\w+"', "", line)
@@ -344,11 +341,48 @@ def check_names(root):
     return sorted(bad)
 
 
+def listed_words(root):
+    """What the lists in meson.build name, each a file of a kind: ops, families, commands and so on."""
+    return {word for words in re.findall(r"^\w+ = \[(.*?)\]", "\n".join(lines(root, "meson.build")), re.M | re.S) for word in re.findall(r"'(\w+)'", words)}
+
+
+def named_and_missing(root, folder, text, names):
+    """What a README names as a file and that is no path from its folder, the one around it or the root, nor the end of another file's: words in the
+    first column of a table of files, and those elsewhere that end like a source or begin with a folder."""
+    tables = re.findall(r"^\| file \|.*\n((?:\|.*\n)*)", text, re.M)
+    cells = {word for table in tables for cell in re.findall(r"^\|([^|]*)\|", table, re.M) for word in re.findall(r"`([\w/.-]+)`", cell)}
+    there = set(names) | {os.path.splitext(name)[0] for name in names}
+
+    def is_path(word):
+        first = "/" in word and word.split("/")[0]
+        return word in cells or re.search(r"\w\.(c|h|py|inc|sh)$", word) or (first and any(os.path.isdir(os.path.join(root, place, first)) for place in (folder, "")))
+
+    for word in sorted({*cells, *filter(is_path, re.findall(r"`([\w/.-]+)`", text))}):
+        places = [os.path.normpath(os.path.join(place, word)) for place in (folder, os.path.dirname(folder), "")]
+        if not any(place in there or os.path.exists(os.path.join(root, place)) for place in places) \
+                and not any(name.endswith(("/" + word, "/" + word + ".in")) for name in names):
+            yield word
+
+
 def check_readmes(root):
-    """Every room has one, or is explained by that of the room around it."""
+    """Every room has one, or is explained by that of the room around it. It names each unit of files (x.c and x.h) that is there, but for those that a
+    list in meson.build names, and none that is not."""
     rooms = sorted({*MAY_INCLUDE, "runtime", "sweeps", "tests", "packaging"})
-    return [f"{room}: has no README.md" for room in rooms
-            if not any(os.path.exists(os.path.join(root, place, "README.md")) for place in (room, os.path.dirname(room) or room))]
+    bad = [f"{room}: has no README.md" for room in rooms
+           if not any(os.path.exists(os.path.join(root, place, "README.md")) for place in (room, os.path.dirname(room) or room))]
+    names = files(root, "")
+    texts = {os.path.dirname(name): "\n".join(lines(root, name)) + "\n" for name in names
+             if name.endswith("/README.md") and not name.startswith(("doc/", "results/examples/"))}
+    quoted = {folder: set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", text)))) for folder, text in texts.items()}
+    listed = listed_words(root)
+    for name in names:
+        stem, folder = os.path.basename(name).split(".")[0], os.path.dirname(name)
+        while folder and folder not in texts:
+            folder = os.path.dirname(folder)
+        if room_of(name) and name.endswith((".c", ".h", ".py")) and stem not in listed and stem not in quoted.get(folder, ()):
+            bad.append(f"{name}: {folder}/README.md does not name it")
+    bad += [f"{folder}/README.md: there is no {word}" for folder, text in texts.items() for word in named_and_missing(root, folder, text, names)]
+    return sorted(set(bad))
 
 
 def check_documents(root):

@@ -69,8 +69,40 @@ static void test_parse_whole(void **state) {
     }
 }
 
+static void test_parse_millionths(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        enum pdnn_number_kind kind;
+        int64_t value;
+    } rows[] = {
+        {"0", PDNN_NUMBER_WHOLE, 0},
+        {"0.5", PDNN_NUMBER_WHOLE, 500000},
+        {"-0.000001", PDNN_NUMBER_WHOLE, -1},
+        {"0.10", PDNN_NUMBER_WHOLE, 100000},
+        {"1e-6", PDNN_NUMBER_WHOLE, 1},
+        {"25e-1", PDNN_NUMBER_WHOLE, 2500000},
+        {"1.5k", PDNN_NUMBER_WHOLE, 1500000000},
+        {"9223372036854.775807", PDNN_NUMBER_WHOLE, INT64_MAX},
+        {"9223372036854.775808", PDNN_NUMBER_TOO_LARGE, 0},
+        {"1e13", PDNN_NUMBER_TOO_LARGE, 0},
+        {"1e999999999999", PDNN_NUMBER_TOO_LARGE, 0},
+        {"0.0000001", PDNN_NUMBER_OTHER, 0},
+        {"1e-7", PDNN_NUMBER_OTHER, 0},
+        {".5", PDNN_NUMBER_OTHER, 0},
+        {"0.5.5", PDNN_NUMBER_OTHER, 0},
+        {"", PDNN_NUMBER_OTHER, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int64_t value = 0;
+        assert_int_equal(pdnn_parse_millionths(rows[i].text, &value), rows[i].kind);
+        assert_true(value == rows[i].value);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_parse_whole),
+                                       cmocka_unit_test(test_parse_millionths),
                                        cmocka_unit_test(test_compare_numbers_first)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,12 +68,17 @@ struct shape {
 
 /* Heads side by side in rows of ld columns. */
 static struct pdnn_heads wide(const struct shape *s, int64_t rows, int64_t ld) {
-    return (struct pdnn_heads){
-        .rows = rows, .columns = s->d, .sequence_stride = rows * ld, .head_stride = s->d, .row_stride = ld};
+    return (struct pdnn_heads){.heads = s->h,
+                               .rows = rows,
+                               .columns = s->d,
+                               .sequence_stride = rows * ld,
+                               .head_stride = s->d,
+                               .row_stride = ld};
 }
 
 static struct pdnn_heads plain(const struct shape *s, int64_t rows, int64_t columns) {
-    return (struct pdnn_heads){.rows = rows,
+    return (struct pdnn_heads){.heads = s->h,
+                               .rows = rows,
                                .columns = columns,
                                .sequence_stride = s->h * rows * columns,
                                .head_stride = rows * columns,
@@ -93,9 +98,14 @@ struct named {
 
 static struct pdnn_heads_product product_of(const struct shape *s, const struct named *named) {
     const struct pdnn_heads *a = &named->a;
-    return (struct pdnn_heads_product){
-        s->B,     s->h,     named->y.rows, named->y.columns, a->transposed ? a->rows : a->columns,
-        named->a, named->b, named->y};
+    return (struct pdnn_heads_product){.B = s->B,
+                                       .h = s->h,
+                                       .M = named->y.rows,
+                                       .N = named->y.columns,
+                                       .K = a->transposed ? a->rows : a->columns,
+                                       .a = named->a,
+                                       .b = named->b,
+                                       .y = named->y};
 }
 
 /* All measured tensors come from one pool, since memory is never freed. */
@@ -119,10 +129,12 @@ static void *new_tensor(const struct pdnn_heads_product *product, const struct p
 /* False if there is no such way. The last way is OpenBLAS in place of the library's sgemm. */
 static bool make_way(struct pdnn_onednn_pool *layouts, struct pdnn_arena *arena,
                      const struct pdnn_heads_product *product, int way, struct pdnn_matmul_work *work) {
-    const struct pdnn_matmul_job job = {.product = *product, .threads = threads, .sgemm = sgemm};
+    const struct pdnn_matmul_job job = {
+        .product = *product, .dtype = PDNN_F32, .threads = threads, .sgemm = sgemm};
     if (way < PDNN_ONEDNN_MATMUL_WAY_COUNT)
-        return pdnn_onednn_matmul_work(layouts, arena, product, PDNN_F32, (enum pdnn_onednn_matmul_way)way,
-                                       threads, work, NULL) == PDNN_OK;
+        return pdnn_onednn_matmul_work(layouts, arena, product,
+                                       (struct pdnn_onednn_matmul_dtypes){PDNN_F32, PDNN_F32},
+                                       (enum pdnn_onednn_matmul_way)way, threads, work, NULL) == PDNN_OK;
     *work = pdnn_matmul_work_of(arena, &job);
     snprintf(work->name, sizeof work->name, "openblas:sgemm");
     return true;

@@ -194,9 +194,9 @@ int main(void) {
     if (pdnn_stream_create(&copy.stream, threads, 2 * bytes / (uint64_t)threads, NULL) != PDNN_OK)
         bench_fail("out of memory");
     read.stream = copy.stream;
-    struct pdnn_elementwise_job in_place = {PDNN_RELU_FORWARD, a[0], NULL, a[0], ELEMENTS, false, {0}};
-    struct pdnn_elementwise_job out = {PDNN_RELU_FORWARD, a[0], NULL, a[1], ELEMENTS, true, {0}};
-    struct pdnn_elementwise_job backward = {PDNN_RELU_BACKWARD, a[0], a[1], a[0], ELEMENTS, false, {0}};
+    struct pdnn_elementwise_job in_place = {PDNN_RELU_FORWARD, a[0], NULL, a[0], ELEMENTS, false, {0}, {0}};
+    struct pdnn_elementwise_job out = {PDNN_RELU_FORWARD, a[0], NULL, a[1], ELEMENTS, true, {0}, {0}};
+    struct pdnn_elementwise_job backward = {PDNN_RELU_BACKWARD, a[0], a[1], a[0], ELEMENTS, false, {0}, {0}};
     struct pdnn_update_job update[PDNN_UPDATE_COUNT];
     for (int i = 0; i < PDNN_UPDATE_COUNT; i++)
         update[i] = (struct pdnn_update_job){.rule = (enum pdnn_update)i,

@@ -60,7 +60,7 @@ static void add_op(const struct pdnn_placement *places, size_t n_files) {
     }
 }
 
-static enum pdnn_status add_instance(const char *id, const struct pdnn_ceilings *ceilings, size_t n_files,
+static enum pdnn_status add_instance(const char *id, const struct pdnn_roof_rows *roof_rows, size_t n_files,
                                      struct pdnn_arena *arena, struct pdnn_err *err) {
     struct pdnn_place_input *inputs[FILES_MAX];
     struct pdnn_roofs roofs[FILES_MAX];
@@ -72,7 +72,7 @@ static enum pdnn_status add_instance(const char *id, const struct pdnn_ceilings 
     bool is_cold = instance.setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
     double gflops = INFINITY, gbs = INFINITY;
     for (size_t k = 0; k < n_files; k++) {
-        pdnn_roofs_init(&roofs[k], &ceilings[k], ceilings[0].row[0].threads);
+        pdnn_roofs_init(&roofs[k], &roof_rows[k], roof_rows[0].row[0].threads);
         gflops = fmin(gflops, roofs[k].probe_gflops);
         gbs = fmin(gbs, roofs[k].probe_gbs);
         if (pdnn_graph_inputs(&graph, &roofs[k], is_cold, &inputs[k], err) != PDNN_OK)
@@ -110,15 +110,15 @@ static void print_groups(void) {
 }
 
 int main(int argc, char **argv) {
-    struct pdnn_ceilings *ceilings = calloc(FILES_MAX, sizeof *ceilings);
+    struct pdnn_roof_rows *roof_rows = calloc(FILES_MAX, sizeof *roof_rows);
     size_t n_files = argc < 4 ? 0 : (size_t)argc - 2;
     struct pdnn_err err = {0};
-    if (!n_files || n_files > FILES_MAX || !ceilings) {
+    if (!n_files || n_files > FILES_MAX || !roof_rows) {
         fprintf(stderr, "usage: bench_roofs DIRECTORY CEILINGS.csv CEILINGS.csv...\n");
         return 2;
     }
     for (size_t k = 0; k < n_files; k++) {
-        if (pdnn_ceilings_read(argv[k + 2], NULL, &ceilings[k], &err) != PDNN_OK)
+        if (pdnn_roof_rows_read(argv[k + 2], NULL, &roof_rows[k], &err) != PDNN_OK)
             goto out;
     }
     struct pdnn_results results;
@@ -126,7 +126,7 @@ int main(int argc, char **argv) {
         goto out;
     for (size_t i = 0; i < results.table.n_rows && err.status == PDNN_OK; i++) {
         struct pdnn_arena arena = {0};
-        add_instance(pdnn_results_text(&results, i, results.at[PDNN_RESULT_ID]), ceilings, n_files, &arena,
+        add_instance(pdnn_results_text(&results, i, results.at[PDNN_RESULT_ID]), roof_rows, n_files, &arena,
                      &err);
         pdnn_arena_finish(&arena);
     }

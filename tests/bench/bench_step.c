@@ -2,6 +2,7 @@
  * in one C function, each with its own memory. */
 #include "models/build.h"
 #include "models/op.h"
+#include "runtime/backends/onednn/library/post_ops.h"
 #include "runtime/backends/onednn/state.h"
 #include "runtime/plan/plan.h"
 #include "runtime/kernels/rows/elementwise.h"
@@ -64,7 +65,8 @@ static void make_layer(struct bare *bare, int at, int64_t inputs, int64_t output
         .N = BATCH, .I = inputs, .O = outputs, .bias = true, .bias_gradient = true};
     float *x = at ? layer[-1].y : bare->x, *dx = at ? layer[-1].dy : NULL;
     shape.n_post_ops = at < LAYERS;
-    shape.post_op[0] = PDNN_ONEDNN_RELU;
+    if (!pdnn_onednn_post_op_find(&pdnn_op_relu, pdnn_op_relu.coef, &shape.post_op[0]))
+        bench_fail("relu");
     layer->inputs = inputs;
     layer->outputs = outputs;
     layer->w = new_values(outputs * inputs, 0.05F);
@@ -114,7 +116,8 @@ static void run_bare(void *user) {
             continue;
         pdnn_onednn_primitive_run(layer->backward_data.primitive);
         const struct pdnn_elementwise_job relu = {
-            PDNN_RELU_BACKWARD, layer[-1].dy, layer[-1].y, layer[-1].dy, BATCH * layer->inputs, false, {0}};
+            PDNN_RELU_BACKWARD,    layer[-1].dy, layer[-1].y, layer[-1].dy,
+            BATCH * layer->inputs, false,        {0},         {0}};
         pdnn_elementwise_run(&relu, bare->threads);
     }
     for (int i = 0; i <= LAYERS; i++) {

@@ -26,11 +26,22 @@ TYPED = {
     "paradnn run resnet50,batch=1,mode=t": {"resnet50,batch=1,mode=train"},
     "paradnn run cnn:resnet1": {"cnn:resnet18", "cnn:resnet101", "cnn:resnet152"},
     "paradnn run cnn:resnet18,mode=t": {"cnn:resnet18,mode=train"},
+    "paradnn list net.yaml,wid": {"net.yaml,width="},
+    "paradnn run ./net.yaml,width=3,mode=t": {"./net.yaml,width=3,mode=train"},
+    "paradnn list my.yaml,wid": set(),
     "paradnn run rnn/cell=l": {"rnn/cell=lstm", "rnn/cell=lbr_gru"},
+    "paradnn ops conv_": {"conv_transpose2d"},
+    "paradnn ops conc": {"concat"},
+    "paradnn ops resnet1": {"resnet18", "resnet101", "resnet152"},
     "paradnn list my": {"my.yaml", "my-other.yml"},
     "paradnn plot rooflin": {"roofline"},
     "paradnn plot roofline on": {"one.results/"},
     "paradnn plot roofline one.results --color bat": {"batch"},
+    "paradnn plot roofline my": set(),
+    "paradnn plot span my": {"my.yaml", "my-other.yml"},
+    "paradnn plot boxes one.results on": {"one.results/"},
+    "paradnn plot heatmap resnet1": {"resnet18", "resnet101", "resnet152"},
+    "paradnn plot nothing on": {"one.results/"},
     "paradnn report -o my": {"my.yaml", "my-other.yml", "my.txt"},
     "paradnn sweep --ceilings=ro": {"--ceilings=roofs.csv"},
     "paradnn merge -o tw": {"two.results/"},
@@ -47,7 +58,7 @@ TYPED = {
     "paradnn columns pool_w": {"pool_window"},
     "paradnn import --model resnet1": {"resnet18", "resnet101", "resnet152"},
     "paradnn import --model fc": {"fc"},
-    "paradnn import --map sta": {"state="},
+    "paradnn import --map steps_": {"steps_per_s="},
     "paradnn import --map=steps": {"--map=steps_per_s="},
     "paradnn list --shard-base ": {"0", "1"},
     "paradnn ceilings --threads a": {"all"},
@@ -109,7 +120,9 @@ FISH = "source $argv[1]/paradnn.fish; complete -C $argv[2]"
 
 
 class Completion(Case):
-    FILES = dict.fromkeys(("my.yaml", "my-other.yml", "my.txt", "roofs.csv"), "")
+    FILES = dict.fromkeys(("my.yaml", "my-other.yml", "my.txt", "roofs.csv"), "") | {
+        "net.yaml": "{family: net, axes: {width: {default: 8, range: 1..64}, batch: {default: 4, range: 1..64}}, "
+                    "inputs: {x: {shape: [batch, 16]}}, ops: [{dense: {out: width}, from: x}]}"}
 
     def setUp(self):
         super().setUp()
@@ -232,7 +245,9 @@ class Completion(Case):
                 out = self.run_in(["zsh", "-f", "-c", ZSH, "zsh", typed, self.directory]).replace("\r", "").replace("\a", "").replace("GO>", " ")
                 line = re.search(r"LINE<(.*)>END", out).group(1)
                 before = typed[: typed.rindex(" ") + 1]
-                if len(expected) == 1:
+                if not expected:
+                    self.assertEqual(line, typed)
+                elif len(expected) == 1:
                     self.assertEqual(line.rstrip(), before + min(expected))
                 else:
                     self.assertEqual(line, before + os.path.commonprefix(sorted(expected)))

@@ -64,16 +64,34 @@ GOLDEN_CASES = [
     ("columns-ceilings", ["columns", "ceilings"], 0),
     ("columns-bound", ["columns", "bound"], 0),
     ("columns-noisy", ["columns", "noisy"], 0),
+    ("columns-model", ["columns", "fc"], 0),
+    ("columns-file", ["columns", "./mynet.yaml"], 0),
+    ("columns-spec", ["columns", "small.yaml"], 2),
     ("columns-unknown", ["columns", "result"], 2),
     ("ops", ["ops"], 0),
     ("ops-csv", ["ops", "--format=csv"], 0),
+    ("ops-conv2d", ["ops", "conv2d"], 0),
+    ("ops-several", ["ops", "dense", "dropout", "embedding", "mask", "concat", "pool2d", "rnn", "hardtanh", "softmax_cross_entropy"], 0),
+    ("ops-inserted-csv", ["ops", "sgd", "dropout_add_norm", "layernorm", "--format=csv"], 0),
+    ("ops-mixed", ["ops", "dense", "fc"], 2),
+    ("ops-unknown", ["ops", "conv2"], 2),
+    ("ops-unknown-model", ["ops", "fcc"], 2),
     ("families", ["families"], 0),
     ("families-json", ["families", "--format=json"], 0),
     ("families-fc", ["families", "fc"], 0),
     ("families-cnn", ["families", "cnn"], 0),
     ("families-rnn", ["families", "rnn"], 0),
     ("families-unknown", ["families", "fcc"], 2),
+    ("families-file", ["families", "mynet.yaml"], 0),
+    ("families-spec", ["families", "small.yaml"], 2),
+    ("families-file-claim", ["families", "claims.yaml"], 2),
+    ("families-file-values", ["families", "mynet.yaml,batch=2"], 2),
+    ("families-no-source", ["families", "mynet.yaml", "--source"], 2),
+    ("families-source-of-all", ["families", "--source"], 2),
     ("list", ["list", "small.yaml"], 0),
+    ("list-file", ["list", "mynet.yaml,batch=[4]", "./mynet.yaml:wide,threads=1"], 2),
+    ("list-file-values", ["list", "mynet.yaml,batch=4,threads=1", "./mynet.yaml:wide,threads=1"], 0),
+    ("list-file-and-spec", ["list", "mine.yaml", "mynet.yaml,batch=1,threads=1", "--set", "models.0.mynet.width=[1, 2]"], 0),
     ("list-fused", ["list", "rnn/rnn=fused,threads=1", "rnn/rnn=unrolled,threads=1", "fc/layers=1,threads=1", "--format", "csv",
                     "--columns", "family,rnn,memory_bytes"], 0),
     ("list-csv", ["list", "small.yaml", "--format", "csv"], 0),
@@ -162,6 +180,8 @@ GOLDEN_CASES = [
     ("compare-ops-csv", ["compare", "bert.results", "--across", "batch", "-t", "ops", "--format", "csv"], 0),
     ("compare-bad-across", ["compare", "a.results", "b.results", "--across", "backnd"], 2),
     ("compare-bad-value", ["compare", "bert.results", "--across", "batch=4:5"], 2),
+    ("compare-bad-gate", ["compare", "a.results", "b.results", "--gate", "2"], 2),
+    ("compare-gate-unpaired", ["compare", "a.results", "b.results", "--gate", "2%"], 2),
     ("compare-none", ["compare", "a.results"], 2),
     ("compare-same", ["compare", "a.results", "./a.results"], 2),
     ("compare-bad-by", ["compare", "a.results", "b.results", "--by", "op", "--format", "csv"], 2),
@@ -194,7 +214,7 @@ GOLDEN_CASES = [
 TIMED = {"count-shard"}
 # These list every run setting too. Their golden files leave out the settings that families-fc.txt has, so that a new setting changes only
 # that file.
-HAS_SETTINGS = {"families-cnn", "families-rnn", "list-csv", "list-nets-csv", "list-shard-csv"}
+HAS_SETTINGS = {"families-file", "families-cnn", "families-rnn", "list-csv", "list-nets-csv", "list-shard-csv"}
 
 
 def without_settings(text, settings):
@@ -223,6 +243,28 @@ overhead,op,,,1,0,1,1,1,5
 LARGE = """sweep: large
 run: {mode: train}
 models: [{fc: {layers: [100, 120], nodes: [32768, 40000, 50000, 65536], batch: [65536, 131072, 262144, 1048576]}}]
+"""
+
+# A family of a user's own, and a spec that has it.
+MYNET = """family: mynet
+help: a convolution and a head
+axes:
+  width: {default: 4, range: 1..64, help: channels of the convolution}
+  batch: {default: 8, range: 1..1024, help: "minibatch: images per step"}
+inputs:
+  pixels: {shape: [batch, 3, 32, 32]}
+  labels: {shape: [batch], fill: {class: 10}}
+ops:
+  - {conv2d: {out: width, kernel: 3, padding: 1}, from: pixels, layer: stem}
+  - [bias, relu, pool2d: {kind: average, to: 1}]
+  - {ops: [dense: {out: 10}, bias], layer: output, as: logits}
+loss: [{softmax_cross_entropy, from: [logits, labels], layer: loss}]
+presets:
+  wide: {width: 32, help: eight times as wide}
+"""
+MINE = """families: [mynet.yaml]
+run: {mode: infer, threads: 1}
+models: [mynet: {batch: 2}, wide]
 """
 
 # The tables that commands print, and a command that prints each.
@@ -276,7 +318,8 @@ def help_from(page, command):
 
 
 class Words(Case):
-    FILES = {"small.yaml": SMALL, "nets.yaml": NETS, "large.yaml": LARGE}
+    FILES = {"small.yaml": SMALL, "nets.yaml": NETS, "large.yaml": LARGE, "mynet.yaml": MYNET, "mine.yaml": MINE,
+             "claims.yaml": MYNET.replace("wide: {", "wide: {params: 7, ")}
 
     def setUp(self):
         super().setUp()
@@ -377,7 +420,7 @@ class Words(Case):
             self.assertEqual(self.columns(word), [row for row in rows if word == row[0] or word == row[1] and word not in tables], word)
         for name, column, unit, kind, text in rows:
             promised = next((unit for end, unit in UNITS.items() if re.search(rf"(^|_){end}$", column)), None)
-            self.assertTrue(unit == promised if promised else unit not in UNITS.values() or column == "dropout", (name, column))
+            self.assertTrue(unit == promised if promised else unit not in UNITS.values() or column in ("dropout", "expert_skew"), (name, column))
             self.assertIn(kind, KINDS)
             self.assertRegex(text, r"\A\S.*[^.\s]\Z")
         files = sorted(glob.glob(os.path.join(EXAMPLES, "zen*", "*.csv")))

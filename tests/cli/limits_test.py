@@ -30,7 +30,7 @@ class Budgets(Case):
         outside = 0
         for sweep, taken in (("fc", 58.1), ("fc", 52.9), ("fc", 56.5), ("rnn", 49.1), ("rnn", 45.0), ("cnn", 59.0), ("cnn", 52.2),
                              ("transformer", 49.0), ("transformer", 39.3)):
-            said = self.paradnn("sweep", f"{root}/sweeps/{sweep}.yaml", "--dry-run", "--set", "run.threads=2", "--ceilings",
+            said = self.paradnn("sweep", f"{root}/sweeps/{sweep}.yaml", "--dry-run", "--set", "run.threads=2", "--set", "measure.order=shuffled", "--ceilings",
                                 f"{root}/results/examples/zen5-2-cores/ceilings.csv", "-o", "none", expect=0).stderr
             about, least, most = map(int, re.search(r"about (\d+) s, from (\d+) s .* to (\d+) s ", said).groups())
             self.assertLess(abs(taken / about - 1), 0.27, said)
@@ -65,6 +65,27 @@ class Budgets(Case):
             about = re.search(r"takes about ((?:\d+ (?:h|min|s)\b ?)+)", said).group(1)
             seconds = sum(int(count) * units[unit] for count, unit in re.findall(r"(\d+) (h|min|s)", about))
             self.assertEqual(next(known for known, bound in most.items() if seconds < bound), word, name + ": " + said)
+
+    def test_a_list_goes_by_kept_roofs(self):
+        """As a dry run does, which keeps them; and at nominal speed where none are, for some thread counts or for all."""
+        kept = environment(PARADNN_NO_CACHE="", XDG_CACHE_HOME=self.path("cache"))
+
+        def estimate(*command, threads=(1,)):
+            models = [f"fc/layers=1,nodes=64,input=64,output=64,batch=16,mode=infer,threads={count}" for count in threads]
+            said = self.paradnn(*command, *models, "--set", "measure.max_time=100s", expect=0, env=kept).stderr
+            return said, re.search(r"a sweep takes about [^(]*", said)[0], re.search(r"a sweep takes .* \((.*)\)\n", said)[1]
+
+        self.assertEqual(estimate("list", "--count")[2], "at nominal speed")
+        for _ in range(5):  # a busy machine's roofs are not kept
+            said, taken, of = estimate("sweep", "--dry-run")
+            if "nothing is kept" not in said:
+                break
+        else:
+            self.skipTest("too busy a machine for roofs")
+        self.assertEqual(estimate("list", "--count")[1:], (taken, of))
+        self.assertRegex(of, r"^by the roofs measured \d{4}-\d\d-\d\dT\d\d:\d\dZ$")
+        self.assertEqual(estimate("list", "--count", threads=(3,))[2], "at nominal speed")
+        self.assertEqual(estimate("list", "--count", threads=(3, 1))[2], of + ", and at nominal speed where there are none")
 
     def test_dry_run_says_what_cannot_run(self):
         model = "fc/layers=1,nodes=8,input=8,output=8,batch=1,"

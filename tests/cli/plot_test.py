@@ -8,10 +8,11 @@ import math
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 
-from program import Case, main, needs, table
+from program import Case, bert_tables, main, needs, table
 
 import drawn  # program.py has made tests/ a place to import from
 
@@ -181,6 +182,10 @@ class Data(Case):
         """The rows of --format csv."""
         return table(self.plot(*arguments, "--format", "csv").stdout)
 
+    def boxes(self, *arguments):
+        """The same of boxes, without the models that have rows of their own."""
+        return [row for row in self.data("boxes", *arguments) if row["kind"] not in ("value", "beyond")]
+
     def picture(self, *arguments):
         """The text of the SVG picture."""
         return self.read(self.plot(*arguments, "--format", "svg").stdout.strip())
@@ -281,6 +286,33 @@ class Data(Case):
             self.assertLess(picture.index(">line: FMA peak 528 GFLOP/s<"), picture.index(">dashed: best GEMM (onednn) 484 GFLOP/s<"))
             self.assertEqual(drawn.Picture(picture).collisions(), [])
 
+    def test_names_of_close_bandwidths_are_apart(self):
+        """Where they have no room along their lines, the legend has them."""
+        self.tables("close", PAIR_RESULTS, PAIR_OPS)
+        self.write("close/ceilings.csv", CEILINGS.splitlines()[0] + "\ncompute,fma,f32,,1,0,233,230,240,5\n" + "".join(
+            f"bandwidth,read,,{level},1,{size},{rate},{rate},{rate},5\n" for level, size, rate in
+            (("L1", 32768, 422), ("L2", 1 << 20, 301), ("L3", 1 << 25, 197), ("DRAM", 0, 35.3))))
+        names = ["L1 422 GB/s (read)", "L2 301 GB/s (read)", "L3 197 GB/s (read)", "DRAM 35.3 GB/s (read)"]
+        listed = {}
+        for width in ("85mm", "100mm", "120mm", "170mm", None):
+            size = ["--width", width, "--font-size", "8"] if width else []
+            picture = self.plot("roofline", "close", *size, "--format", "svg", "-o", "/dev/stdout").stdout
+            self.assertEqual(drawn.Picture(picture).collisions(), [], width)
+            listed[width] = [name for name in names if f">line: {name}<" in picture]
+            for name in names:
+                self.assertEqual(picture.count(f">{name}<") + (name in listed[width]), 1, (width, name))
+        self.assertTrue(listed["85mm"])
+        self.assertFalse(listed[None])
+
+    def test_a_word_is_broken_only_where_it_is_longer_than_a_line(self):
+        """A name that is exactly as wide as what it has is one line."""
+        rows = "".join(f"w{n},{family},{n % 3 + 1},{2 ** (n % 5)},{2 ** (n % 4)},{'train' if n % 7 < 3 else 'infer'},1,ok,1000,{5 + n % 5 * 3 + n % 11},1\n"
+                       for family in ("fc", "cnn", "rnn", "transformer") for n in range(40))
+        self.tables("many", GRID_RESULTS.splitlines(keepends=True)[0] + rows)
+        for width in range(85, 125, 3):
+            picture = self.plot("weights", "many", "--width", f"{width}mm", "--font-size", "8", "--format", "svg", "-o", "/dev/stdout").stdout
+            self.assertEqual(len(re.findall("in logarithms<", picture)), 1 + 4, width)
+
     def test_a_size_that_is_too_small_is_refused(self):
         zen5 = os.path.join(EXAMPLES, "zen5-2-cores")
         for kind, width in (("boxes", "40mm"), ("span", "40mm"), ("heatmap", "40mm")):
@@ -320,7 +352,50 @@ class Data(Case):
         self.assertNotIn("outside", self.plot("roofline", zen5, "-o", "x.svg").stderr)
         for text in ("5", "5:2", "0:2", "a:b"):
             self.assertIn(f"--xrange {text}: a range is LOW:HIGH", self.plot("roofline", zen5, "--xrange", text, expect=2).stderr)
-        self.assertIn("has no option --xrange", self.plot("boxes", zen5, "--xrange", "1:2", expect=2).stderr)
+
+    def test_ranges_of_other_pictures(self):
+        """Of boxes, spans, weights and epochs too: what is outside is counted, and nothing leaves the frame."""
+        zen5 = os.path.join(EXAMPLES, "zen5-2-cores")
+        weights = [float(row["weight"]) for row in self.data("weights", zen5) if row["weight"]]
+        for kind, name, option, values in (
+                ("boxes", "box", "--yrange", [*range(101), 30, 10]), ("span", "box", "--yrange", [*range(1, 102), 25557032, 1000, 2000]),
+                ("boxes", "pairs", "--yrange", [2, 1, 0.5]), ("weights", zen5, "--xrange", weights), ("seqpoint", "epoch", "--xrange", [22, 30, 65]),
+                ("seqpoint", "epoch", "--yrange", [0.05, 0.07, 0.25])):
+            across = ["--across", "backend"] if name == "pairs" else []
+            plain = self.plot(kind, name, *across, "--format", "svg", "-o", "/dev/stdout")
+            self.assertNotIn("outside", plain.stderr)
+            for text in ("0.06:0.9", "0.2:", ":0.2", "20:70", "60:", "-1:-0.1", "1e7:"):
+                low, high = (float(end or bound) for end, bound in zip(text.split(":"), (-math.inf, math.inf)))
+                with self.subTest(kind, name=name, range=text):
+                    done = self.plot(kind, name, *across, option, text, "--format", "svg", "-o", "/dev/stdout")
+                    inside = [value for value in values if low <= value <= high]
+                    self.assertTrue(done.stderr.startswith(f"{len(inside)} "), done.stderr)
+                    self.assertEqual(f", {len(values) - len(inside)} outside of the ranges\n" in done.stderr, len(inside) < len(values), done.stderr)
+                    picture = drawn.Picture(done.stdout)
+                    self.assertEqual(picture.collisions(), [])
+                    left, right, bottom, top = self.frame(done.stdout)
+                    at, low_edge, high_edge = (0, left, right) if option == "--xrange" else (1, top, bottom)
+                    ends = [end for bar in picture.bars for end in (bar[at], bar[at + 2])] + [(point.x, point.y)[at] for _, point in picture.rows]
+                    self.assertTrue(all(low_edge - 0.2 <= end <= high_edge + 0.2 for end in ends) or option == "--yrange" and kind == "seqpoint")
+        box = self.data("boxes", "box", "--only", "family=fc")  # a range changes the picture, not its data
+        self.assertEqual(self.data("boxes", "box", "--only", "family=fc", "--yrange", "20:30"), box)
+
+    @staticmethod
+    def frame(picture):
+        """The ends of a picture's longest axes: left, right, bottom, top."""
+        levels = [[float(n) for n in line] for line in re.findall(r'stroke="#444444" stroke-width="1" d="M([\d.]+) ([\d.]+)H([\d.]+)"', picture)]
+        uprights = [[float(n) for n in line] for line in re.findall(r'stroke="#444444" stroke-width="1" d="M([\d.]+) ([\d.]+)V([\d.]+)"', picture)]
+        left, bottom, right = max(levels, key=lambda line: line[2] - line[0])
+        return left, right, bottom, max(uprights, key=lambda line: line[1] - line[2])[2] if uprights else 0
+
+    def test_a_range_that_an_axis_cannot_take(self):
+        for kind, option, why in (("boxes", "--xrange", "horizontal axis has names"), ("span", "--xrange", "horizontal axis has names"),
+                                  ("weights", "--yrange", "vertical axis has names"), ("breakdown", "--yrange", "vertical axis is a whole step"),
+                                  ("heatmap", "--xrange", "horizontal axis has the values of a key, which --only chooses"),
+                                  ("ceilings", "--yrange", "vertical axis is one of bandwidths and one of names")):
+            self.assertEqual(self.plot(kind, "pair", option, "1:2", expect=2).stderr, f"paradnn: plot {kind} has no {option}: its {why}\n")
+        for text in ("5", "5:2", "a:b"):
+            self.assertIn(f"--yrange {text}: a range is LOW:HIGH, as in", self.plot("boxes", "box", "--yrange", text, expect=2).stderr)
 
     def test_titles_and_captions_may_be_left_out(self):
         """Of every kind, which is then lower; the rest stays."""
@@ -361,6 +436,22 @@ class Data(Case):
         for option, text, expected in (("--font-size", "2", "a number from 4 to 40"), ("--font-size", "8pt", "a number from 4 to 40"),
                                        ("--threads", "0", "a whole number from 1 to 1048576")):
             self.assertIn(f"plot: {option} is '{text}', expected {expected}\n", self.plot("projection", "pair", option, text, expect=2).stderr)
+
+    def test_bars_of_presets_have_their_names(self):
+        """And what varies; what a preset says is not said again, and models of no preset are told by their keys."""
+        ids = [f"{model},batch={batch},mode={mode},threads=1" for model in ("cnn:resnet50", "cnn:vgg16", "rnn/cell=lstm,layers=1")
+               for batch in (1, 4) for mode in ("infer", "train")]
+        head = OPS_OPS.splitlines()[0]
+        for name, chosen in (("presets", ids), ("resnets", ids[:4])):
+            self.tables(name, "id,family,status,time_ns_median\n" + "".join(f'"{i}",{i.split(":")[0].split("/")[0]},ok,1000\n' for i in chosen),
+                        head + "\n" + "".join(f'"{i}",1,a,dense,linear gemm,forward,x,1,1,1,1,900,1,1,,\n' for i in chosen))
+        picture = self.picture("breakdown", "presets")
+        for text in ("resnet50,batch=1,mode=infer", "vgg16,batch=4,mode=train", "rnn/batch=4,mode=infer"):
+            self.assertIn(f">{text}<", picture)
+        self.assertNotIn("block=", picture)
+        picture = self.picture("breakdown", "resnets")
+        self.assertIn(">batch=1,mode=infer<", picture)
+        self.assertNotIn("resnet50,", picture)
 
     def test_breakdown_adds_up(self):
         shares = {}
@@ -408,7 +499,9 @@ class Data(Case):
                 cells = self.data("heatmap", "crosses")
                 self.assertEqual(sum(int(row["failed"]) for row in cells if row["run_mode"] == "train"), crosses)
                 self.assertEqual(sum(int(row["failed"]) for row in cells if row["run_mode"] == "infer"), 0)
-                self.assertEqual("a cross: all failed" in self.picture("heatmap", "crosses"), crosses == 1)
+                picture = self.picture("heatmap", "crosses")
+                self.assertEqual("a cross: all failed" in picture, crosses == 1)
+                self.assertEqual([at for at, _ in drawn.Picture(picture).rows], [at for at, row in enumerate(cells) if row["failed"] != "0"])
         self.assertNotIn("run_mode", self.data("heatmap", "crosses", "--only", "mode=train")[0])
 
     def test_heatmap_bins_many_numbers(self):
@@ -423,12 +516,12 @@ class Data(Case):
     def test_heatmap_bins_fractions_and_huge_numbers(self):
         numbers = [2.0 ** -n for n in range(1, 13)] + [1.5 * 2.0 ** -n for n in range(1, 13)] + [2.0 ** n for n in (53, 57, 62, 1023)] + [
             1.7976931348623157e308, 5e-324, 0, -3, -2.0 ** 70]
-        header = GRID_RESULTS.splitlines(keepends=True)[0].replace("nodes", "width").replace("batch", "depth")  # keys of somebody's own
-        for key, other in (("width", "depth"), ("depth", "width")):
+        header = GRID_RESULTS.splitlines(keepends=True)[0].replace("nodes", "breadth").replace("batch", "tallness")  # keys of somebody's own
+        for key, other in (("breadth", "tallness"), ("tallness", "breadth")):
             row = ",".join({"id": "n{0}", "family": "fc", "status": "ok", "pct_of_peak": "50", key: "{1!r}"}.get(column, "1")
                            for column in header.strip().split(","))
             self.tables("many", header + "".join(row.format(*each) + "\n" for each in enumerate(numbers)))
-            rows = self.data("heatmap", "many", "--x", "width", "--y", "depth")
+            rows = self.data("heatmap", "many", "--x", "breadth", "--y", "tallness")
             models = {row[key]: row["models"] for row in rows}
             self.assertEqual({row[other] for row in rows}, {"1"})
             # Names of bins are rounded to 6 digits.
@@ -451,11 +544,16 @@ class Data(Case):
         circles, few = "mark-0-250-none-444444", "fewer than five models have no percentiles: a circle is one; n: models."
         for name, boxes, said in (("four", ["values"], (False, True)), ("five", ["box"], (True, False)), ("both", ["box", "values"], (True, True))):
             with self.subTest(name):
-                self.assertEqual([row["kind"] for row in self.data("boxes", name)], boxes)
+                self.assertEqual([row["kind"] for row in self.boxes(name)], boxes)
                 picture = self.picture("boxes", name)
+                data, seen = self.data("boxes", name), drawn.Picture(picture).rows
+                self.assertEqual([at for at, _ in seen], [at for at, row in enumerate(data) if row["kind"] in ("value", "beyond")])
+                for (_, one), (_, other) in zip(seen, seen[1:]):
+                    values = [float(data[at]["middle"]) for at in (dict((id(p), a) for a, p in seen)[id(point)] for point in (one, other))]
+                    self.assertEqual(one.y > other.y, values[0] < values[1])
                 self.assertEqual(("percentiles 9 to 91" in picture, few in re.sub("</text>\n<text[^>]*>", " ", picture)), said)
                 self.assertEqual(picture.count(f'marker-end="url(#{circles}'), {"four": 4, "five": 2, "both": 6}[name])
-        row, = self.data("boxes", "four")
+        row, = self.boxes("four")
         self.assertEqual((row["middle"], row["low"], row["high_whisker"]), ("25", "", ""))
         self.assertEqual([row["high"] for row in self.data("span", "four") if row["kind"] == "box"], ["4"])
 
@@ -501,6 +599,85 @@ class Data(Case):
             self.assertTrue(f">{text}<" in picture, text)
         self.assertTrue("A cell is the geometric mean of its models, 5 in all; a cross: all failed, a small one: some did, 2 in all"
                         in picture)
+
+    def test_costs_alone_can_be_drawn(self):
+        """A spec in place of a directory: what `list` says of its instances, without those that would not run, and nothing runs."""
+        self.write("two.yaml", "sweep: two\nrun: {mode: [infer, train], threads: all}\nmodels:\n"
+                   "  - fc: {layers: [1, 2], nodes: [8, 64, 512], input: 32, output: 8, batch: [1, 16]}\n    where: params <= 2e5\n"
+                   "  - rnn: {cell: [rnn, lstm], layers: 1, embedding: 16, length: [5, 10], vocabulary: 32, batch: 4}\n")
+        listed = [row for row in table(self.paradnn("list", "two.yaml", "--format", "csv", expect=0).stdout) if not row["status"]]
+        known = set(os.listdir(self.directory))
+        for value in ("params", "flop_count", "byte_count", "memory_bytes", "intensity_flop_per_byte", "gradient_bytes"):
+            with self.subTest(value):
+                bars = {row["family"]: (float(row["low"]), float(row["high"])) for row in self.data("span", "two.yaml", "--value", value) if row["kind"] == "box"}
+                for family, ends in bars.items():
+                    costs = [float(row[value]) for row in listed if row["family"] == family and row[value]]
+                    self.assertEqual(ends, tuple(float(f"{end(costs):.6g}" if value.startswith("int") else end(costs)) for end in (min, max)))
+        done = self.plot("boxes", "two.yaml", "--format", "csv")
+        self.assertIn(f"{len(listed)} models, 4 models without a value left out\n", done.stderr)
+        self.assertEqual(sum(int(row["instances"]) for row in table(done.stdout) if row["kind"] in ("box", "values")), len(listed))
+        cells = self.data("heatmap", "two.yaml", "--value", "flop_count", "--x", "batch", "--y", "nodes", "--only", "fc/layers=1,mode=infer")
+        self.assertEqual({(row["batch"], row["nodes"]): row["flop_count"] for row in cells},
+                         {(row["batch"], row["nodes"]): row["flop_count"] for row in listed
+                          if row["family"] == "fc" and row["layers"] == "1" and row["run_mode"] == "infer"})
+        self.assertIn("nodes", {row["term"] for row in self.data("weights", "two.yaml", "--value", "params")})
+        self.assertEqual([row["high"] for row in self.data("span", "resnet50", "bert-base,batch=4") if row["kind"] == "box"], ["25557032", "109482240"])
+        self.assertEqual(set(os.listdir(self.directory)), known)
+        for kind in ("span", "boxes", "heatmap", "weights"):
+            done = self.plot(kind, "two.yaml", *(["--x", "batch", "--y", "mode"] if kind == "heatmap" else []), "--format", "svg")
+            self.assertEqual(done.stdout, kind + ".svg\n")
+            picture = self.read(kind + ".svg")
+            self.assertIn(">costs alone, nothing ran, f32, fuse none<" if kind == "span" else ">costs alone, nothing ran", picture)
+            for text in ("thread", "unknown machine", "ended ok", "not in the tables"):
+                self.assertNotIn(text, picture)
+            self.assertEqual(drawn.Picture(picture).collisions(), [])
+        self.assertIn(">hollow: not in the spec<", self.read("span.svg"))
+        self.assertEqual(set(os.listdir(self.directory)) - known, {kind + ".svg" for kind in ("span", "boxes", "heatmap", "weights")})
+        self.assertNotIn("costs alone", self.picture("span", "box"))
+
+    def test_costs_are_refused_where_they_are_not_enough(self):
+        self.write("two.yaml", "models: [fc: {layers: [1, 2], nodes: 8, input: 8, output: 8, batch: 1}]\n")
+        enough = "; costs alone are enough for heatmap, boxes, span and weights\n"
+        for arguments, message in ((["roofline", "two.yaml"], "plot: two.yaml is a spec, expected a directory such as 'paradnn sweep two.yaml' writes" + enough),
+                                   (["breakdown", "resnet50"], "plot: resnet50 is a model, expected a directory such as 'paradnn sweep resnet50 -o DIR' writes" + enough),
+                                   (["boxes", "two.yaml", "--value", "gflops"], "costs alone have no column 'gflops'\n"),
+                                   (["boxes", "two.yaml", "--across", "layers"], "--across compares step times, and of a spec nothing ran\n"),
+                                   (["span", "two.yaml", "box"], "plot span draws result directories, or the costs of specs, not both\n"),
+                                   (["span", "gone.yaml"], "gone.yaml: No such file or directory\n"),
+                                   (["span", "two.yaml", "--only", "layers=7"], "no instance has all the values asked for\n")):
+            with self.subTest(arguments=arguments):
+                self.assertEqual(self.plot(*arguments, expect=2).stderr, "paradnn: " + message)
+
+    def test_distribution_is_what_scale_models(self):
+        bert = [text.replace("hidden=8,", "hidden=8,heads=2,") for text in bert_tables()]
+        self.tables("bert", *bert)
+        self.tables("infer", *(text.replace("mode=train", "mode=infer").replace(",train,", ",infer,") for text in bert))
+        zen5 = os.path.join(EXAMPLES, "zen5-2-cores")
+        for name, arguments, values in ((zen5, ["--nodes", "1,2,8", "--link", "1GB/s,2us"], ("efficiency_pct", "examples_per_s", "exposed_pct")),
+                                        ("bert", ["--nodes", "1,4", "--slice", "1,2", "--link", "100MB/s,5us", "--overlap", "--bucket", "1KB"],
+                                         ("efficiency_pct", "step_ns", "memory_bytes"))):
+            modelled = table(self.paradnn("scale", name, *arguments, "--format", "csv", expect=0).stdout)
+            for value in values:
+                with self.subTest(name, value=value):
+                    option = [] if value == "efficiency_pct" else ["--value", value]
+                    done = self.plot("distribution", name, *arguments, *option, "--format", "csv")
+                    expected = [[row[key] for key in ("id", "nodes", "slice_ways", "devices", value)] + [row["family"]]
+                                for row in modelled if row[value] and float(row[value]) > 0]
+                    self.assertEqual([list(row.values()) for row in table(done.stdout)], expected)
+                    picture = self.plot("distribution", name, *arguments, *option, "--format", "svg", "-o", "/dev/stdout").stdout
+                    shown = drawn.Picture(picture)
+                    self.assertEqual(len(shown.rows), len(expected))
+                    self.assertEqual(shown.collisions(), [])
+                    joined = sum(a[0] == b[0] and a[2] == b[2] for a, b in zip(expected, expected[1:]))
+                    self.assertEqual(picture.count('stroke="#555555" stroke-width="1" d='), joined)
+                    self.assertEqual(">sliced over some of them<" in picture, name == "bert")
+                    self.assertIn(f">Training on several devices, modelled from {os.path.basename(name)}<", picture)
+                    self.assertEqual("during the backward pass" in picture, name == "bert")
+        for arguments, message in ((["bert", "--nodes", "2"], "--link is missing"), (["bert", "--link", "1GB/s"], "nothing to scale to"),
+                                   (["bert", "--nodes", "2", "--link", "1GB/s", "--value", "step"], "paradnn scale models no 'step', did you mean 'step_ns'?"),
+                                   (["bert", "--nodes", "1", "--link", "1GB/s", "--value", "exposed_ns"], "bert: no row of paradnn scale has a number above 0"),
+                                   (["infer", "--nodes", "2", "--link", "1GB/s"], "no chosen instance")):
+            self.assertIn(message, self.plot("distribution", *arguments, expect=2).stderr)
 
     def test_dots_tell_two_kinds_apart(self):
         """A white dot on points that all train would say nothing."""
@@ -565,6 +742,20 @@ class Data(Case):
         self.write("dry/seqpoint.csv", "".join(",".join(line.split(",")[:9] + (["", ""] if at else ["time_ns", "measured"])) + "\n"
                                   for at, line in enumerate(SEQPOINT.splitlines())))
         self.assertIn("Iterations by length in dry", self.picture("seqpoint", "dry"))
+
+    def test_seqpoint_captions_have_their_lines(self):
+        """Of a narrow picture, below the title of the axis, and nothing where there is none."""
+        heights = {}
+        for more in ([], ["--caption", "none"]):
+            for width in ("85mm", "170mm"):
+                picture = drawn.Picture(self.plot("seqpoint", "epoch", "--width", width, "--font-size", "8", *more, "--format", "svg", "-o", "/dev/stdout").stdout)
+                self.assertEqual(picture.collisions(), [])
+                title, = (text for text in picture.texts if text.name.startswith("padded length"))
+                below = [text.y for text in picture.texts if text.name.startswith("A SeqPoint")]
+                self.assertEqual(len(below), not more)
+                self.assertTrue(all(y - title.y > 18 for y in below))
+                heights[width, bool(more)] = picture.height
+        self.assertLess(heights["85mm", True], heights["85mm", False])
 
     def test_seqpoint_refuses(self):
         for old, new, message in (
@@ -696,7 +887,7 @@ class Data(Case):
 
     def test_long_titles_wrap(self):
         """To lines as wide as the picture, which is that much higher; a comparison leaves its directories out first."""
-        long, other = "r" * 70, "s" * 70
+        long, other = "r" * 70, "s" * 50
         self.tables(long, PAIRS_RESULTS)
         self.tables(other, PAIRS_RESULTS)
         picture = self.picture("speedup", long, "--across", "backend")
@@ -713,8 +904,102 @@ class Data(Case):
         title, _ = lines(widest)
         self.assertTrue(len(title) > 2 and "".join(title) == "parameters of" + widest, title)
 
-    def test_too_many_directories(self):
-        self.assertIn("plot speedup takes at most 2 result directories", self.plot("speedup", "pair", "pairs", "slow", expect=2).stderr)
+    def test_nothing_is_cut(self):
+        """Long names of roofs, models, ops, keys and directories are there to their last letter, in lines, whatever the width."""
+        here, there = "measured-on-the-first-of-two-machines-in-may", "measured-on-the-other-of-two-machines-in-june"
+        kernel, key = "gemm-of-a-long-library", "a_key_with_a_name_that_has_no_room_on_one_line"
+        hosts = [f"compute-node-{n:02d}.rack-17.cluster.very-long-domain.example.org" for n in range(6)]
+        head = f"id,family,layers,batch,mode,dtype,threads,{key},status,time_ns_median,params,intensity_flop_per_byte,gflops,pct_of_peak,host,started_utc\n"
+        for name, speed in ((here, 1), (there, 2)):
+            self.tables(name, head + "".join(
+                f'"fc/layers={n % 3 + 1},nodes=8,input=8,output=8,batch={n + 1},activation=relu,mode=infer,threads=1",fc,{n % 3 + 1},{n + 1},infer,f32,1,{n % 4},'
+                f"ok,{1000 * (n + 1) / speed},{100 * n + 1},{n + 1},{(4 + n % 5) * speed},{n % 7 + 3},{hosts[n % 6]},2026-05-01T12:00:00.000Z\n" for n in range(18)))
+            roofs = CEILINGS.replace("gemm-onednn", kernel) + f"compute,{kernel},bf16,,1,0,180,150.5,190.5,5\n"
+            self.write(os.path.join(name, "ceilings.csv"), roofs.replace("repetitions", "repetitions,measurements").replace(",5\n", ",5,3\n"))
+        ratio = f"step time of {here} over that of {there}"
+        for *arguments, texts in (["roofline", here, "--color", "host", [*hosts, f"best GEMM ({kernel[5:]}) 90 GFLOP/s (80 to 95)"]],
+                                  ["ceilings", here, [f"f32  {kernel}", f"bf16  {kernel}"]], ["weights", here, [key]],
+                                  ["speedup", here, there, "--color", "layers", [ratio]], ["boxes", here, there, [ratio]],
+                                  ["boxes", here, there, "--value", "params", [here, there]], ["span", here, [f"parameters of {here}"]],
+                                  ["heatmap", here, "--y", key, "--x", "layers", [key]]):
+            for size in ([], ["--width", "170mm", "--font-size", "8"], ["--width", "85mm", "--font-size", "8"], ["--width", "85mm", "--font-size", "6"]):
+                with self.subTest(arguments[0], size=size):
+                    done = self.plot(*arguments, *size, "--format", "svg", "-o", "/dev/stdout", expect=None)
+                    if done.returncode:
+                        self.assertTrue(size)
+                        self.assertIn("does not fit in such a size", done.stderr)
+                        continue
+                    picture = drawn.Picture(done.stdout)
+                    self.assertEqual(picture.collisions(), [])
+                    whole = "".join(text.name for text in picture.texts).replace(" ", "")
+                    for text in texts:
+                        self.assertIn(text.replace(" ", ""), whole)
+                    self.assertNotIn("..<", done.stdout)
+
+    def test_a_panel_for_each_directory(self):
+        """The rows of each are those of it alone; of one nothing names it but the title."""
+        examples = [shutil.copytree(os.path.join(EXAMPLES, f"{name}-2-cores"), self.path(name)) for name in ("zen3", "zen5")]
+        shutil.copytree(self.path("link"), self.path("again"))
+        self.tables("slower", SCALING_RESULTS.replace(",600,", ",800,"))
+        for name, pct in (("waits", 20), ("more", 60)):
+            self.tables(name, "id,family,layers,batch,threads,status,time_ns_median,pct_of_peak,infeed_pct\n"
+                        f"a,fc,1,1,1,ok,1000,50,{pct}\nb,fc,2,1,1,ok,1000,40,{pct / 2}\n")
+        for kind, *options, directories, said in (
+                ("projection", "--compute", "2", examples, "Projected speed-up of {} with compute x 2"),
+                ("allreduce", [self.path("link"), self.path("again")], "All-reduce in {}"),
+                ("distribution", "--nodes", "1,2,8", "--link", "1GB/s,2us", examples, "Training on several devices, modelled from {}"),
+                ("scaling", [self.path("scaling"), self.path("slower")], "More threads in {}"),
+                ("infeed", [self.path("waits"), self.path("more")], "Waiting for data in {}")):
+            rows = self.data(kind, *directories, *options)
+            for directory in directories:
+                name = os.path.basename(directory)
+                alone = self.data(kind, directory, *options)
+                self.assertNotIn("results", alone[0])
+                self.assertEqual([{key: cell for key, cell in row.items() if key != "results"} for row in rows if row["results"] == name], alone)
+                self.assertEqual(self.picture(kind, *directories, *options).count(f">{said.format(name)}<"), 1)
+        picture = self.picture("projection", *examples, "--compute", "2")
+        self.assertEqual(len(re.findall(r"; ridge point in f32, FLOP/byte: [\d.]+ as measured; [\d.]+ as projected; geometric mean 1[.]\d\d; in", picture)), 2)
+        self.assertIn(">ridge point in f32, FLOP/byte:<", self.picture("projection", examples[0], "--compute", "2"))
+        # 0.2, 0.5 and -0.2 on two threads, and 0.6 in place of 0.2.
+        picture = self.picture("scaling", "scaling", "slower")
+        self.assertEqual(re.findall("; fraction f: median, percentile: 2 threads: ([^;]*), 90 %: ([^;]*); parallel efficiency, median: all: ([^;<]*)<", picture),
+                         [("0.2", "0.44", "75 %, f 0.20"), ("0.5", "0.58", "65 %, f 0.35")])
+        self.assertEqual(picture.count(">f = 0.1 on 4 threads<"), 2)
+        self.assertIn(">2 threads: 0.2, 90 %: 0.44<", self.picture("scaling", "scaling"))
+        self.tables("infers", *(text.replace("mode=train", "mode=infer").replace(",train,", ",infer,") for text in bert_tables()))
+        self.assertIn("paradnn: infers: no chosen instance", self.plot("distribution", self.path("zen3"), "infers", "--nodes", "2", "--link", "1GB/s",
+                                                                        expect=2).stderr)
+        self.assertEqual(self.plot("seqpoint", "epoch", "epoch", expect=2).stderr,
+                         "paradnn: plot seqpoint draws one result directory, not 2: each has a picture of its own\n")
+        names = [f"f{n}" for n in range(8)]
+        for name in names:
+            shutil.copytree(self.path("link"), self.path(name))
+        self.assertIn("9 result directories are more than 8 panels", self.plot("allreduce", "link", *names, expect=2).stderr)
+
+    def test_a_panel_for_each_beside_the_first(self):
+        """The points of each are those of the two alone; of two nothing else is said."""
+        self.ops_pair()
+        for name, of in (("c", "a"), ("d", "b")):
+            self.tables(name, self.read(of, "results.csv").replace("ok,1500", "ok,3000"), self.read(of, "ops.csv"))
+        rows = self.data("speedup", "a", "b", "c", "d", "--x", "layers")
+        self.assertEqual([(row["results"], row["speedup"]) for row in rows], [("b", "1"), ("c", "0.5"), ("d", "0.5")])
+        self.assertNotIn("results", self.data("speedup", "a", "b", "--x", "layers")[0])
+        rows = self.data("op_speedup", "a", "b", "c")
+        for side in ("b", "c"):
+            self.assertEqual([(row["layer"], row["op"], row["speedup"]) for row in rows if row["results"] == side],
+                             [(row["layer"], row["op"], row["speedup"]) for row in self.data("op_speedup", "a", side)])
+        for kind, titles, *options in (("speedup", "Speed-up", "--x", "layers"), ("op_speedup", "Ops: speed-up")):
+            picture = self.picture(kind, "a", "b", "c", *options)
+            for side in ("b", "c"):
+                self.assertEqual(picture.count(f">{titles} of {side} over a<"), 1)
+            self.assertEqual(picture.count(">equally fast<"), 2)
+            self.assertIn("time of a over that of the other<", picture)
+            self.assertNotIn("the other<", self.picture(kind, "a", "b", *options))
+        self.assertIn("; geometric mean 0.500; 0 % of 1 above 1<", self.picture("speedup", "a", "b", "c", "--x", "layers"))
+        names = [f"e{n}" for n in range(9)]
+        for name in names:
+            self.tables(name, self.read("a", "results.csv"))
+        self.assertIn("9 result directories besides the first are more than 8 panels", self.plot("speedup", "a", *names, "--x", "layers", expect=2).stderr)
 
     def test_roofs_are_of_what_models_do(self):
         """Inference only reads: it has the lines of reads, and training those of the fastest pattern; where that is the same, one line."""
@@ -896,19 +1181,27 @@ class Data(Case):
         self.assertTrue(">What decides the speed-up of flat over steep<" in self.picture("weights", "steep", "flat"))
         terms = {row["term"] for row in self.data("weights", "steep", "flat", "--value", "time_ns_median")}
         self.assertIn("results=flat", terms)
-        self.assertIn("ratio is that of two", self.plot("weights", "steep", "flat", "pair", expect=2).stderr)
+        self.tables("again", self.read("flat", "results.csv"))
+        rows = self.data("weights", "steep", "flat", "again")
+        self.assertEqual([row["weight"] for row in rows if row["results"] == "flat"], [row["weight"] for row in rows if row["results"] == "again"])
+        self.assertNotIn("results", self.data("weights", "steep", "flat")[0])
+        picture = self.picture("weights", "steep", "flat", "again")
+        for text in ("What decides the speed-up over steep", "flat, fc: 12 instances, R2"):
+            self.assertIn(f">{text}", picture)
 
     def test_boxes_percentiles(self):
-        rows = self.data("boxes", "box", "--only", "family=fc")
+        rows = self.boxes("box", "--only", "family=fc")
         self.assertEqual([(row["instances"], row["low_whisker"], row["low"], row["middle"], row["high"], row["high_whisker"])
                           for row in rows], [("101", "2", "9", "50", "91", "98")])
-        rows = self.data("boxes", "box", "--only", "family=cnn")
+        self.assertEqual([(row["name"], row["middle"]) for row in self.data("boxes", "box", "--only", "family=fc") if row["kind"] == "beyond"],
+                         [("n100", "100"), ("n99", "99"), ("n1", "1"), ("n0", "0")])
+        rows = self.boxes("box", "--only", "family=cnn")
         self.assertEqual([(row["kind"], row["name"], row["middle"]) for row in rows],
                          [("values", "", "20"), ("measured", "resnet50", "30")])
         for method, kind in (("direct", "measured"), ("composed", "composed")):
             self.tables("by", "\n".join(line + (",method" if line.startswith("id,") else f",{method}") for line in BOX_RESULTS.splitlines()) + "\n")
-            self.assertEqual({row["kind"] for row in self.data("boxes", "by", "--only", "family=cnn")}, {"values", kind})
-        self.assertEqual([row["middle"] for row in self.data("boxes", "pairs", "--across", "backend")], ["1"])
+            self.assertEqual({row["kind"] for row in self.boxes("by", "--only", "family=cnn")}, {"values", kind})
+        self.assertEqual([row["middle"] for row in self.boxes("pairs", "--across", "backend")], ["1"])
         self.tables("five", PAIRS_RESULTS + "".join(line.replace("layers=2", f"layers={n}").replace("fc,2", f"fc,{n}") + "\n"
                                                     for n in (16, 32) for line in PAIRS_RESULTS.splitlines() if "layers=2" in line))
         picture = self.picture("boxes", "five", "--across", "backend")
@@ -922,11 +1215,11 @@ class Data(Case):
             self.tables(name, "id,family,batch,threads,status,time_ns_median,pct_of_peak\n" + "".join(
                 f'"fc/layers=1,nodes=8,input=8,output=8,batch={n},activation=relu,mode=infer,threads={threads}",fc,{n},{threads},ok,'
                 f"{time},{time / 100}\n" for n, time in enumerate(times, 1)))
-        rows = self.data("boxes", "a", "b", "c", "--across", "threads")
+        rows = self.boxes("a", "b", "c", "--across", "threads")
         self.assertEqual([(row["results"], row["instances"], row["low"][:4], row["high"][:4]) for row in rows],
                          [("b", "6", "2", "2"), ("c", "6", "0.5", "2")])
         self.assertNotIn("threads", rows[0])
-        rows = self.data("boxes", "a", "b", "c", "--value", "pct_of_peak")
+        rows = self.boxes("a", "b", "c", "--value", "pct_of_peak")
         self.assertEqual([(row["results"], row["middle"]) for row in rows], [("a", "15"), ("b", "7.5"), ("c", "15")])
         picture = self.picture("boxes", "a", "b", "c", "--across", "threads")
         for text in ("Speed-up over a", "step time of a over that of the other", "results", "b, n=6"):
@@ -940,10 +1233,10 @@ class Data(Case):
                 f'"fc/layers=1,nodes=8,input=8,output=8,batch={n},activation=relu,mode=infer,dtype={dtype},threads=1",fc,{dtype},onednn,ok,'
                 f"{time * n}\n" for n, dtype in enumerate(("f32", "bf16"), 1)))
             self.write(os.path.join(name, "environment.yaml"), f'backend_onednn: "oneDNN {version} (avx2)" # identity\n')
-        rows = self.data("boxes", "old", "new", "--by", "version,dtype")
+        rows = self.boxes("old", "new", "--by", "version,dtype")
         self.assertEqual([(row["version"], row["dtype"], row["middle"]) for row in rows],
                          [("oneDNN 3.7.2", "f32", "2"), ("oneDNN 3.7.2", "bf16", "2")])
-        rows = self.data("boxes", "old", "new", "--by", "version", "--value", "time_ns_median")
+        rows = self.boxes("old", "new", "--by", "version", "--value", "time_ns_median")
         self.assertEqual([row["version"] for row in rows], ["oneDNN 2.6.3", "oneDNN 3.7.2"])
 
     def test_heat_maps_side_by_side(self):
@@ -983,7 +1276,13 @@ class Data(Case):
         self.tables("both", both)
         rows = self.data("heatmap", "both", "--across", "threads=1:2", "--x", "batch", "--y", "nodes")
         self.assertEqual([(row["threads"], row["ratio"]) for row in rows if row["ratio"]], [("2", "4"), ("2", "0.5")])
-        self.assertIn("a ratio is that of two", self.plot("heatmap", "a", "b", "both", "--across", "threads", expect=2).stderr)
+        self.tables("c", self.read("a", "results.csv").replace("ok,100,", "ok,25,"))
+        rows = self.data("heatmap", "a", "b", "c", "--x", "batch", "--y", "nodes")
+        self.assertEqual([(row["results"], row["ratio"]) for row in rows if row["ratio"]],
+                         [("b", "4"), ("b", "0.5"), ("c", "2"), ("c", "4"), ("c", "1")])
+        picture = self.picture("heatmap", "a", "b", "c", "--x", "batch", "--y", "nodes")
+        for text in ("results=c", "time of a over b", "time of a over c"):
+            self.assertEqual(picture.count(f">{text}<"), 1, text)
         self.assertIn("threads is an axis already", self.plot("heatmap", "both", "--across", "threads=1:2", "--y", "threads", expect=2).stderr)
         self.tables("other", head + "e,fc,1,4,32,1,ok,100,7,\n")
         self.assertNotIn("ratio of step times", self.picture("heatmap", "a", "other", "--x", "batch", "--y", "nodes"))

@@ -33,6 +33,21 @@ class Results(Swept):
         self.assertEqual(for_people.count("residual"), len(steps))
         self.assertEqual(for_people.count(" of the step at its roof; it runs at "), len(steps))
 
+    def test_breakdown_names_presets(self):
+        """For people; programs get ids, and what is no preset has its id for both."""
+        fc = "fc/layers=4,nodes=1024,input=2000,output=1000,batch={},activation=relu,mode=infer,threads=2"
+        models = [(text.format(batch), batch) for text in ("cnn:resnet18,batch={},mode=infer,threads=2", fc) for batch in (1, 4)]
+        self.write("named/results.csv", "id,family,batch,mode,threads,status,time_ns_median\n" +
+                   "".join(f'"{name}",{re.match("[a-z]+", name)[0]},{batch},infer,2,ok,1000\n' for name, batch in models))
+        self.write("named/ops.csv", "id,op,category,op_pass,layer,executions,time_ns_median,pct_of_roof\n" +
+                   "".join(f'"{name}",dense,linear,forward,a,1,900,\n' for name, _ in models))
+        heads = [line for line in self.paradnn("breakdown", "named", expect=0).stdout.splitlines() if ",mode=infer" in line]
+        self.assertEqual(heads, ["resnet18,batch=1,mode=infer,threads=2", "resnet18,batch=4,mode=infer,threads=2", fc.format(1), fc.format(4)])
+        heads = [line for line in self.paradnn("breakdown", "named", "--across", "batch", expect=0).stdout.splitlines() if "parts in" in line]
+        self.assertEqual(heads, ["resnet18,batch=*,mode=infer,threads=2: parts in % of the step", fc.format("*") + ": parts in % of the step"])
+        rows = table(self.paradnn("breakdown", "named", "--format", "csv", expect=0).stdout)
+        self.assertEqual([name.split(",")[0] for name in dict.fromkeys(row["id"] for row in rows)], ["cnn/block=residual"] * 2 + ["fc/layers=4"] * 2)
+
     def test_breakdown_says_what_is_moved_besides(self):
         def line(extra):
             rows = [{**row, "extra_read_bytes": extra, "extra_written_bytes": extra // 3, "extra_set_bytes": 4096}
@@ -94,6 +109,27 @@ class Results(Swept):
         self.assertRegex(whole, r"\nnodes +-?\d(.*\n)+mode=train +mode=infer +-?\d")
         self.assertEqual(bare, whole)
 
+    def test_a_fit_of_several_is_that_of_each(self):
+        """With the first; and what one of them cannot be fitted on is said, and no error."""
+        rows = [row for row in self.rows("small.results", "results.csv") if row["status"] == "ok"]
+        for name, power in (("first", 0), ("second", 1), ("third", 2)):
+            self.write_results(name, [{**row, "time_ns_median": 1000 * (number + 1) ** power + number} for number, row in enumerate(rows)])
+        for option in ([], ["--residuals"]):
+            found = table(self.paradnn("fit", "first", "second", "third", *option, "--format", "csv", expect=0).stdout)
+            for name in ("second", "third"):
+                alone = table(self.paradnn("fit", "first", name, *option, "--format", "csv", expect=0).stdout)
+                self.assertEqual({row["value"] for row in alone}, {"ratio"})
+                self.assertEqual([{**row, "value": "ratio"} for row in found if row["value"] == f"ratio to {name}"], alone)
+        done = self.paradnn("fit", "first", "second", "third", expect=0)
+        for name in ("second", "third"):
+            self.assertEqual(done.stdout.count(f"fc: ratio to {name} of {len(rows)} instances, linear: "), 1)
+            self.assertEqual(done.stderr.count(f"ratios of first over {name}: {len(rows)}; 0 instances have none\n"), 1)
+        self.write_results("twice", [{**row, "time_ns_median": 500 + number / 2} for number, row in enumerate(rows)])
+        done = self.paradnn("fit", "first", "twice", "third", "--model", "log", "--format", "csv", expect=0)
+        self.assertEqual({row["value"] for row in table(done.stdout)}, {"ratio to third"})
+        self.assertIn("ratio to twice", done.stderr)
+        self.assertIn("ratio", self.paradnn("fit", "first", "twice", expect=2).stderr)
+
     def test_what_is_open_is_said_and_confounds(self):
         """The measured ones lie on a diagonal of batch and width; or are spread, where nothing may be left out."""
         values = [2 ** i for i in range(8)]
@@ -124,6 +160,83 @@ class Results(Swept):
         self.assertNotIn("open", said["few"])  # not more than a tenth
         for name in "few", "spread":
             self.assertEqual({states[name][key] for key in ("nodes", "batch")}, {("fitted", "", True)}, states)
+        made_up.write_tables(self.path("whole"), [made_up.row(1 + i % 2, nodes, batch, 500 * nodes * nodes, float(nodes)) for i, (nodes, batch) in enumerate(cells)])
+        self.check_compared("diagonal", {"nodes": ("batch", ""), "batch": ("nodes", "")},
+                            "nodes, batch are left out, since instances that are open confound them.")
+        for name in kept.keys() - {"diagonal"}:
+            self.check_compared(name, {}, None)
+        self.check_pairs_of_several()
+
+    def check_pairs_of_several(self):
+        """What is open is counted in the pairs of each with the first, and so is what it confounds."""
+        diagonal, spread = "98 of 128 instances are open; their absence confounds nodes with batch\n", "64 of 128 instances are open\n"
+        for sides, said in ((("whole", "diagonal", "few", "spread"), f"B: {diagonal}D: {spread}"), (("whole", "few"), ""), (("whole", "spread"), spread),
+                            (("whole", "diagonal"), diagonal)):
+            for command in ("compare", "fit"):
+                done = self.paradnn(command, *sides, "--format", "csv", expect=0)
+                self.assertEqual("".join(line + "\n" for line in done.stderr.splitlines() if " are open" in line), said)
+                self.assertTrue(done.stderr.startswith(said), done.stderr)
+        rows = table(self.paradnn("fit", "whole", "diagonal", "few", "--model", "log", "--format", "csv", expect=0).stdout)
+        self.assertEqual([(row["value"], row["term"]) for row in rows if row["state"] == "confounded"],
+                         [("ratio to diagonal", "nodes"), ("ratio to diagonal", "batch")])
+
+    def check_compared(self, name, confounded, sentence):
+        """Whichever side lacks instances, only confounded keys explain nothing, and have no groups."""
+        for sides in (("whole", name), (name, "whole")):
+            done = self.paradnn("compare", *sides, "--table", "axes", "--format", "csv", expect=0)
+            self.assertEqual(done.stderr.startswith("98 of 128 instances are open; their absence confounds nodes with batch\n"), bool(confounded), done.stderr)
+            axes = {row["key"]: (row["confounded_with"], row["explained"]) for row in table(done.stdout)}
+            self.assertEqual(axes.keys(), {"layers", "nodes", "batch"})
+            groups = {row["key"] for row in table(self.paradnn("compare", *sides, "--table", "groups", "--format", "csv", expect=0).stdout)}
+            self.assertEqual(groups, {""} | (axes.keys() - confounded.keys()))
+            for key, (confounder, explained) in axes.items():
+                self.assertEqual((confounder, explained) if key in confounded else (confounder, bool(explained)), confounded.get(key, ("", True)))
+            text = " ".join(self.paradnn("compare", *sides, expect=0).stdout.split())
+            self.assertEqual("left out" in text, bool(sentence), text)
+            self.assertIn(sentence or "nodes explains the ratios best", text)
+
+    def test_a_heat_map_leaves_out_what_is_confounded(self):
+        """Where deep models are there for small widths only, a mean over depths shows depth along the width, but in cells without open ones."""
+        values = [2 ** i for i in range(8)]
+        cells = [(nodes, batch, twin) for nodes in values for batch in values for twin in range(2)]
+        kept = {"skewed": lambda nodes, batch, twin: batch >= 64 or (nodes < 16) == twin,
+                "none": lambda nodes, batch, twin: (nodes < 16) == twin,
+                "spread": lambda nodes, batch, twin: (values.index(nodes) + values.index(batch)) % 2 == twin,
+                "whole": lambda nodes, batch, twin: True}
+        for name, has in kept.items():
+            rows = [made_up.row(1 + twin, nodes, batch, 1000 * nodes, float(nodes)) for nodes, batch, twin in cells]
+            for row, cell in zip(rows, cells):
+                if not has(*cell):
+                    row.update(status="interrupted", time_ns_median="", pct_of_peak="", gflops="")
+            made_up.write_tables(self.path(name), rows)
+
+        def drawn(*operands, expect=0):
+            options = ("--x", "nodes", "--y", "batch", "--value", "gflops")
+            done = self.paradnn("plot", "heatmap", *operands, *options, "--format", "csv", expect=expect)
+            if expect:
+                return done.stderr
+            self.paradnn("plot", "heatmap", *operands, *options, "-o", "map.svg", expect=0)
+            with open(self.path("map.svg"), encoding="utf-8") as picture:
+                return table(done.stdout), " ".join(re.findall(r">([^<]*)<", picture.read()))
+
+        said = "left out: {} cells where some are open, since nodes goes together with layers"
+        found, text = drawn("skewed")
+        self.assertEqual({int(row["batch"]) for row in found}, {64, 128})
+        self.assertEqual((len(found), {row["models"] for row in found}), (16, {"2"}))
+        self.assertIn(said.format(48), " ".join(text.split()))
+        found, text = drawn("skewed", "--by", "layers")
+        self.assertEqual(sum(int(row["models"]) for row in found), 80)
+        self.assertNotIn("left out", text)
+        for name in "spread", "whole":
+            found, text = drawn(name)
+            self.assertEqual((len(found), "left out" in text), (64, False))
+        self.assertIn("instances are open in each cell of nodes and batch, and what is there confounds an axis with layers: "
+                      "a panel for each value of it (--by layers), or one of them (--only)", drawn("none", expect=2))
+        # Of two, a ratio's cell lacks what is open on either side.
+        for sides in ("whole", "skewed"), ("skewed", "whole"):
+            found, text = drawn(*sides)
+            ratios = [row for row in found if row["ratio"]]
+            self.assertEqual({int(row["batch"]) for row in ratios}, {64, 128}, sides)
 
     def test_columns_may_stand_in_any_order(self):
         """What is a key is known by its name: status in front of the family once ended a heat map by a signal."""

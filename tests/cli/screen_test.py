@@ -97,7 +97,7 @@ class Dictionaries(Screens):
 
     def test_the_dictionary_knows_keys(self):
         """Where a key's column has another name in files."""
-        for key, column in (("mode", "run_mode"), ("window", "pool_window")):
+        for key, column in (("mode", "run_mode"), ("items", "n_items")):
             done = subprocess.run([PARADNN, "columns", key, "--format", "csv"], capture_output=True, text=True, check=True)
             self.assertEqual({line.split(",")[1] for line in done.stdout.splitlines()[1:]}, {column})
             self.assertEqual(done.stderr, f"the column '{key}' is called '{column}'\n")

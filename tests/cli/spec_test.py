@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""doc/spec.md is what the program prints, and every example in it is a spec that lists.
+"""doc/spec.md is what the program prints, and every example in it, and of families' parameters, is a spec that lists.
 
 Usage: spec_test.py PARADNN DOCUMENT [--update], where --update writes the document."""
 
@@ -13,7 +13,7 @@ import unittest
 
 PARADNN, DOCUMENT = (os.path.abspath(path) for path in sys.argv[1:3])
 UPDATE = "--update" in sys.argv
-TOP = ("sweep", "seed", "run", "measure", "limits", "seqpoint", "dataset", "models")
+TOP = ("sweep", "seed", "run", "measure", "limits", "seqpoint", "dataset", "families", "models")
 
 
 def paradnn(*arguments, text=None):
@@ -29,6 +29,17 @@ def page():
     return done.stdout
 
 
+def families():
+    listed = csv.DictReader(paradnn("families", "--format", "csv").stdout.splitlines())
+    return [row["family"] for row in listed if row["model"] == row["family"]]
+
+
+def hyper_parameters(family):
+    """Rows of `paradnn families FAMILY`."""
+    listed = csv.DictReader(paradnn("families", family, "--format", "csv").stdout.splitlines())
+    return [row for row in listed if row["kind"] == "hyper-parameter"]
+
+
 def rows(document):
     """What the lists say of keys, as maps."""
     for item in re.findall(r"^- (.*(?:\n  .*)*)", document, re.M):
@@ -39,11 +50,12 @@ def rows(document):
 
 
 def spec_of(example):
-    """A whole spec around an example: a section, an entry of models, or the family and values of one."""
+    """A whole spec around an example: a section, or an entry of models."""
     if re.match(r"models\b", example):
         return example
     if re.match(r"(%s)\b" % "|".join(TOP), example):
-        return f"{example}\nmodels: [fc: {{}}]"
+        sides = "run: {fuse: [none, post-ops]}\n" if "choices" in example else ""  # a key of paired order
+        return f"{sides}{example}\nmodels: [fc: {{}}]"
     return f"models: [{example}]" if example.startswith("{") else f"models: [{{{example}}}]"
 
 
@@ -65,7 +77,7 @@ class Page(unittest.TestCase):
 
     def test_keys_are_explained(self):
         """Every item but the costs and the notes on where-expressions has a key's values, its meaning and an example."""
-        self.assertGreater(len(list(rows(page()))), 90)
+        self.assertGreater(len(list(rows(page()))), 60)
         of_keys = re.sub(r"(?s)## Where\n.*?(?=^## )", "", page(), flags=re.M)
         self.assertEqual(len(list(rows(page()))), len(re.findall(r"^- ", of_keys, re.M)))
 
@@ -87,13 +99,23 @@ class Page(unittest.TestCase):
             with self.subTest(spec):
                 self.assertIn("", [line["reason"] for line in self.lists(spec)])
 
+    def test_examples_of_hyper_parameters_list(self):
+        """Where its hyper-parameter applies, none of its instances is invalid in inference, or none in training."""
+        for family in families():
+            for row in hyper_parameters(family):
+                # "with block=residual or bottleneck", "with architecture=decoder and phase=decode"
+                needed = re.findall(r"(\w+)=([^ ]+)", row["help"].partition("; with ")[2])
+                values = ", ".join([f"{key}: {value}" for key, value in needed] + [f"{row['name']}: {row['example']}"])
+                with self.subTest(f"{family}: {values}"):
+                    reasons = {}
+                    for line in self.lists(f"models: [{{{family}: {{{values}}}}}]", "run.mode=[train, infer]"):
+                        reasons.setdefault(line["run_mode"], set()).add(line["reason"])
+                    self.assertIn({""}, reasons.values())
+
     def test_defaults_are_those_that_apply(self):
         """A spec that writes out the defaults of a family and of the settings has the id of one that does not."""
-        listed = csv.DictReader(paradnn("families", "--format", "csv").stdout.splitlines())
-        for family in [row["family"] for row in listed if row["model"] == row["family"]]:
-            of_family = re.search(rf"^### {family}\n(.*?)(?=^##)", page(), re.S | re.M).group(1)
-            keys = [row for row in rows(of_family) if "; with" not in row["meaning"]]
-            written = ", ".join(f"{row['key']}: {row['default']}" for row in keys)
+        for family in families():
+            written = ", ".join(f"{row['name']}: {row['default']}" for row in hyper_parameters(family) if "; with" not in row["help"])
             with self.subTest(family):
                 ids = [self.lists(f"models: [{{{family}: {{{values}}}}}]")[0]["id"] for values in ("", written)]
                 self.assertEqual(*ids)

@@ -111,15 +111,14 @@ WRONG = [
     ("list rounds.yaml", "rounds.yaml:1:7: unknown key 'rounds' in run, it belongs under measure"),
     ("list fc.yaml --set nodes=128",
      "--set nodes=128: unknown key 'nodes' in a spec, it is a hyper-parameter of fc: --set models.0.fc.nodes=128"),
-    ("list fc.yaml --set batch=1", "--set batch=1: unknown key 'batch' in a spec, it is a hyper-parameter of fc, cnn, rnn, gnmt, "
-     "deepspeech2 and transformer: --set models.0.fc.batch=1, likewise models.1"),
+    ("list fc.yaml --set batch=1", "--set batch=1: unknown key 'batch' in a spec, it is a hyper-parameter of many families: --set models.0.fc.batch=1, likewise models.1"),
     ("list fc.yaml --set rnn.length=9", "--set rnn.length=9: models are set one by one: --set models.1.rnn.length=9"),
     ("list fc.yaml --set threads=1",
      "--set threads=1: unknown key 'threads' in a spec, it belongs under run: --set run.threads=1"),
     ("list fc.yaml --set cache=cold",
      "--set cache=cold: unknown key 'cache' in a spec, it belongs under measure: --set measure.cache=cold"),
     ("run fc --threads 1", "run: unknown option '--threads', it belongs under run: --set run.threads=VALUE"),
-    ("run fc --batch 1", "run: unknown option '--batch', it is a hyper-parameter of fc, cnn, rnn, gnmt, deepspeech2 and transformer: "
+    ("run fc --batch 1", "run: unknown option '--batch', it is a hyper-parameter of many families: "
      "write MODEL,batch=VALUE for an ID, --set models.0.MODEL.batch=VALUE for a SPEC"),
     ("import gpu_fc.json --threads 1", "import: unknown option '--threads', it is a parameter: --set threads=VALUE"),
     ("import gpu_fc.json --nodes=1", "import: unknown option '--nodes=1', it is a parameter: --set nodes=VALUE"),

@@ -11,10 +11,10 @@ static bool same_number(double a, double b) {
     return a == b || (isnan(a) && isnan(b));
 }
 
-static void check_same(const struct pdnn_ceilings *a, const struct pdnn_ceilings *b) {
+static void check_same(const struct pdnn_roof_rows *a, const struct pdnn_roof_rows *b) {
     FUZZ_CHECK(a->count == b->count);
     for (size_t i = 0; i < a->count; i++) {
-        const struct pdnn_ceiling *x = &a->row[i], *y = &b->row[i];
+        const struct pdnn_roof_row *x = &a->row[i], *y = &b->row[i];
         FUZZ_CHECK(strcmp(x->kind, y->kind) == 0 && strcmp(x->pattern, y->pattern) == 0);
         FUZZ_CHECK(strcmp(x->dtype, y->dtype) == 0 && strcmp(x->level, y->level) == 0);
         FUZZ_CHECK(x->threads == y->threads && x->capacity_bytes == y->capacity_bytes);
@@ -26,17 +26,17 @@ static void check_same(const struct pdnn_ceilings *a, const struct pdnn_ceilings
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
-    static struct pdnn_ceilings ceilings, again;
+    static struct pdnn_roof_rows roof_rows, again;
     struct pdnn_err err = {0};
     fuzz_write("ceilings.csv", bytes, length);
-    if (fuzz_is_ok(pdnn_ceilings_read(fuzz_path("ceilings.csv"), NULL, &ceilings, &err), &err)) {
-        pdnn_ceilings_cache_bytes(&ceilings, 1);
+    if (fuzz_is_ok(pdnn_roof_rows_read(fuzz_path("ceilings.csv"), NULL, &roof_rows, &err), &err)) {
+        pdnn_roof_rows_cache_bytes(&roof_rows, 1);
         struct pdnn_str text = {0};
-        pdnn_ceilings_format(&ceilings, &text);
+        pdnn_roof_rows_format(&roof_rows, &text);
         fuzz_write("ceilings.csv", (const uint8_t *)text.text, text.length);
         pdnn_str_finish(&text);
-        fuzz_must(pdnn_ceilings_read(fuzz_path("ceilings.csv"), NULL, &again, &err), &err);
-        check_same(&ceilings, &again);
+        fuzz_must(pdnn_roof_rows_read(fuzz_path("ceilings.csv"), NULL, &again, &err), &err);
+        check_same(&roof_rows, &again);
     }
     return 0;
 }

@@ -24,7 +24,7 @@ enum { FAKE_PID = 0x3fffffff };
 static const size_t sizes[PDNN_MESSAGE_COUNT] = {
     [PDNN_MESSAGE_HELLO] = sizeof(struct pdnn_welcome),
     [PDNN_MESSAGE_VISIT] = sizeof(struct pdnn_visit),
-    [PDNN_MESSAGE_CEILINGS] = 2 * sizeof(struct pdnn_ceiling),
+    [PDNN_MESSAGE_ROOFS] = 2 * sizeof(struct pdnn_roof_row),
     [PDNN_MESSAGE_CHECK] = 2 * sizeof(struct pdnn_check_row),
     [PDNN_MESSAGE_OPERATORS] = sizeof(struct pdnn_visit) + sizeof(struct pdnn_operator),
     [PDNN_MESSAGE_OPERATOR] = sizeof(struct pdnn_visit),
@@ -127,15 +127,15 @@ static void check_operators(struct pdnn_worker *worker, const struct pdnn_reques
 }
 
 static void check_others(struct pdnn_worker *worker, const struct pdnn_request *request) {
-    static struct pdnn_ceilings ceilings;
+    static struct pdnn_roof_rows roof_rows;
     struct pdnn_check_row *rows = NULL;
     size_t n_rows = 0;
     char *places = NULL;
     struct pdnn_err err = {0};
-    ceilings.count = 0;
-    if (worker->pid && fuzz_is_ok(pdnn_worker_ceilings(worker, 1, 1, &unwatched, &ceilings, &err), &err)) {
-        for (size_t i = 0; i < ceilings.count; i++) {
-            const struct pdnn_ceiling *row = &ceilings.row[i];
+    roof_rows.count = 0;
+    if (worker->pid && fuzz_is_ok(pdnn_worker_roofs(worker, 1, 1, &unwatched, &roof_rows, &err), &err)) {
+        for (size_t i = 0; i < roof_rows.count; i++) {
+            const struct pdnn_roof_row *row = &roof_rows.row[i];
             FUZZ_CHECK(memchr(row->kind, 0, sizeof row->kind) &&
                        memchr(row->pattern, 0, sizeof row->pattern));
             FUZZ_CHECK(memchr(row->dtype, 0, sizeof row->dtype) && memchr(row->level, 0, sizeof row->level));

@@ -2,7 +2,7 @@
 #include "tests/fuzz/common.h"
 #include "tests/fuzz/tables.h"
 
-#include "results/compare/compare_sums.h"
+#include "results/compare/compared.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -42,23 +42,26 @@ static void check_selection(const char *const *only, size_t n_only) {
 
 /* Both sides are in the table. */
 static void check_comparison(const char *across) {
-    const struct pdnn_compare_request request = {.directory = {fuzz_directory(), NULL}, .across = across};
-    struct pdnn_comparison comparison;
+    const char *const directory = fuzz_directory();
+    const struct pdnn_compare_request request = {
+        .directories = &directory, .n_directories = 1, .across = across};
+    struct pdnn_comparisons comparisons;
     struct pdnn_table groups, axes;
     struct pdnn_err err = {0};
-    if (!fuzz_is_ok(pdnn_comparison_open(&comparison, &request, &err), &err))
+    if (!fuzz_is_ok(pdnn_comparisons_open(&comparisons, &request, &err), &err))
         return;
-    pdnn_compare_sums(&comparison, &groups, &axes);
-    size_t n_pairs = comparison.pairs.n_rows;
+    const struct pdnn_comparison *comparison = comparisons.of;
+    pdnn_compare_sums(comparison, &groups, &axes);
+    size_t n_pairs = comparison->pairs.n_rows;
     FUZZ_CHECK(n_pairs > 0 && pdnn_table_count(&groups, 0, PDNN_GROUP_INSTANCES) == n_pairs);
     for (size_t i = 0; i < n_pairs; i++)
-        FUZZ_CHECK(pdnn_pair_ratio(&comparison, i) > 0);
+        FUZZ_CHECK(pdnn_pair_ratio(comparison, i) > 0);
     for (size_t i = 0; i < axes.n_rows; i++)
         FUZZ_CHECK(pdnn_table_count(&axes, i, PDNN_COMPARE_AXIS_VALUES) > 1 &&
                    pdnn_table_count(&axes, i, PDNN_COMPARE_AXIS_INSTANCES) <= n_pairs);
     pdnn_table_finish(&groups);
     pdnn_table_finish(&axes);
-    pdnn_comparison_close(&comparison);
+    pdnn_comparisons_close(&comparisons);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {

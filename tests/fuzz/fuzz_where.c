@@ -1,5 +1,6 @@
 /* `where`: evaluation is a function of the instance, parentheses change nothing, and `not` negates. The first
  * byte chooses the family, the rest is the expression. */
+#include "models/zoo/catalog.h"
 #include "tests/fuzz/common.h"
 
 #include "gen/where/where.h"
@@ -55,13 +56,12 @@ static void check_wrapped(const struct pdnn_yaml *node, const char *before, cons
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
-    size_t n_families = 0;
+    size_t n_families;
     struct pdnn_instance instance;
     if (!length)
         return 0;
-    while (pdnn_families[n_families])
-        n_families++;
-    pdnn_instance_init(&instance, pdnn_families[bytes[0] % n_families]);
+    const struct pdnn_family_def *const *families = pdnn_family_all(&n_families);
+    pdnn_instance_init(&instance, families[bytes[0] % n_families]);
     pdnn_instance_resolve(&instance, 2);
     char *text = fuzz_text(bytes + 1, length - 1);
     const struct pdnn_yaml node = {

@@ -25,7 +25,7 @@
 static const size_t sizes[PDNN_MESSAGE_COUNT] = {
     [PDNN_MESSAGE_HELLO] = sizeof(struct pdnn_hello),
     [PDNN_MESSAGE_VISIT] = sizeof(struct pdnn_request),
-    [PDNN_MESSAGE_CEILINGS] = sizeof(struct pdnn_roofs_request),
+    [PDNN_MESSAGE_ROOFS] = sizeof(struct pdnn_roofs_request),
     [PDNN_MESSAGE_CHECK] = sizeof(struct pdnn_request),
     [PDNN_MESSAGE_OPERATORS] = sizeof(struct pdnn_request),
     [PDNN_MESSAGE_OPERATOR] = sizeof(struct pdnn_operator_request),
@@ -50,13 +50,13 @@ void __wrap_pdnn_operator_measure(struct pdnn_process *process, const struct pdn
 void __wrap_pdnn_operators_close(struct pdnn_process *process);
 enum pdnn_status __wrap_pdnn_check_run(struct pdnn_process *process, const struct pdnn_request *request,
                                        struct pdnn_check_row **rows, size_t *n_rows, struct pdnn_err *err);
-enum pdnn_status __wrap_pdnn_ceilings_measure(const struct pdnn_host *host,
-                                              const struct pdnn_backend_def *const *backends,
-                                              const struct pdnn_roofs_request *request,
-                                              void (*progress)(void *user, double fraction), void *user,
-                                              struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+enum pdnn_status __wrap_pdnn_roof_rows_measure(const struct pdnn_host *host,
+                                               const struct pdnn_backend_def *const *backends,
+                                               const struct pdnn_roofs_request *request,
+                                               void (*progress)(void *user, double fraction), void *user,
+                                               struct pdnn_roof_rows *roof_rows, struct pdnn_err *err);
 enum pdnn_status __wrap_pdnn_allreduce_bench_measure(const struct pdnn_world *world, double seconds,
-                                                     struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+                                                     struct pdnn_roof_rows *roof_rows, struct pdnn_err *err);
 enum pdnn_status __wrap_pdnn_allreduce_bench_follow(const struct pdnn_world *world, struct pdnn_err *err);
 enum pdnn_status __wrap_pdnn_threads_set(const struct pdnn_host *host, int64_t threads, struct pdnn_err *err);
 void __wrap_pdnn_threads_places(struct pdnn_str *places);
@@ -131,22 +131,22 @@ enum pdnn_status __wrap_pdnn_check_run(struct pdnn_process *process, const struc
     return PDNN_OK;
 }
 
-enum pdnn_status __wrap_pdnn_ceilings_measure(const struct pdnn_host *host,
-                                              const struct pdnn_backend_def *const *backends,
-                                              const struct pdnn_roofs_request *request,
-                                              void (*progress)(void *user, double fraction), void *user,
-                                              struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+enum pdnn_status __wrap_pdnn_roof_rows_measure(const struct pdnn_host *host,
+                                               const struct pdnn_backend_def *const *backends,
+                                               const struct pdnn_roofs_request *request,
+                                               void (*progress)(void *user, double fraction), void *user,
+                                               struct pdnn_roof_rows *roof_rows, struct pdnn_err *err) {
     (void)host, (void)backends, (void)err;
     if (request->seconds > 0)
         progress(user, 0.5);
-    ceilings->count = 1;
+    roof_rows->count = 1;
     return PDNN_OK;
 }
 
 /* This worker is alone. */
 enum pdnn_status __wrap_pdnn_allreduce_bench_measure(const struct pdnn_world *world, double seconds,
-                                                     struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
-    (void)world, (void)seconds, (void)ceilings, (void)err;
+                                                     struct pdnn_roof_rows *roof_rows, struct pdnn_err *err) {
+    (void)world, (void)seconds, (void)roof_rows, (void)err;
     abort();
 }
 

@@ -2,6 +2,7 @@
 /* The walk over a spec's instances: order, axes, zip, where, samples, what
  * collapses, and the published sweep. */
 #include "gen/expansion/walk.h"
+#include "models/zoo/catalog.h"
 #include "tests/gen/spec_file.h"
 
 enum { TEXT_ROOM = 8192 };
@@ -303,8 +304,8 @@ static void test_next_sample_is_a_prefix_of_a_longer_one(void **state) {
 /* Shapes that are written twice are one instance of any family, and a sample has as many as it says. */
 static void test_next_repeated_rows(void **state) {
     (void)state;
-    for (size_t i = 0; pdnn_families[i]; i++) {
-        const struct pdnn_family_def *family = pdnn_families[i];
+    for (size_t i = 0; pdnn_family_at(i); i++) {
+        const struct pdnn_family_def *family = pdnn_family_at(i);
         const size_t batch = (size_t)family->minibatch_param, other = batch ? 0 : 1;
         const char *const names[] = {family->params[batch].name, NULL}, *const samples[] = {
                                                                             "", ", sample: {count: 2}"};

@@ -201,7 +201,7 @@ static void test_load_ids(void **state) {
                       "'resnet101' or 'resnet152'?"},
         {"vgg61", "unknown model 'vgg61', did you mean 'vgg11', 'vgg13', 'vgg16' or 'vgg19'?"},
         {"ResNet-50", "unknown model 'ResNet-50', did you mean 'resnet50'?"},
-        {"unet", "unknown model 'unet', see 'paradnn families'"},
+        {"perceiver", "unknown model 'perceiver', see 'paradnn families'"},
         {"table.csv", "table.csv: is a table, expected a spec or an ID"},
         {"fc/bath=3", "'fc/bath=3': unknown key 'bath' for fc, did you mean 'batch'?"},
         {"fc/batch=0", "'fc/batch=0': batch is 0, expected 1 to 16777216"},
@@ -301,13 +301,71 @@ static void test_load_mutated(void **state) {
                  3000);
 }
 
+/* One setting that says how models run, with 2 to 4 values, is compared in pairs unless the spec says else.
+ */
+static void test_load_order(void **state) {
+    static const struct {
+        const char *text;
+        enum pdnn_order order;
+        int64_t rounds;
+        uint64_t max_time_s, sides;
+    } rows[] = {
+        {"run: {mode: [infer, train]}", PDNN_ORDER_SHUFFLED, 5, 5, 1},
+        {"run: {fuse: [none, post-ops], mode: [infer, train]}", PDNN_ORDER_PAIRED, 8, 60, 2},
+        {"run: {threads: [1, 2, 3, 4]}", PDNN_ORDER_PAIRED, 8, 60, 4},
+        {"run: {threads: [1, 2, 3, 4, 5]}", PDNN_ORDER_SHUFFLED, 5, 5, 1},
+        {"run: {threads: [1, 2], fuse: [none, post-ops]}", PDNN_ORDER_SHUFFLED, 5, 5, 1},
+        {"run: {fuse: [none, post-ops]}\nmeasure: {rounds: 3, max_time: 2s}", PDNN_ORDER_PAIRED, 3, 2, 2},
+        {"run: {fuse: [none, post-ops]}\nmeasure: {order: shuffled}", PDNN_ORDER_SHUFFLED, 5, 5, 1},
+        {"run: {fuse: [none, post-ops]}\nmeasure: {order: cost}", PDNN_ORDER_COST, 5, 5, 1},
+        {"run: {fuse: [none, post-ops]}\nmeasure: {order: paired}", PDNN_ORDER_PAIRED, 8, 60, 2},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_spec spec;
+        char text[256];
+        snprintf(text, sizeof text, "%s\nmodels: [{fc: {batch: [1, 2]}}]\n", rows[i].text);
+        spec_file_must_load(text, NULL, &spec);
+        assert_int_equal(spec.measure.order, rows[i].order);
+        assert_int_equal(spec.measure.rounds, rows[i].rounds);
+        assert_int_equal(spec.measure.max_time_ns, rows[i].max_time_s * 1000000000);
+        assert_int_equal(spec.measure.sides, rows[i].sides);
+        pdnn_spec_finish(&spec);
+    }
+    /* A zipped setting does not vary alone. */
+    struct pdnn_spec spec;
+    spec_file_must_load("run: {threads: [1, 2]}\nmodels: [{fc: {batch: [1, 2]}, zip: [[batch, threads]]}]",
+                        NULL, &spec);
+    assert_int_equal(spec.measure.order, PDNN_ORDER_SHUFFLED);
+    pdnn_spec_finish(&spec);
+    /* Where some model has one value only, pairs are for those who ask for them. */
+    spec_file_must_load("run: {threads: [1, 2]}\nmodels: [{fc: {}}]\n---\nmodels: [{fc: {nodes: 64}}]", NULL, &spec);
+    assert_int_equal(spec.measure.order, PDNN_ORDER_SHUFFLED);
+    pdnn_spec_finish(&spec);
+    spec_file_must_load(
+        "measure: {order: paired}\nrun: {threads: [1, 2]}\nmodels: [{fc: {}}]\n---\nrun: {threads: 3}\nmodels: [{fc: {}}]", NULL,
+        &spec);
+    assert_int_equal(spec.measure.order, PDNN_ORDER_PAIRED);
+    assert_int_equal(spec.measure.sides, 3);
+    pdnn_spec_unpair(&spec);
+    assert_int_equal(spec.measure.order, PDNN_ORDER_SHUFFLED);
+    assert_int_equal(spec.measure.rounds, 5);
+    assert_int_equal(spec.measure.max_time_ns, UINT64_C(5000000000));
+    assert_int_equal(spec.measure.sides, 1);
+    pdnn_spec_finish(&spec);
+    /* Models that are alike are one group, whichever entry has them. */
+    spec_file_must_load("run: {threads: [1, 2]}\nmodels: [{fc: {}}]\n---\nrun: {threads: [3, 4, 5]}\nmodels: [{fc: {}}]", NULL, &spec);
+    assert_int_equal(spec.measure.order, PDNN_ORDER_SHUFFLED);
+    pdnn_spec_finish(&spec);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_load_defaults),  cmocka_unit_test(test_load_all_keys),
         cmocka_unit_test(test_load_overrides), cmocka_unit_test(test_load_override_values),
         cmocka_unit_test(test_load_several),   cmocka_unit_test(test_load_ids),
         cmocka_unit_test(test_load_presets),   cmocka_unit_test(test_load_nothing),
-        cmocka_unit_test(test_load_mutated),
+        cmocka_unit_test(test_load_mutated),   cmocka_unit_test(test_load_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

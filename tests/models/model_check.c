@@ -7,6 +7,7 @@
 #include "models/transform/backward.h"
 #include "models/build.h"
 #include "models/op.h"
+#include "models/rearrange.h"
 #include "models/optimizer.h"
 #include "models/forward.h"
 
@@ -216,4 +217,13 @@ void check_loss_chain(struct chain *chain, const char *what) {
         check_gradients(&chain->graph, seed);
     check_flop_counts(&chain->graph, what);
     pdnn_arena_finish(&chain->arena);
+}
+
+int64_t pattern_of(const char *text) {
+    struct pdnn_pattern pattern;
+    struct pdnn_pattern_name names[PDNN_AXES];
+    const char *problem = NULL;
+    if (!pdnn_pattern_parse(text, &pattern, names, &problem))
+        fail_msg("'%s': %s", text, problem);
+    return pdnn_pattern_pack(&pattern);
 }

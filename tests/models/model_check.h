@@ -47,6 +47,9 @@ uint64_t products_flop(const char *id);
 /* The number of forward nodes of the op whose attribute has the value. */
 int64_t count_nodes(const struct pdnn_graph *graph, const struct pdnn_op_def *op, int attr, int64_t value);
 
+/* The attribute of rearrange for the text of a pattern. */
+int64_t pattern_of(const char *text);
+
 /* A graph of some ops on weights, for checking their gradients: begin, append, check. */
 struct chain {
     struct pdnn_arena arena;

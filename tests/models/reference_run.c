@@ -38,10 +38,10 @@ static double draw(struct pdnn_rng *rng, const struct pdnn_fill *fill) {
     }
 }
 
-/* Gives each of N sequences a length from 1 to T steps: labels are (T, N), masks (N, T). */
+/* Gives each of N sequences a length from 1 to T steps: labels are (T, N), masks (..., T). */
 static void cut_sequences(const struct pdnn_tensor *tensor, double *values, struct pdnn_rng *rng) {
     bool is_mask = tensor->fill.kind == PDNN_FILL_SEQUENCE_MASK;
-    int64_t T = tensor->dim[is_mask], N = tensor->dim[!is_mask];
+    int64_t T = tensor->dim[is_mask ? tensor->rank - 1 : 0], N = pdnn_tensor_elements(tensor) / T;
     for (int64_t n = 0; n < N; n++) {
         for (int64_t t = 1 + (int64_t)pdnn_rng_below(rng, (uint64_t)T); t < T; t++)
             values[is_mask ? n * T + t : t * N + n] = is_mask ? tensor->fill.scale : -1;
@@ -64,14 +64,16 @@ static void place_rows(const struct pdnn_tensor *tensor, double *values) {
 /* Applies the fold, so that the result is what an unfused graph computes from the same values. */
 static void apply_fold(const struct pdnn_graph *graph, double **values, uint32_t tensor) {
     const struct pdnn_fold *fold = graph->tensors[tensor].fold;
-    int64_t C = graph->tensors[fold->gamma].dim[0];
+    int64_t C = graph->tensors[fold->variance].dim[0];
     int64_t per_channel = pdnn_tensor_elements(&graph->tensors[tensor]) / C;
     for (int64_t i = 0; i < C * per_channel; i++) {
         int64_t c = i / per_channel;
-        double factor = values[fold->gamma][c] / sqrt(values[fold->variance][c] + fold->epsilon);
+        double gamma = fold->gamma == PDNN_NONE ? 1 : values[fold->gamma][c];
+        double factor = gamma / sqrt(values[fold->variance][c] + fold->epsilon);
         double bias = fold->bias == PDNN_NONE ? 0 : values[fold->bias][c];
         if (fold->is_shift)
-            values[tensor][i] += (bias - values[fold->mean][c]) * factor;
+            values[tensor][i] =
+                (tensor == fold->mean ? 0 : values[tensor][i]) + (bias - values[fold->mean][c]) * factor;
         else
             values[tensor][i] *= factor;
     }

@@ -10,6 +10,7 @@
 #include "models/transform/fuse.h"
 #include "models/op.h"
 #include "models/forward.h"
+#include "models/ops/window.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -53,6 +54,46 @@ static void test_cnn_published_counts(void **state) {
         assert_int_equal(totals_of(id).params, rows[i].params);
         if (rows[i].macs)
             assert_int_equal(macs_of(rows[i].preset), rows[i].macs);
+    }
+}
+
+/* Keras's parameters, and the paper's 4.2 M and 569 M; FLOP against a counting run, and fusion. */
+static void test_mobilenet(void **state) {
+    (void)state;
+    static const char small[] = "mobilenet_v1/width=0.25,image=32,output=3,batch=2";
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    build_graph("mobilenet_v1:mobilenet_v1,batch=1,mode=infer", &arena, &graph);
+    assert_int_equal(totals_of("mobilenet_v1:mobilenet_v1").params, 4231976);
+    assert_int_equal(flop_of_op(&graph, &pdnn_op_conv2d) + flop_of_op(&graph, &pdnn_op_dense),
+                     2 * 568740352ul);
+    pdnn_arena_finish(&arena);
+    build_graph(small, &arena, &graph);
+    check_flop_counts(&graph, small);
+    pdnn_arena_finish(&arena);
+    check_fusion(small);
+    check_depth_costs(small);
+}
+
+/* Networks whose channels are put side by side: FLOP against a counting run, fusion, gradients (their totals
+ * are claims of presets). An image of 40 pixels leaves a rest at some poolings. */
+static void test_side_by_side(void **state) {
+    (void)state;
+    static const char *const ids[] = {
+        "squeezenet/stem=4,kernel=3,width=0.125,image=40,output=3,batch=2",
+        "densenet/blocks=1-2-1,growth=4,filters=4,image=40,output=3,batch=2",
+        "googlenet/width=0.125,image=40,output=3,batch=2",
+        "unet/depth=2,filters=4,image=16,output=3,batch=2",
+        "unet/depth=1,filters=4,upsampling=bilinear,image=12,output=3,batch=2",
+        "unet/depth=1,filters=4,upsampling=nearest,image=12,output=3,batch=2",
+    };
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        build_graph(ids[i], &arena, &graph);
+        check_flop_counts(&graph, ids[i]);
+        pdnn_arena_finish(&arena);
+        check_fusion(ids[i]);
     }
 }
 
@@ -151,6 +192,9 @@ static void test_cnn_invalid(void **state) {
         {"cnn/block=plain,blocks=1,filters=2,kernel=3,padding=3", "kernel=3 is not larger than padding=3"},
         {"cnn/block=residual,blocks=1-2", "blocks=1-2 has 2 numbers, expected one or 4"},
         {"cnn/block=bottleneck,filters=8-16", "filters=8-16 is for block=plain"},
+        {"regnet/depths=1-1,widths=16-20,group=8", "group=8 does not divide widths=16-20"},
+        {"resnext/blocks=1-2", "blocks=1-2 has 2 numbers, expected one or 4, for each group"},
+        {"resnext/filters=8,base=3", "base=3 of 64 are no whole number of filters=8"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check_invalid(rows[i].id, rows[i].reason);
@@ -171,6 +215,206 @@ static void test_gradient_conv2d(void **state) {
             &chain,
             pdnn_graph_forward(&chain.graph, &pdnn_op_conv2d, (uint32_t[]){x, w, PDNN_NONE}, attrs[i]),
             "conv2d");
+    }
+}
+
+/* Groups of one channel and of several, taps apart, and both; x (2, 6, 7, 8). */
+static void test_gradient_conv2d_groups(void **state) {
+    (void)state;
+    static const struct {
+        int64_t attr[PDNN_NODE_ATTRS], w[4];
+    } rows[] = {
+        {{1, 1, 1, 1, 6}, {6, 1, 3, 3}},
+        {{2, 1, 0, 1, 6}, {12, 1, 2, 3}},
+        {{1, 2, 1, 0, 3}, {9, 2, 3, 1}},
+        {{1, 1, 0, 2, 2}, {2, 3, 5, 5}},
+        {{1, 1, 2, 2, 0, 2, 2}, {3, 6, 3, 3}},
+        {{2, 3, 1, 3, 0, 3, 2}, {2, 6, 2, 4}},
+        {{3, 1, 0, 0, 2, 2, 0}, {4, 3, 3, 2}},
+        {{2, 2, 4, 6, 6, 2, 3}, {6, 1, 3, 3}},
+        {{1, 1, 0, 0, 1, 1, 1}, {2, 6, 3, 3}},
+        {{2, 2, 3, 0, 3, 4, 1}, {3, 2, 2, 1}},
+        {{1, 1, 3, 0, 6, 0, 0, -3, 0}, {6, 1, 4, 1}}, /* causal over rows */
+        {{2, 2, 0, 0, 0, 0, 0, 1, 1}, {3, 6, 3, 3}},  /* what frameworks call same */
+        {{1, 2, 0, 3, 2, 1, 3, 2, -1}, {4, 3, 4, 2}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct chain chain;
+        begin_chain(&chain);
+        uint32_t x = chain_weight(&chain, 4, (int64_t[]){2, 6, 7, 8}), w = chain_weight(&chain, 4, rows[i].w);
+        check_chain(
+            &chain,
+            pdnn_graph_forward(&chain.graph, &pdnn_op_conv2d, (uint32_t[]){x, w, PDNN_NONE}, rows[i].attr),
+            "conv2d in groups or dilated");
+    }
+}
+
+/* In groups, a convolution is one for each group on the group's channels: the same values, and FLOP and
+ * weights in the proportion of the channels. */
+/* A causal convolution over rows: a row sees itself and the rows before. */
+static void test_conv2d_causal_by_hand(void **state) {
+    (void)state;
+    enum { T = 5, TAPS = 3 };
+    struct pdnn_tensor tensors[] = {{.rank = 4, .dim = {1, 1, T, 1}},
+                                    {.rank = 4, .dim = {1, 1, TAPS, 1}},
+                                    {.rank = 4, .dim = {1, 1, T, 1}}};
+    double x[T] = {1, 2, 3, 4, 5}, w[TAPS] = {100, 10, 1}, y[T], *values[] = {x, w, y};
+    static const double want[T] = {1, 12, 123, 234, 345};
+    struct pdnn_graph graph = {.tensors = tensors, .n_tensors = 3};
+    struct pdnn_node node = {.op = &pdnn_op_conv2d,
+                             .n_inputs = 2,
+                             .n_outputs = 1,
+                             .input = (uint32_t[]){0, 1},
+                             .output = (uint32_t[]){2},
+                             .attr = {1, 1, TAPS - 1, 0, 0, 0, 0, 1 - TAPS, 0}};
+    struct pdnn_reference r = {.graph = &graph, .value = values};
+    struct pdnn_cost cost;
+    pdnn_reference_run(&r, &node);
+    for (int i = 0; i < T; i++)
+        assert_true(y[i] == want[i]);
+    assert_int_equal(pdnn_cost_node(&graph, &node, &cost, NULL), PDNN_OK);
+    assert_int_equal(cost.flop_count, 2 * T * TAPS);
+    assert_int_equal(cost.in_bounds_flop_count, 2 * (T * TAPS - 1 - 2));
+    assert_int_equal(r.flop, 2 * (T * TAPS - 1 - 2));
+}
+
+/* The last window hangs over the end of the image, the first not over its beginning. */
+static void test_pool2d_end_by_hand(void **state) {
+    (void)state;
+    struct pdnn_tensor tensors[] = {{.rank = 4, .dim = {1, 1, 1, 6}}, {.rank = 4, .dim = {1, 1, 1, 3}}};
+    double x[6] = {1, 2, 6, 4, 5, 9}, y[3], *values[] = {x, y};
+    static const double want[3] = {3, 5, 7};
+    struct pdnn_graph graph = {.tensors = tensors, .n_tensors = 2};
+    struct pdnn_node node = {.op = &pdnn_op_pool2d,
+                             .n_inputs = 1,
+                             .n_outputs = 1,
+                             .input = (uint32_t[]){0},
+                             .output = (uint32_t[]){1},
+                             .attr = {PDNN_POOL2D_AVERAGE, 1, 3, 1, 2, 0, 0, 0, 0, 1}};
+    struct pdnn_reference r = {.graph = &graph, .value = values};
+    pdnn_reference_run(&r, &node);
+    for (int i = 0; i < 3; i++)
+        assert_true(y[i] == want[i]);
+}
+
+static void test_conv2d_groups_by_hand(void **state) {
+    (void)state;
+    enum { H = 4, W = 5, O = 6, C = 4, G = 2, TAPS = 6 };
+    static const int64_t attr[PDNN_NODE_ATTRS] = {1, 1, 1, 0, G, 2, 1};
+    struct pdnn_tensor tensors[] = {{.rank = 4, .dim = {1, C, H, W}},
+                                    {.rank = 4, .dim = {O, C / G, 3, 2}},
+                                    {.rank = 4, .dim = {1, O, 2, 4}}};
+    double x[C * H * W], w[O * C / G * TAPS], y[O * 2 * 4], *values[] = {x, w, y};
+    struct pdnn_graph graph = {.tensors = tensors, .n_tensors = 3};
+    struct pdnn_node node = {.op = &pdnn_op_conv2d,
+                             .n_inputs = 2,
+                             .n_outputs = 1,
+                             .input = (uint32_t[]){0, 1},
+                             .output = (uint32_t[]){2}};
+    memcpy(node.attr, attr, sizeof attr);
+    for (int i = 0; i < C * H * W; i++)
+        x[i] = i * i % 23 - 11;
+    for (int i = 0; i < O * C / G * TAPS; i++)
+        w[i] = i * i % 19 - 9;
+    struct pdnn_reference r = {.graph = &graph, .value = values};
+    pdnn_reference_run(&r, &node);
+    for (int i = 0; i < O * 2 * 4; i++) {
+        const int o = i / 8, p = i / 4 % 2, q = i % 4;
+        double sum = 0;
+        for (int k = 0; k < C / G * TAPS; k++) {
+            const int c = o / (O / G) * (C / G) + k / TAPS, row = p - 1 + k / 2 % 3 * 2, column = q + k % 2;
+            if (row >= 0 && row < H)
+                sum += x[(c * H + row) * W + column] * w[o * (C / G) * TAPS + k];
+        }
+        assert_true(y[i] == sum);
+    }
+    struct pdnn_cost cost;
+    assert_int_equal(pdnn_cost_node(&graph, &node, &cost, NULL), PDNN_OK);
+    assert_int_equal(cost.flop_count, 2 * O * 2 * 4 * (C / G) * TAPS);
+    assert_int_equal(cost.in_bounds_flop_count, r.flop);
+    /* The windows begin at rows -1 and 0: each meets two rows of the four, and two of its three taps. */
+    assert_int_equal(r.flop, 2 * O * 2 * 4 * (C / G) * 2 * 2);
+}
+
+/* Every small window against one position and tap at a time. */
+static void test_windows(void **state) {
+    (void)state;
+    enum { MOST = 9, ROWS = 5 * 4 * 4 * 7 * 7 * MOST };
+    size_t valid = 0;
+    for (int i = 0; i < ROWS; i++) {
+        const int64_t padding = i / 80 % 7, end = i / 560 % 7 - 1;
+        const struct pdnn_window window = {1 + i % 5, 1 + i / 5 % 4, padding, 1 + i / 20 % 4, end - padding};
+        const int64_t length = 1 + i / 3920, positions = pdnn_window_positions(window, length),
+                      extent = pdnn_window_extent(window);
+        bool is_read[MOST] = {false}, is_used[5] = {false};
+        int64_t sum = 0, covered = 0, used = 0, fit = 0;
+        while (fit * window.stride + extent <= length + padding + end)
+            fit++;
+        assert_int_equal(positions, padding < extent && end < extent && end >= 0 ? fit : 0);
+        for (int64_t p = 0; p < positions; p++) {
+            const struct pdnn_taps taps = pdnn_window_taps(window, length, p);
+            for (int64_t t = 0; t < window.kernel; t++) {
+                const int64_t at = p * window.stride - window.padding + t * window.dilation;
+                const bool is_on = at >= 0 && at < length;
+                const struct pdnn_taps reach = pdnn_window_reach(window, length, t);
+                assert_int_equal(is_on, t >= taps.begin && t < taps.end);
+                assert_int_equal(is_on, p >= reach.begin && p < reach.end);
+                sum += is_on;
+                covered += is_on && !is_read[at];
+                used += is_on && !is_used[t];
+                is_used[t] = is_used[t] || is_on;
+                if (is_on)
+                    is_read[at] = true;
+            }
+        }
+        valid += positions > 0;
+        if (!positions)
+            continue;
+        assert_int_equal(pdnn_window_taps_sum(window, length), sum);
+        assert_int_equal(pdnn_window_covered(window, length), covered);
+        assert_int_equal(pdnn_window_taps_used(window, length), used);
+    }
+    assert_true(valid > ROWS / 4);
+}
+
+static void test_conv2d_refuses(void **state) {
+    (void)state;
+    static const struct {
+        int64_t attr[PDNN_NODE_ATTRS], w[4];
+        const char *reason; /* NULL: fine */
+    } rows[] = {
+        {{1, 1, 0, 0, 2}, {4, 3, 3, 3}, NULL},
+        {{1, 1, 0, 0, 4}, {4, 1, 3, 3}, "groups=4 does not divide 6 and 4 channels of its input and result"},
+        {{1, 1, 0, 0, 3}, {4, 2, 3, 3}, "groups=3 does not divide 6 and 4 channels of its input and result"},
+        {{1, 1, 0, 0, -1}, {4, 6, 3, 3}, "groups=-1 does not divide 6 and 4 channels"},
+        {{1, 1, 0, 0, 2}, {4, 6, 3, 3}, "disagree: C is 6 and 12"},
+        {{1, 1, 0, 0, 0, 3, 3}, {4, 6, 3, 3}, NULL},
+        {{1, 1, 0, 0, 0, 4, 0},
+         {4, 6, 3, 3},
+         "a 3x3 kernel with padding 0x0 and dilation 4x1 does not fit an image of 7x8"},
+        {{1, 1, 0, 0}, {4, 6, 8, 3}, "a 8x3 kernel with padding 0x0 does not fit an image of 7x8"},
+        {{1, 1, 0, 0, 0, -1, 0}, {4, 6, 3, 3}, "does not fit"},
+        {{1, 1, 0, 0, 0, 0, 0, 1, 2}, {4, 6, 8, 3}, NULL},
+        {{1, 1, 1, 0, 0, 0, 0, -1, 0},
+         {4, 6, 9, 3},
+         "a 9x3 kernel with padding 1x0 and 0x0 at the end does not fit an image of 7x8"},
+        {{1, 1, 1, 1, 0, 0, 0, 0, 2},
+         {4, 6, 3, 3},
+         "a 3x3 kernel with padding 1x1 and 1x3 at the end does not fit an image of 7x8"},
+        {{1, 1, 1, 1, 0, 0, 0, -2, 0}, {4, 6, 3, 3}, "with padding 1x1 and -1x1 at the end does not fit"},
+        {{1, 1, 0, 0, 0, INT64_MAX, 0}, {4, 6, 3, 3}, "does not fit"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct chain chain;
+        struct pdnn_err err = {0};
+        begin_chain(&chain);
+        uint32_t x = chain_weight(&chain, 4, (int64_t[]){2, 6, 7, 8}), w = chain_weight(&chain, 4, rows[i].w);
+        pdnn_graph_forward(&chain.graph, &pdnn_op_conv2d, (uint32_t[]){x, w, PDNN_NONE}, rows[i].attr);
+        enum pdnn_status status = pdnn_graph_status(&chain.graph, &err);
+        assert_int_equal(status, rows[i].reason ? PDNN_INVALID : PDNN_OK);
+        if (rows[i].reason && !strstr(err.text, rows[i].reason))
+            fail_msg("row %zu: %s", i, err.text);
+        pdnn_arena_finish(&chain.arena);
     }
 }
 
@@ -390,8 +634,8 @@ static void test_batchnorm_running_statistics(void **state) {
     struct pdnn_node node = {.op = &pdnn_op_batchnorm,
                              .n_inputs = 5,
                              .n_outputs = 5,
-                             .input = {0, 1, 2, 3, 4},
-                             .output = {5, 6, 7, 3, 4},
+                             .input = (uint32_t[]){0, 1, 2, 3, 4},
+                             .output = (uint32_t[]){5, 6, 7, 3, 4},
                              .attr = {[PDNN_BATCHNORM_TRAIN] = 1}};
     memcpy(node.coef, pdnn_op_batchnorm.coef, sizeof node.coef);
     struct pdnn_reference r = {.graph = &graph, .value = values};
@@ -412,8 +656,8 @@ static void test_pool2d_not_a_number(void **state) {
     struct pdnn_node node = {.op = &pdnn_op_pool2d,
                              .n_inputs = 1,
                              .n_outputs = 2,
-                             .input = {0},
-                             .output = {1, 2},
+                             .input = (uint32_t[]){0},
+                             .output = (uint32_t[]){1, 2},
                              .attr = {PDNN_POOL2D_MAX, 2, 2, 2, 2, 0, 0, 1}};
     struct pdnn_reference r = {.graph = &graph, .value = values};
     pdnn_reference_run(&r, &node);
@@ -423,14 +667,29 @@ static void test_pool2d_not_a_number(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cnn_published_counts),  cmocka_unit_test(test_cnn_paper_range),
-        cmocka_unit_test(test_cnn_convolution_bytes), cmocka_unit_test(test_cnn_flop_counts),
-        cmocka_unit_test(test_cnn_invalid),           cmocka_unit_test(test_gradient_conv2d),
-        cmocka_unit_test(test_gradient_pool2d),       cmocka_unit_test(test_gradient_batchnorm_and_bias),
-        cmocka_unit_test(test_gradient_nets),         cmocka_unit_test(test_cnn_fusion),
-        cmocka_unit_test(test_fuse_absorbs),          cmocka_unit_test(test_fold),
-        cmocka_unit_test(test_cnn_loss_falls),        cmocka_unit_test(test_batchnorm_running_statistics),
+        cmocka_unit_test(test_cnn_published_counts),
+        cmocka_unit_test(test_cnn_paper_range),
+        cmocka_unit_test(test_cnn_convolution_bytes),
+        cmocka_unit_test(test_cnn_flop_counts),
+        cmocka_unit_test(test_cnn_invalid),
+        cmocka_unit_test(test_gradient_conv2d),
+        cmocka_unit_test(test_gradient_pool2d),
+        cmocka_unit_test(test_gradient_batchnorm_and_bias),
+        cmocka_unit_test(test_gradient_nets),
+        cmocka_unit_test(test_cnn_fusion),
+        cmocka_unit_test(test_fuse_absorbs),
+        cmocka_unit_test(test_fold),
+        cmocka_unit_test(test_cnn_loss_falls),
+        cmocka_unit_test(test_batchnorm_running_statistics),
         cmocka_unit_test(test_pool2d_not_a_number),
+        cmocka_unit_test(test_gradient_conv2d_groups),
+        cmocka_unit_test(test_mobilenet),
+        cmocka_unit_test(test_side_by_side),
+        cmocka_unit_test(test_conv2d_groups_by_hand),
+        cmocka_unit_test(test_conv2d_causal_by_hand),
+        cmocka_unit_test(test_pool2d_end_by_hand),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_conv2d_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

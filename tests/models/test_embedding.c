@@ -92,6 +92,66 @@ static void test_backward_goes_on(void **state) {
     pdnn_arena_finish(&chain.arena);
 }
 
+static uint32_t add_up(struct chain *chain, uint32_t x, int64_t bags, int64_t each, struct pdnn_fill fill) {
+    struct pdnn_tensor ids = {.role = PDNN_ROLE_INPUT,
+                              .dtype = PDNN_S32,
+                              .rank = 2,
+                              .dim = {bags, each},
+                              .fill = fill,
+                              .of = PDNN_NONE};
+    uint32_t id = pdnn_graph_tensor(&chain->graph, &ids);
+    return pdnn_graph_forward(&chain->graph, &pdnn_op_embedding_bag, (uint32_t[]){id, x, PDNN_NONE}, NULL);
+}
+
+/* Bags of a table that is also looked up and multiplied with, and of rows of an activation that is also
+ * added. */
+static void test_gradient_bag(void **state) {
+    (void)state;
+    struct chain chain;
+    begin_chain(&chain);
+    uint32_t table = chain_weight(&chain, 2, (int64_t[]){WORDS, E});
+    uint32_t x = add_up(&chain, table, B * N, 3, (struct pdnn_fill){PDNN_FILL_ZIPF, WORDS});
+    uint32_t one = look_up(&chain, table, 1, (int64_t[]){B * N}, (struct pdnn_fill){PDNN_FILL_CLASS, 2});
+    x = apply(&chain, &pdnn_op_tanh, apply(&chain, &pdnn_op_add, x, one), PDNN_NONE);
+    uint32_t near = add_up(&chain, x, B * N, 4, (struct pdnn_fill){PDNN_FILL_CLASS, B * N});
+    x = apply(&chain, &pdnn_op_add, near, x);
+    check_chain(&chain, apply(&chain, &pdnn_op_dense, x, table), "bags");
+}
+
+/* By hand, below and beyond the number of rows; one id a bag costs what a lookup does. */
+static void test_bag_costs(void **state) {
+    (void)state;
+    enum { ROW = E * (int)sizeof(float) };
+    static const struct {
+        int64_t V, bags, each, read;
+    } rows[] = {{100, 6, 4, 24}, {10, 6, 4, 10}, {100, 6, 1, 6}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int64_t bags = rows[i].bags, ids = bags * rows[i].each, V = rows[i].V;
+        struct chain chain;
+        struct pdnn_err err = {0};
+        begin_chain(&chain);
+        uint32_t table = chain_weight(&chain, 2, (int64_t[]){V, E});
+        chain_loss(&chain,
+                   add_up(&chain, table, bags, rows[i].each, (struct pdnn_fill){PDNN_FILL_CLASS, (double)V}));
+        pdnn_backward_derive(&chain.graph, &pdnn_optimizers[PDNN_OPTIMIZER_SGD]);
+        int met = 0;
+        for (size_t k = 0; k < chain.graph.n_nodes; k++) {
+            const struct pdnn_node *node = &chain.graph.nodes[k];
+            struct pdnn_cost cost;
+            if (node->op != &pdnn_op_embedding_bag)
+                continue;
+            met++;
+            bool is_forward = node->pass == PDNN_FORWARD;
+            assert_int_equal(pdnn_cost_node(&chain.graph, node, &cost, &err), PDNN_OK);
+            assert_int_equal(cost.flop_count, is_forward ? (ids - bags) * E : ids * E);
+            assert_int_equal(cost.byte_count,
+                             ids * (int64_t)sizeof(int32_t) + ROW * (bags + (is_forward ? rows[i].read : V)));
+        }
+        assert_int_equal(met, 2);
+        pdnn_arena_finish(&chain.arena);
+    }
+}
+
 /* The first lookup writes its gradient whole; a later one reads and writes only the rows with ids. */
 static void test_backward_bytes(void **state) {
     (void)state;
@@ -166,6 +226,8 @@ static void test_sum_in_place(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gradient_bag),
+        cmocka_unit_test(test_bag_costs),
         cmocka_unit_test(test_gradient_tied),
         cmocka_unit_test(test_gradient_gather),
         cmocka_unit_test(test_gradient_gather_and_add),

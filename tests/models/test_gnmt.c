@@ -88,8 +88,8 @@ static void test_attention_values(void **state) {
     struct pdnn_node node = {.op = &pdnn_op_attention,
                              .n_inputs = 5,
                              .n_outputs = 2,
-                             .input = {0, 1, 2, 3, 4},
-                             .output = {5, 6},
+                             .input = (uint32_t[]){0, 1, 2, 3, 4},
+                             .output = (uint32_t[]){5, 6},
                              .attr = {[PDNN_ATTENTION_SEQUENCES] = 2, [PDNN_ATTENTION_TRAIN] = 1}};
     struct pdnn_reference r = {.graph = &graph, .value = values, .scratch = scratch};
     assert_int_equal(pdnn_op_attention.pass[PDNN_FORWARD].scratch(&graph, &node), 4);

@@ -76,6 +76,39 @@ static void test_node_shape_of_an_oblong_window(void **state) {
     pdnn_arena_finish(&arena);
 }
 
+/* Groups and dilation are written where they are not 1. */
+static void test_node_shape_of_groups(void **state) {
+    (void)state;
+    static const struct {
+        int64_t attr[PDNN_NODE_ATTRS];
+        const char *shape;
+    } rows[] = {
+        {{1, 1, 0, 0, 0, 0, 0}, "1x4x9x9:4x4x2x2:1x4x8x8,stride=1"},
+        {{1, 1, 0, 0, 2, 0, 0}, "1x4x9x9:4x2x2x2:1x4x8x8,stride=1,groups=2"},
+        {{1, 1, 1, 1, 4, 3, 3}, "1x4x9x9:4x1x2x2:1x4x8x8,stride=1,padding=1,groups=4,dilation=3"},
+        {{1, 1, 0, 0, 0, 2, 0}, "1x4x9x9:4x4x2x2:1x4x7x8,stride=1,dilation_h=2"},
+        {{1, 1, 0, 1, 0, 0, 0, 1, -1}, "1x4x9x9:4x4x2x2:1x4x9x9,stride=1,padding_w=1,extra_h=1,extra_w=-1"},
+        {{1, 1, 0, 0, 0, 0, 0, 1, 1}, "1x4x9x9:4x4x2x2:1x4x9x9,stride=1,extra=1"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_arena arena = {0};
+        struct pdnn_graph graph;
+        char text[128];
+        int64_t groups = rows[i].attr[4] ? rows[i].attr[4] : 1;
+        struct pdnn_tensor image = {
+            .role = PDNN_ROLE_INPUT, .dtype = PDNN_F32, .rank = 4, .dim = {1, 4, 9, 9}, .of = PDNN_NONE};
+        pdnn_graph_init(&graph, &arena);
+        uint32_t x = pdnn_graph_tensor(&graph, &image);
+        uint32_t w =
+            pdnn_graph_weight(&graph, 4, (int64_t[]){4, 4 / groups, 2, 2}, (struct pdnn_fill){.scale = 0});
+        pdnn_graph_forward(&graph, &pdnn_op_conv2d, (uint32_t[]){x, w, PDNN_NONE}, rows[i].attr);
+        assert_int_equal(graph.err.status, PDNN_OK);
+        pdnn_node_shape(&graph, &graph.nodes[0], text, sizeof text);
+        assert_string_equal(text, rows[i].shape);
+        pdnn_arena_finish(&arena);
+    }
+}
+
 /* Journals and tables identify a group by op, pass and shape alone. */
 static void test_graph_groups_are_told_apart(void **state) {
     (void)state;
@@ -164,6 +197,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_node_shape),
         cmocka_unit_test(test_node_shape_of_an_oblong_window),
+        cmocka_unit_test(test_node_shape_of_groups),
         cmocka_unit_test(test_graph_groups_are_told_apart),
         cmocka_unit_test(test_graph_groups_stems_apart),
         cmocka_unit_test(test_layer_format),

@@ -1,4 +1,5 @@
 /* Instances with hyper-parameters that apply only sometimes: ids, what is refused, presets. */
+#include "models/zoo/catalog.h"
 #include "models/graph.h"
 #include "models/instance.h"
 #include "models/optimizer.h"
@@ -98,8 +99,8 @@ static const char *name_of_preset(const char *id, struct pdnn_parsed_presets *pa
 static void test_every_preset_is_itself(void **state) {
     (void)state;
     struct pdnn_parsed_presets parsed = {0};
-    for (size_t f = 0; pdnn_families[f]; f++) {
-        const struct pdnn_family_def *family = pdnn_families[f];
+    for (size_t f = 0; pdnn_family_at(f); f++) {
+        const struct pdnn_family_def *family = pdnn_family_at(f);
         for (size_t i = 0; i < family->n_presets; i++) {
             for (int trains = 0; trains < 2; trains++) {
                 char id[PDNN_ID_TEXT];
@@ -214,14 +215,14 @@ static void test_hyper_condition_texts(void **state) {
  * their lists, and presets parse. */
 static void test_families_rows(void **state) {
     (void)state;
-    for (size_t f = 0; pdnn_families[f]; f++) {
-        const struct pdnn_family_def *family = pdnn_families[f];
+    for (size_t f = 0; pdnn_family_at(f); f++) {
+        const struct pdnn_family_def *family = pdnn_family_at(f);
         assert_true(family->n_params <= PDNN_HYPER_MAX);
         for (size_t i = 0; i < family->n_params; i++) {
             const struct pdnn_param_def *def = &family->params[i];
             char text[PDNN_PARAM_TEXT];
             struct pdnn_value value;
-            pdnn_param_format(def, pdnn_value_of(def->fallback), text);
+            pdnn_param_format(def, def->fallback, text);
             if (def->type != PDNN_PARAM_CHOICE)
                 assert_int_equal(pdnn_param_parse(def, text, &value, NULL), PDNN_OK);
             if (def->type == PDNN_PARAM_LIST && (def->min < 0 || def->max > PDNN_LIST_NUMBER_MAX))
@@ -231,7 +232,8 @@ static void test_families_rows(void **state) {
             struct pdnn_instance instance, preset;
             struct pdnn_err err = {0};
             char id[PDNN_ID_TEXT];
-            snprintf(id, sizeof id, "%s/%s", family->name, family->presets[p].values);
+            snprintf(id, sizeof id, "%s%s%s", family->name, *family->presets[p].values ? "/" : "",
+                     family->presets[p].values);
             if (pdnn_instance_parse(id, &instance, &err) != PDNN_OK)
                 fail_msg("%s:%s: %s", family->name, family->presets[p].name, err.text);
             pdnn_instance_init_preset(&preset, family, &family->presets[p]);

@@ -1,5 +1,6 @@
 /* The fc family and its costs: published parameter counts, FLOP against a counting run of the reference
  * kernels, depth extrapolation against full builds, ids, fusion. */
+#include "models/zoo/catalog.h"
 #include "tests/cmocka_all.h"
 #include "tests/models/model_check.h"
 
@@ -249,6 +250,8 @@ static struct pdnn_value longest_value(const struct pdnn_param_def *def) {
         return pdnn_value_of(def->max);
     if (def->type == PDNN_PARAM_LIST)
         return pdnn_list_make((int64_t[]){def->max, def->max, def->max, def->max, def->max}, PDNN_LIST_MAX);
+    if (def->type == PDNN_PARAM_DECIMAL)
+        return pdnn_value_of(def->max > def->min ? def->max - 1 : def->max);
     int64_t longest = 0;
     for (int64_t i = 0; def->choices[i]; i++) {
         size_t length = strlen(pdnn_param_format(def, pdnn_value_of(longest), buffer));
@@ -276,8 +279,8 @@ static void check_longest(const struct pdnn_family_def *family, size_t param, in
 
 static void test_instance_format_longest(void **state) {
     (void)state;
-    for (size_t f = 0; pdnn_families[f]; f++) {
-        const struct pdnn_family_def *family = pdnn_families[f];
+    for (size_t f = 0; pdnn_family_at(f); f++) {
+        const struct pdnn_family_def *family = pdnn_family_at(f);
         for (size_t i = 0; i < family->n_params; i++) {
             const char *const *choices = family->params[i].choices;
             for (int64_t value = 0; choices && choices[value]; value++)
@@ -323,8 +326,8 @@ static void test_instance_bare_presets(void **state) {
 /* A preset with the name of a family is out of reach without its family, so it must say the same. */
 static void test_presets_named_like_a_family(void **state) {
     (void)state;
-    for (size_t i = 0; pdnn_families[i]; i++) {
-        const struct pdnn_family_def *family = pdnn_families[i];
+    for (size_t i = 0; pdnn_family_at(i); i++) {
+        const struct pdnn_family_def *family = pdnn_family_at(i);
         for (size_t k = 0; k < family->n_presets; k++) {
             char id[64];
             snprintf(id, sizeof id, "%s:%s", family->name, family->presets[k].name);
@@ -343,6 +346,7 @@ static void test_instance_parse_errors(void **state) {
         {"resnet50:vgg16", "resnet50 is a preset, key=value follows it after a comma"},
         {"VGG_16", "unknown model 'VGG_16', did you mean 'vgg16'?"},
         {"gpt2_xl", "unknown model 'gpt2_xl', did you mean 'gpt2-xl'?"},
+        {"t5-smal", "unknown model 't5-smal', did you mean 't5-small'?"}, /* of the last family */
         {"ResNet-200", "unknown model 'ResNet-200', did you mean 'resnet18', 'resnet34', 'resnet50', "
                        "'resnet101' or 'resnet152'?"},
         {"lstm", "unknown model 'lstm', did you mean 'rnn/cell=lstm'?"},

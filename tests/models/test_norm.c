@@ -69,6 +69,20 @@ static void test_gradient_layernorm(void **state) {
     check_chain(&chain, append_layernorm(&chain, x, gamma, beta), "layernorm");
 }
 
+/* Without gamma and beta. */
+static void test_gradient_plain_layernorm(void **state) {
+    (void)state;
+    struct chain chain;
+    struct pdnn_cost cost;
+    begin_chain(&chain);
+    uint32_t y = pdnn_graph_forward(&chain.graph, &pdnn_op_layernorm, (uint32_t[]){matrix(&chain), PDNN_NONE},
+                                    (int64_t[PDNN_NODE_ATTRS]){[PDNN_LAYERNORM_TRAIN] = 1});
+    assert_int_equal(pdnn_cost_node(&chain.graph, &chain.graph.nodes[0], &cost, NULL), PDNN_OK);
+    assert_int_equal(cost.flop_count, 6 * R * H + 5 * R);
+    assert_int_equal(cost.byte_count, (2 * R * H + 2 * R) * sizeof(float));
+    check_chain(&chain, y, "layernorm without gamma and beta");
+}
+
 /* Checks gradients, and FLOP against a counting run. */
 static void test_gradient_rmsnorm(void **state) {
     (void)state;
@@ -78,6 +92,51 @@ static void test_gradient_rmsnorm(void **state) {
     uint32_t y = pdnn_graph_forward(&chain.graph, &pdnn_op_rmsnorm, (uint32_t[]){x, gamma, PDNN_NONE},
                                     (int64_t[PDNN_NODE_ATTRS]){[PDNN_RMSNORM_TRAIN] = 1});
     check_chain(&chain, y, "rmsnorm");
+}
+
+enum { HEADS = 2, WIDTH = 3 };
+
+/* Two heads behind the first column. */
+static uint32_t append_heads(struct chain *chain, uint32_t x, int64_t train) {
+    const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_RMSNORM_TRAIN] = train,
+                                            [PDNN_RMSNORM_HEADS] = HEADS,
+                                            [PDNN_RMSNORM_WIDTH] = WIDTH,
+                                            [PDNN_RMSNORM_COLUMN] = 1};
+    uint32_t gamma = chain_weight(chain, 1, (int64_t[]){WIDTH});
+    return pdnn_graph_forward(&chain->graph, &pdnn_op_rmsnorm, (uint32_t[]){x, gamma, PDNN_NONE}, attrs);
+}
+
+static void test_gradient_rmsnorm_of_heads(void **state) {
+    (void)state;
+    struct chain chain;
+    begin_chain(&chain);
+    uint32_t x = matrix(&chain);
+    check_chain(&chain, append_heads(&chain, x, 1), "rmsnorm of heads");
+}
+
+/* Each head is a row of its own; the first column stays. Only the heads' bytes move, and gamma's. */
+static void test_rmsnorm_of_heads(void **state) {
+    (void)state;
+    struct chain chain;
+    struct pdnn_cost cost;
+    struct pdnn_err err = {0};
+    begin_chain(&chain);
+    uint32_t x = matrix(&chain), y = append_heads(&chain, x, 0), gamma = chain.graph.nodes[0].input[1];
+    double **values = reference_values(&chain.graph);
+    for (int64_t i = 0; i < R * H; i++)
+        values[x][i] = i % H == 0 ? 7 : i % H <= WIDTH ? 10 : -1000;
+    for (int64_t i = 0; i < WIDTH; i++)
+        values[gamma][i] = (double)i;
+    reference_run(&chain.graph, values, 0, 1);
+    for (int64_t i = 0; i < R * H; i++) {
+        double normal = (i % H <= WIDTH ? 1 : -1) * (double)((i % H - 1) % WIDTH);
+        assert_near(values[y][i], i % H == 0 ? 7 : normal, 1e-7);
+    }
+    assert_int_equal(pdnn_cost_node(&chain.graph, chain.graph.nodes, &cost, &err), PDNN_OK);
+    assert_int_equal(cost.flop_count, 4 * R * HEADS * WIDTH + 4 * R * HEADS);
+    assert_int_equal(cost.byte_count, (2 * R * HEADS * WIDTH + WIDTH) * 4);
+    reference_values_free(&chain.graph, values);
+    pdnn_arena_finish(&chain.arena);
 }
 
 /* A row of equal values becomes gamma. */
@@ -315,8 +374,11 @@ static void test_norm_without_gradient(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradient_layernorm),
+        cmocka_unit_test(test_gradient_plain_layernorm),
         cmocka_unit_test(test_gradient_rmsnorm),
         cmocka_unit_test(test_rmsnorm_values),
+        cmocka_unit_test(test_gradient_rmsnorm_of_heads),
+        cmocka_unit_test(test_rmsnorm_of_heads),
         cmocka_unit_test(test_gradient_dropout_add_norm),
         cmocka_unit_test(test_layernorm_values),
         cmocka_unit_test(test_dropout_add_norm_is_its_parts),

@@ -12,6 +12,11 @@ static const struct pdnn_param_def list = {.name = "l", .type = PDNN_PARAM_LIST,
 static const struct pdnn_param_def named = {
     .name = "p", .type = PDNN_PARAM_LIST, .min = 1, .max = 64, .word = "same", .word_value = -1};
 
+static const struct pdnn_param_def decimal = {
+    .name = "d", .type = PDNN_PARAM_DECIMAL, .min = 100000, .max = 4000000, .unit = "px"};
+static const struct pdnn_param_def any_decimal = {
+    .name = "a", .type = PDNN_PARAM_DECIMAL, .max = PDNN_DECIMAL_MAX, .word = "same", .word_value = -1};
+
 static struct pdnn_value list_of(int n, int64_t a, int64_t b, int64_t c, int64_t d, int64_t e) {
     return pdnn_list_make((int64_t[]){a, b, c, d, e}, n);
 }
@@ -75,6 +80,16 @@ static void test_parse_values(void **state) {
         {&list, "99999-99999-99999-99999-99999", FIVE(99999, 99999, 99999, 99999, 99999)},
         {&named, "same", ONE(-1)},
         {&named, "64-1", TWO(64, 1)},
+        {&decimal, "0.1", ONE(100000)},
+        {&decimal, "1", ONE(1000000)},
+        {&decimal, "3.999999", ONE(3999999)},
+        {&decimal, "1.05", ONE(1050000)},
+        {&decimal, "1.005", ONE(1005000)},
+        {&any_decimal, "0", ONE(0)},
+        {&any_decimal, "0.000001", ONE(1)},
+        {&any_decimal, "999999999", ONE(PDNN_DECIMAL_MAX)},
+        {&any_decimal, "123456789.012345", ONE(123456789012345)},
+        {&any_decimal, "same", ONE(-1)},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char buffer[PDNN_PARAM_TEXT];
@@ -82,6 +97,53 @@ static void test_parse_values(void **state) {
         assert_int_equal(pdnn_param_parse(rows[i].def, rows[i].text, &value, NULL), PDNN_OK);
         assert_same(value, rows[i].value);
         assert_string_equal(pdnn_param_format(rows[i].def, value, buffer), rows[i].text);
+    }
+}
+
+/* An id has the shortest text. */
+static void test_parse_decimals_otherwise_written(void **state) {
+    (void)state;
+    static const char *const rows[][2] = {{"0.50", "0.5"},        {"1.0", "1"},    {"0.5px", "0.5"},
+                                          {"0.500000000", "0.5"}, {"5e-1", "0.5"}, {"0.0005k", "0.5"},
+                                          {"00.5", "0.5"},        {"1.", "1"},     {"+2", "2"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char buffer[PDNN_PARAM_TEXT];
+        struct pdnn_value value;
+        assert_int_equal(pdnn_param_parse(&decimal, rows[i][0], &value, NULL), PDNN_OK);
+        assert_string_equal(pdnn_param_format(&decimal, value, buffer), rows[i][1]);
+    }
+}
+
+/* Tables and `where` calculate with doubles: those of texts. */
+static void test_decimals_are_the_doubles_of_their_texts(void **state) {
+    (void)state;
+    static const int64_t numbers[] = {0, 1, 100000, 300000, 700001, 123456789012345, PDNN_DECIMAL_MAX - 1};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        char buffer[PDNN_PARAM_TEXT];
+        double value;
+        assert_true(pdnn_parse_double(pdnn_param_format_number(&decimal, numbers[i], buffer), &value));
+        assert_true(value == pdnn_param_double(&decimal, numbers[i]));
+    }
+    assert_true(pdnn_param_double(&number, 7) == 7);
+}
+
+static void test_suggest_rows(void **state) {
+    (void)state;
+    static const char *const names[] = {"layers", "nodes", "hidden", "length", "f16"};
+    static const char *const rows[][2] = {
+        {"num_layers", ", did you mean 'layers'?"},
+        {"Seq-Len", ", did you mean 'length'?"},
+        {"HiddenSize", ", did you mean 'hidden'?"},
+        {"units", ", did you mean 'nodes'?"}, /* or hidden: the first that is there */
+        {"float16", ", did you mean 'f16'?"},
+        {"noeds", ", did you mean 'nodes'?"},
+        {"bfloat16", ""},
+        {"completely else", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char buffer[PDNN_SUGGESTION_TEXT];
+        assert_string_equal(pdnn_param_suggest(buffer, rows[i][0], names, sizeof names / sizeof *names),
+                            rows[i][1]);
     }
 }
 
@@ -107,6 +169,21 @@ static void test_parse_errors(void **state) {
         {&list, "1-99999999999999999999999999",
          "'1-99999999999999999999999999': l is '99999999999999999999999', expected a whole number"},
         {&named, "0-3", "'0-3': p is 0, expected 1 to 64"},
+        {&decimal, "9", "d is 9, expected 0.1 to 4"},
+        {&decimal, "0.099999", "d is 0.099999, expected 0.1 to 4"},
+        {&decimal, "-0.5", "d is -0.5, expected 0.1 to 4"},
+        {&decimal, "-1.5", "d is -1.5, expected 0.1 to 4"},
+        {&decimal, ".5", "d is '.5', expected a number"},
+        {&decimal, "half", "d is 'half', expected a number"},
+        {&decimal, "", "d is '', expected a number"},
+        {&decimal, "1.2-1.3", "d is '1.2-1.3', expected a number"},
+        {&decimal, "0.1234567", "d is '0.1234567', expected at most 6 digits behind the point"},
+        {&decimal, "1e-7", "d is '1e-7', expected at most 6 digits behind the point"},
+        {&decimal, "1e40", "d is '1e40', which is too large, expected 0.1 to 4"},
+        {&decimal, "0.5..2",
+         "d is '0.5..2', expected a number; a range is {from: 0.5, to: 2, times: 2}, or plus"},
+        {&any_decimal, "smae", "a is 'smae', expected a number or 'same'"},
+        {&any_decimal, "1000000000", "a is 1000000000, expected 0 to 999999999"},
         {&named, "smae", "p is 'smae', expected a whole number, a list such as 3-4-6-3 or 'same'"},
         {&named, "same-3", "'same-3': p is 'same', expected a whole number"},
     };
@@ -153,6 +230,9 @@ int main(void) {
         cmocka_unit_test(test_list_words_are_no_lists),
         cmocka_unit_test(test_list_take_and_trim),
         cmocka_unit_test(test_parse_values),
+        cmocka_unit_test(test_parse_decimals_otherwise_written),
+        cmocka_unit_test(test_decimals_are_the_doubles_of_their_texts),
+        cmocka_unit_test(test_suggest_rows),
         cmocka_unit_test(test_parse_errors),
         cmocka_unit_test(test_check_number),
     };

@@ -65,6 +65,78 @@ static void test_embedding_bytes(void **state) {
     }
 }
 
+/* Two sequences of five tokens. */
+static void test_gradient_selective_scan(void **state) {
+    (void)state;
+    enum { R = 10, C = 3, S = 4 };
+    static const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_SELECTIVE_SCAN_SEQUENCES] = 2};
+    struct chain chain;
+    begin_chain(&chain);
+    const uint32_t in[] = {chain_weight(&chain, 2, (int64_t[]){R, C}),
+                           chain_weight(&chain, 2, (int64_t[]){R, C}),
+                           chain_weight(&chain, 2, (int64_t[]){R, S}),
+                           chain_weight(&chain, 2, (int64_t[]){R, S}),
+                           chain_weight(&chain, 2, (int64_t[]){C, S}),
+                           chain_weight(&chain, 1, (int64_t[]){C}),
+                           PDNN_NONE};
+    check_chain(&chain, pdnn_graph_forward(&chain.graph, &pdnn_op_selective_scan, in, attrs),
+                "selective_scan");
+}
+
+/* One channel of one state, whose decay is half of it: what was written a token ago is read by half. */
+static void test_selective_scan_by_hand(void **state) {
+    (void)state;
+    enum { R = 4 };
+    struct pdnn_tensor tensors[] = {{.rank = 2, .dim = {R, 1}}, {.rank = 2, .dim = {R, 1}},
+                                    {.rank = 2, .dim = {R, 1}}, {.rank = 2, .dim = {R, 1}},
+                                    {.rank = 2, .dim = {1, 1}}, {.rank = 1, .dim = {1}},
+                                    {.rank = 2, .dim = {R, 1}}};
+    double x[R] = {8, 0, 4, 2}, delta[R] = {1, 1, 1, 2}, b[R] = {1, 1, 1, 1}, c[R] = {1, 1, 10, 1},
+           a[1] = {log(2)}, d[1] = {100}, y[R], h[1], *values[] = {x, delta, b, c, a, d, y};
+    /* h: 8, 4; another sequence: 4, 4 / 4 + 2 * 2. */
+    static const double want[R] = {808, 4, 440, 205};
+    struct pdnn_graph graph = {.tensors = tensors, .n_tensors = 7};
+    struct pdnn_node node = {.op = &pdnn_op_selective_scan,
+                             .n_inputs = 6,
+                             .n_outputs = 1,
+                             .input = (uint32_t[]){0, 1, 2, 3, 4, 5},
+                             .output = (uint32_t[]){6},
+                             .attr = {2}};
+    struct pdnn_reference r = {.graph = &graph, .value = values, .scratch = h};
+    struct pdnn_cost cost;
+    pdnn_reference_run(&r, &node);
+    for (int i = 0; i < R; i++)
+        assert_near(y[i], want[i], 1e-12);
+    assert_int_equal(r.flop, R * 1 * (7 * 1 + 3));
+    assert_int_equal(pdnn_cost_node(&graph, &node, &cost, NULL), PDNN_OK);
+    assert_int_equal(cost.flop_count, r.flop);
+}
+
+static void test_selective_scan_invalid(void **state) {
+    (void)state;
+    static const int64_t rows[][6] = {
+        /* sequences, rows of b, columns of c, rows and columns of a, length of d */
+        {5, 10, 4, 3, 4, 3}, {3, 10, 4, 3, 4, 3}, {0, 10, 4, 3, 4, 3}, {5, 5, 4, 3, 4, 3},
+        {5, 10, 3, 3, 4, 3}, {5, 10, 4, 4, 4, 3}, {5, 10, 4, 3, 3, 3}, {5, 10, 4, 3, 4, 4},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const int64_t *row = rows[i], attrs[PDNN_NODE_ATTRS] = {[PDNN_SELECTIVE_SCAN_SEQUENCES] = row[0]};
+        struct chain chain;
+        struct pdnn_err err = {0};
+        begin_chain(&chain);
+        const uint32_t in[] = {chain_weight(&chain, 2, (int64_t[]){10, 3}),
+                               chain_weight(&chain, 2, (int64_t[]){10, 3}),
+                               chain_weight(&chain, 2, (int64_t[]){row[1], 4}),
+                               chain_weight(&chain, 2, (int64_t[]){10, row[2]}),
+                               chain_weight(&chain, 2, (int64_t[]){row[3], row[4]}),
+                               chain_weight(&chain, 1, (int64_t[]){row[5]}),
+                               PDNN_NONE};
+        pdnn_graph_forward(&chain.graph, &pdnn_op_selective_scan, in, attrs);
+        assert_int_equal(pdnn_graph_status(&chain.graph, &err), i ? PDNN_INVALID : PDNN_OK);
+        pdnn_arena_finish(&chain.arena);
+    }
+}
+
 /* Labels of sequences, some rows without one. */
 static void test_gradient_masked_loss(void **state) {
     (void)state;
@@ -98,13 +170,14 @@ static void test_masked_loss_values(void **state) {
     struct pdnn_node forward = {.op = &pdnn_op_softmax_cross_entropy,
                                 .n_inputs = 2,
                                 .n_outputs = 2,
-                                .input = {0, 1},
-                                .output = {2, 3},
+                                .input = (uint32_t[]){0, 1},
+                                .output = (uint32_t[]){2, 3},
                                 .coef = {1}};
     struct pdnn_node backward = forward;
     backward.pass = PDNN_BACKWARD_DATA;
     backward.n_outputs = 1;
-    backward.input[0] = backward.output[0] = 3; /* in place */
+    backward.input = (uint32_t[]){3, 1};
+    backward.output = (uint32_t[]){3}; /* in place */
     struct pdnn_reference r = {.graph = &graph, .value = values};
     pdnn_reference_run(&r, &forward);
     assert_near(loss, (log(2) + log(4)) / 2, 1e-15);
@@ -186,8 +259,8 @@ static void test_dropout_values(void **state) {
     struct pdnn_node forward = {.op = &pdnn_op_dropout,
                                 .n_inputs = 2,
                                 .n_outputs = 2,
-                                .input = {0, 1},
-                                .output = {2, 1},
+                                .input = (uint32_t[]){0, 1},
+                                .output = (uint32_t[]){2, 1},
                                 .attr = {[PDNN_DROPOUT_PERCENT] = PERCENT}};
     double counter = 0;
     for (int i = 0; i < COUNT; i++)
@@ -255,11 +328,79 @@ static void test_gradient_slice_and_concat(void **state) {
     check_chain(&chain, pdnn_graph_forward(&chain.graph, &pdnn_op_concat, rows, NULL), "slice and concat");
 }
 
+/* Along every dimension of tensors of three and four. */
+static void test_gradient_parts(void **state) {
+    (void)state;
+    static const int64_t along[] = {PDNN_CONCAT_ROWS, PDNN_CONCAT_COLUMNS, PDNN_CONCAT_HEIGHT,
+                                    PDNN_CONCAT_WIDTH};
+    for (int i = 0; i < 7; i++) {
+        int rank = i < 3 ? 3 : 4, dim = i < 3 ? i : i - 3;
+        struct chain chain;
+        char what[64];
+        int64_t part[] = {2, 3, 4, 2}, other[] = {2, 3, 4, 2};
+        part[dim] = 1;
+        other[dim] = 3;
+        begin_chain(&chain);
+        uint32_t y = pdnn_graph_forward(
+            &chain.graph, &pdnn_op_concat,
+            (uint32_t[]){chain_weight(&chain, rank, part), chain_weight(&chain, rank, other), PDNN_NONE},
+            (int64_t[PDNN_NODE_ATTRS]){[PDNN_CONCAT_ALONG] = along[dim]});
+        assert_int_equal(chain.graph.tensors[y].dim[dim], 4);
+        int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_SLICE_FIRST] = 1};
+        attrs[PDNN_SLICE_ROWS + dim] = 2;
+        y = pdnn_graph_forward(&chain.graph, &pdnn_op_slice, (uint32_t[]){y, PDNN_NONE}, attrs);
+        snprintf(what, sizeof what, "parts along %d of %d", dim, rank);
+        check_chain(&chain, y, what);
+    }
+}
+
+/* Rows of two sequences, and columns; 12 and 12 FLOP in either pass. */
+static void test_mean(void **state) {
+    (void)state;
+    static const int64_t attrs[][PDNN_NODE_ATTRS] = {{PDNN_MEAN_ROWS, 2}, {PDNN_MEAN_COLUMNS}};
+    for (size_t i = 0; i < 2; i++) {
+        struct chain chain;
+        struct pdnn_cost cost;
+        struct pdnn_err err = {0};
+        begin_chain(&chain);
+        uint32_t x = chain_weight(&chain, 2, (int64_t[]){4, 3});
+        uint32_t y = pdnn_graph_forward(&chain.graph, &pdnn_op_mean, (uint32_t[]){x, PDNN_NONE}, attrs[i]);
+        assert_int_equal(chain.graph.tensors[y].dim[0], i ? 4 : 2);
+        assert_int_equal(chain.graph.tensors[y].dim[1], i ? 1 : 3);
+        assert_int_equal(pdnn_cost_node(&chain.graph, chain.graph.nodes, &cost, &err), PDNN_OK);
+        assert_int_equal(cost.flop_count, 12);
+        check_chain(&chain, y, "mean");
+    }
+}
+
+/* As many as a node may read, and one more. */
+static void test_concat_of_many(void **state) {
+    (void)state;
+    for (int n = PDNN_NODE_INPUTS; n <= PDNN_NODE_INPUTS + 1; n++) {
+        struct chain chain;
+        struct pdnn_err err = {0};
+        uint32_t parts[PDNN_NODE_INPUTS + 2];
+        begin_chain(&chain);
+        for (int k = 0; k < n; k++)
+            parts[k] = chain_weight(&chain, 2, (int64_t[]){3, 1 + k % 2});
+        parts[n] = PDNN_NONE;
+        uint32_t y = pdnn_graph_forward(&chain.graph, &pdnn_op_concat, parts, NULL);
+        if (n == PDNN_NODE_INPUTS) {
+            assert_int_equal(chain.graph.tensors[y].dim[1], n + n / 2);
+            check_chain(&chain, y, "concat of many");
+            continue;
+        }
+        assert_int_equal(pdnn_graph_status(&chain.graph, &err), PDNN_INVALID);
+        assert_string_equal(err.text, "concat: more than 27 inputs");
+        pdnn_arena_finish(&chain.arena);
+    }
+}
+
 static void test_slice_and_concat_invalid(void **state) {
     (void)state;
-    static const struct {
-        int64_t first, rows;
-    } rows[] = {{0, 0}, {-1, 2}, {3, 2}, {0, 5}, {INT64_MAX, INT64_MAX}};
+    /* The last: rows and columns, and a height. */
+    static const int64_t rows[][PDNN_NODE_ATTRS] = {
+        {0, 0}, {-1, 2}, {3, 2}, {0, 5}, {INT64_MAX, INT64_MAX}, {0, 0, 3}, {0, 1, 1}, {0, 0, 0, 1}};
     for (size_t i = 0; i <= sizeof rows / sizeof *rows; i++) {
         struct chain chain;
         struct pdnn_err err = {0};
@@ -267,8 +408,7 @@ static void test_slice_and_concat_invalid(void **state) {
         uint32_t x = chain_weight(&chain, 2, (int64_t[]){4, 2}),
                  z = chain_weight(&chain, 2, (int64_t[]){5, 2});
         if (i < sizeof rows / sizeof *rows)
-            pdnn_graph_forward(&chain.graph, &pdnn_op_slice, (uint32_t[]){x, PDNN_NONE},
-                               (int64_t[PDNN_NODE_ATTRS]){rows[i].first, rows[i].rows});
+            pdnn_graph_forward(&chain.graph, &pdnn_op_slice, (uint32_t[]){x, PDNN_NONE}, rows[i]);
         else
             pdnn_graph_forward(&chain.graph, &pdnn_op_concat, (uint32_t[]){x, z, PDNN_NONE}, NULL);
         assert_int_equal(pdnn_graph_status(&chain.graph, &err), PDNN_INVALID);
@@ -315,8 +455,11 @@ static void check_cell(int64_t cell, bool reverse) {
     memcpy(in[3], b, sizeof b);
     double *values[] = {in[0], in[1], in[2], in[3], y};
     struct pdnn_graph graph = {.tensors = tensors, .n_tensors = 5};
-    struct pdnn_node node = {
-        .op = &pdnn_op_rnn, .n_inputs = 4, .n_outputs = 1, .input = {0, 1, 2, 3}, .output = {4}};
+    struct pdnn_node node = {.op = &pdnn_op_rnn,
+                             .n_inputs = 4,
+                             .n_outputs = 1,
+                             .input = (uint32_t[]){0, 1, 2, 3},
+                             .output = (uint32_t[]){4}};
     node.attr[PDNN_RNN_CELL] = cell;
     node.attr[PDNN_RNN_STEPS] = T;
     node.attr[PDNN_RNN_REVERSE] = reverse;
@@ -378,7 +521,13 @@ int main(void) {
         cmocka_unit_test(test_dropout_values),
         cmocka_unit_test(test_dropout_nodes_differ),
         cmocka_unit_test(test_gradient_slice_and_concat),
+        cmocka_unit_test(test_gradient_parts),
+        cmocka_unit_test(test_mean),
+        cmocka_unit_test(test_concat_of_many),
         cmocka_unit_test(test_slice_and_concat_invalid),
+        cmocka_unit_test(test_gradient_selective_scan),
+        cmocka_unit_test(test_selective_scan_by_hand),
+        cmocka_unit_test(test_selective_scan_invalid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

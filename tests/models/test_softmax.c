@@ -21,14 +21,16 @@ static const double factor = 0.7;
 struct variant {
     int64_t n, m;
     bool is_causal, has_bias, trains;
-    int64_t percent;
+    int64_t percent, window;
 };
 
 static const struct variant variants[] = {
-    {4, 4, false, false, false, 0}, {4, 4, true, false, true, 0},
-    {3, 5, true, true, true, 40},   {5, 3, true, true, true, 40}, /* two rows are fully masked */
-    {4, 3, false, true, true, 30},  {1, 6, true, false, true, 30},
-    {4, 4, true, true, false, 30}, /* nothing is dropped in inference */
+    {4, 4, false, false, false, 0, 0}, {4, 4, true, false, true, 0, 0},
+    {3, 5, true, true, true, 40, 0},   {5, 3, true, true, true, 40, 0}, /* two rows are fully masked */
+    {4, 3, false, true, true, 30, 0},  {1, 6, true, false, true, 30, 0},
+    {4, 4, true, true, false, 30, 0}, /* nothing is dropped in inference */
+    {3, 5, true, true, true, 40, 2},   {5, 3, true, false, true, 0, 2},
+    {4, 4, true, true, false, 0, 9},
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
@@ -63,11 +65,10 @@ static struct scores new_scores(struct chain *chain, const struct variant *v, st
 static const struct pdnn_fill lengths = {PDNN_FILL_SEQUENCE_MASK, -1.5};
 
 static uint32_t in_one_pass(struct pdnn_graph *graph, const struct variant *v, const struct scores *scores) {
-    const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_ATTENTION_SOFTMAX_SEQUENCES] = B,
-                                            [PDNN_ATTENTION_SOFTMAX_CAUSAL] = v->is_causal,
-                                            [PDNN_ATTENTION_SOFTMAX_HAS_BIAS] = v->has_bias,
-                                            [PDNN_ATTENTION_SOFTMAX_PERCENT] = v->percent,
-                                            [PDNN_ATTENTION_SOFTMAX_TRAIN] = v->trains};
+    const int64_t attrs[PDNN_NODE_ATTRS] = {
+        [PDNN_ATTENTION_SOFTMAX_SEQUENCES] = B,        [PDNN_ATTENTION_SOFTMAX_CAUSAL] = v->is_causal,
+        [PDNN_ATTENTION_SOFTMAX_WINDOW] = v->window,   [PDNN_ATTENTION_SOFTMAX_HAS_BIAS] = v->has_bias,
+        [PDNN_ATTENTION_SOFTMAX_PERCENT] = v->percent, [PDNN_ATTENTION_SOFTMAX_TRAIN] = v->trains};
     const double coefs[PDNN_NODE_COEFS] = {[PDNN_ATTENTION_SOFTMAX_FACTOR] = factor};
     uint32_t inputs[4] = {scores->x}, n = 1;
     if (v->has_bias)
@@ -82,7 +83,8 @@ static uint32_t in_steps(struct pdnn_graph *graph, const struct variant *v, cons
     const double coefs[PDNN_NODE_COEFS] = {[PDNN_SCALE_FACTOR] = factor};
     uint32_t y =
         pdnn_graph_forward_with(graph, &pdnn_op_scale, (uint32_t[]){scores->x, PDNN_NONE}, NULL, coefs);
-    const int64_t mask[PDNN_NODE_ATTRS] = {[PDNN_MASK_SEQUENCES] = B, [PDNN_MASK_CAUSAL] = v->is_causal};
+    const int64_t mask[PDNN_NODE_ATTRS] = {
+        [PDNN_MASK_SEQUENCES] = B, [PDNN_MASK_CAUSAL] = v->is_causal, [PDNN_MASK_WINDOW] = v->window};
     y = pdnn_graph_forward(graph, &pdnn_op_mask, (uint32_t[]){y, scores->bias, PDNN_NONE}, mask);
     y = pdnn_graph_forward(graph, &pdnn_op_softmax, (uint32_t[]){y, PDNN_NONE}, NULL);
     const int64_t dropout[PDNN_NODE_ATTRS] = {[PDNN_DROPOUT_PERCENT] = v->percent};
@@ -144,7 +146,8 @@ static int64_t count_seen(const struct variant *v) {
     int64_t seen = 0;
     for (int64_t i = 0; i < v->n; i++) {
         for (int64_t j = 0; j < v->m; j++)
-            seen += !v->is_causal || j <= i + v->m - v->n;
+            seen +=
+                !v->is_causal || (j <= i + v->m - v->n && (!v->window || j > i + v->m - v->n - v->window));
     }
     return B * HEADS * seen;
 }
@@ -210,11 +213,51 @@ static void test_bytes(void **state) {
     }
 }
 
+/* A mask for each of W sequences in turn is added to the scores of all their heads, and counted once. */
+static void test_masks_in_turn(void **state) {
+    enum { W = 2, TURNS = 3, N = 3, M = 4 };
+    const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_MASK_SEQUENCES] = W * TURNS};
+    (void)state;
+    for (int W_of = W; W_of < W + 3; W_of += 2) { /* 4 does not divide the sequences */
+        struct chain chain;
+        struct pdnn_err err = {0};
+        struct pdnn_cost cost;
+        begin_chain(&chain);
+        struct pdnn_tensor masks = {
+            .role = PDNN_ROLE_INPUT, .rank = 3, .dim = {W_of, N, M}, .fill = lengths, .of = PDNN_NONE};
+        uint32_t x = chain_weight(&chain, 3, (int64_t[]){W * TURNS * HEADS, N, M}),
+                 bias = pdnn_graph_tensor(&chain.graph, &masks);
+        uint32_t y = pdnn_graph_forward(&chain.graph, &pdnn_op_mask, (uint32_t[]){x, bias, PDNN_NONE}, attrs);
+        if (W_of != W) {
+            assert_int_equal(pdnn_graph_status(&chain.graph, &err), PDNN_INVALID);
+            assert_string_equal(err.text,
+                                "mask: expected scores (B*h, n, m) and at most a bias in f32, (B, m), "
+                                "or (W, n, m) for W sequences in turn");
+            pdnn_arena_finish(&chain.arena);
+            continue;
+        }
+        double **values = reference_values(&chain.graph);
+        reference_fill(&chain.graph, values, 1);
+        for (int k = 0; k < W * N * M; k++)
+            values[bias][k] = k;
+        reference_run(&chain.graph, values, 0, 1);
+        for (int k = 0; k < W * TURNS * HEADS * N * M; k++)
+            assert_true(values[y][k] == values[x][k] + (k / (HEADS * N * M) % W * N * M + k % (N * M)));
+        reference_values_free(&chain.graph, values);
+        assert_int_equal(pdnn_cost_node(&chain.graph, chain.graph.nodes, &cost, &err), PDNN_OK);
+        assert_int_equal(cost.flop_count, W * TURNS * HEADS * N * M);
+        assert_int_equal(cost.byte_count, 4 * (2 * W * TURNS * HEADS * N * M + W * N * M));
+        check_chain(&chain,
+                    pdnn_graph_forward(&chain.graph, &pdnn_op_softmax, (uint32_t[]){y, PDNN_NONE}, NULL),
+                    "masks in turn");
+    }
+}
+
 /* A bias of -infinity everywhere: probabilities and gradients are 0, not NaN. */
 static void test_rows_that_see_nothing(void **state) {
     (void)state;
     for (int fused = 0; fused < 2; fused++) {
-        const struct variant v = {3, 4, false, true, true, 20};
+        const struct variant v = {3, 4, false, true, true, 20, 0};
         struct chain chain;
         begin_chain(&chain);
         struct pdnn_graph *graph = &chain.graph;
@@ -238,7 +281,7 @@ static void test_rows_that_see_nothing(void **state) {
 /* Without its counter among the outputs, a node repeats its last mask. */
 static void test_repeats_a_step(void **state) {
     (void)state;
-    const struct variant v = {4, 4, true, true, true, 50};
+    const struct variant v = {4, 4, true, true, true, 50, 0};
     struct chain chain;
     begin_chain(&chain);
     struct scores scores = new_scores(&chain, &v, lengths);
@@ -247,7 +290,7 @@ static void test_repeats_a_step(void **state) {
     struct pdnn_node again = chain.graph.nodes[0];
     assert_int_equal(again.n_outputs, 3);
     assert_int_equal(again.output[2], scores.counter);
-    again.output[0] = z;
+    again.output = (uint32_t[]){z, again.output[1]};
     again.n_outputs = 2;
     pdnn_graph_node(&chain.graph, &again);
     check_flop_counts(&chain.graph, "repeated");
@@ -298,6 +341,7 @@ int main(void) {
         cmocka_unit_test(test_gradient_any_rank),
         cmocka_unit_test(test_one_pass_is_all_steps),
         cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_masks_in_turn),
         cmocka_unit_test(test_rows_that_see_nothing),
         cmocka_unit_test(test_repeats_a_step),
         cmocka_unit_test(test_invalid),

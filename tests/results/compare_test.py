@@ -98,6 +98,106 @@ class Compare(Tables):
         self.assertIn("Not compared, because they did not end ok on both sides: 3\n", text)
         self.assertIn("ops.csv does not say", text)
 
+    def three(self):
+        """A, B and C; net/3 has no time in A, net/2 none in C, which has net/4 alone."""
+        ops = ["id", "op", "category", "op_pass", "layer", "executions", "time_ns_median", "pct_of_roof"]
+        places = []
+        for name, times, cpu in (("a", (4000, 1000, ""), "one"), ("b", (1000, 500, 10), "two"), ("c", (8000, "", 20), "one")):
+            rows = [[f"net/{i}", "net", "infer", "ok" if ns else "oom", ns, ns and ns * 0.99, ns and ns * 1.01] for i, ns in enumerate(times, 1)]
+            rows += [["net/4", "net", "infer", "ok", 5, "", ""]] if name == "c" else []
+            places.append(self.results(name, rows))
+            self.table(name, "ops.csv", ops, [[f"net/{i}", "dense", "linear", "forward", "", 1, ns, ""] for i, ns in enumerate(times, 1) if ns])
+            with open(os.path.join(self.place.name, name, "environment.yaml"), "w", encoding="utf-8") as file:
+                file.write(f'kernel: "{name}"\ncpu: {cpu}\n')
+        return places
+
+    def test_the_first_beside_each_other(self):
+        """Of three directories a column each, in every table; what a pair of two would say of each is there."""
+        a, b, c = self.three()
+        rows = self.rows(a, b, c)
+        self.assertEqual([(row["id"], row["a_ns"], row["b_ns"], row["b_ratio"], row["c_ns"], row["c_ratio"]) for row in rows],
+                         [("net/1", "4000", "1000", "4", "8000", "0.5"), ("net/2", "1000", "500", "2", "", "")])
+        self.assertEqual([(row["b_decision"], row["c_decision"], row["run_mode"]) for row in rows],
+                         [("faster", "slower", "infer"), ("faster", "", "infer")])
+        for side, other in (("b", b), ("c", c)):
+            for table in ("pairs", "groups", "axes", "ops"):
+                alone, beside = self.rows(a, other, "--table", table), self.rows(a, b, c, "--table", table)
+                for row in alone:
+                    keys = {"pairs": ["a_id"], "ops": ["family", "op"]}.get(table, ["family", "key"] + ["value"] * (table == "groups"))
+                    there = next(found for found in beside if all(found[key] == row[key] for key in keys))
+                    for name, cell in row.items():
+                        name = name if name in there and not name.startswith("b_") else f"{side}_{name.removeprefix('b_')}"
+                        self.assertEqual(there[name], cell, (table, side, name))
+        facts = {row["name"]: (row["a"], row["b"], row["c"]) for row in self.rows(a, b, c, "--table", "sides")}
+        self.assertEqual(facts, {"kernel": ("a", "b", "c"), "cpu": ("one", "two", "one")})
+        self.assertEqual([(row["id"], row["a_status"], row["b_status"], row["c_status"]) for row in self.rows(a, b, c, "--table", "unpaired")],
+                         [("net/3", "oom", "ok", "ok"), ("net/2", "ok", "ok", "oom"), ("net/4", "", "", "ok")])
+
+    def test_what_is_said_of_each_side(self):
+        a, b, c = self.three()
+        text = " ".join(self.compare(a, b, c).split())
+        for said in (f"A: {a}", f"B: {b}", f"C: {c}", "B: The time of A over that of B is 2.83 (", "C: The time of A over that of C is 0.500",
+                     "summed over 2 instances of A and B, 1 instance of A and C. The product of all effects of a side is its geometric mean",
+                     "Not compared, because they did not end ok on all sides: 3"):
+            self.assertIn(said, text)
+        done = subprocess.run([PARADNN, "compare", a, b, c], capture_output=True, text=True)
+        self.assertEqual(done.stderr, "B: 2 instances on both sides, 1 not compared\nC: 1 instance on both sides, 3 not compared\n")
+        two = " ".join(self.compare(a, b).split())
+        for of_several in ("B: The time", "of a side", "on all sides"):
+            self.assertNotIn(of_several, two)
+        self.assertIn("on both sides: 1", two)
+
+    def test_sides_of_one_directory(self):
+        """Of three values a column each; of each, what two would say."""
+        name = "fc/layers={},nodes=8,input=8,output=8,batch=1,activation=relu,mode=infer,threads={}"
+        header = ["id", "family", "layers", "threads", *HEADER[2:]]
+        rows = [[name.format(layers, threads), "fc", layers, threads, "infer", "ok", ns, ns * 0.99, ns * 1.01]
+                for layers in range(1, 5) for threads in (1, 2, 4) for ns in [1000 * layers / (1 + (threads - 1) * layers / 8)]]
+        place = self.results("scaled", rows, header)
+        beside = {table: self.rows(place, "--across", "threads=1:2:4", "--table", table) for table in ("pairs", "groups", "axes")}
+        self.assertEqual([row["c_id"] for row in beside["pairs"]], [name.format(layers, 4) for layers in range(1, 5)])
+        for side, value in (("b", 2), ("c", 4)):
+            for table, keys in (("pairs", ["a_id"]), ("groups", ["key", "value"]), ("axes", ["key"])):
+                for row in self.rows(place, "--across", f"threads=1:{value}", "--table", table):
+                    there = next(found for found in beside[table] if all(found[key] == row[key] for key in keys))
+                    for column, cell in row.items():
+                        column = column if column in there and not column.startswith("b_") else f"{side}_{column.removeprefix('b_')}"
+                        self.assertEqual(there[column], cell, (table, side, column))
+        text = self.compare(place, "--across", "threads=1:2:4")
+        for said in (f"A: threads=1 of {place}\n", f"B: threads=2 of {place}\n", f"C: threads=4 of {place}\n", "C: C is 1.89 times as fast as A ("):
+            self.assertIn(said, text)
+        self.assertNotIn("C: ", self.compare(place, "--across", "threads=1:2"))
+        fits = subprocess.run([PARADNN, "fit", place, "--across", "threads=1:2:4", "--format", "csv"], capture_output=True, text=True, check=True)
+        self.assertEqual({row["value"] for row in csv.DictReader(io.StringIO(fits.stdout))}, {"ratio to threads=2", "ratio to threads=4"})
+        for across, said in (("threads=1:2:8", "no instance has threads=8, the values are 1, 2, 4"), ("threads=1:2:1", "both sides have threads=1"),
+                             ("threads=1:2:4,layers=1:2", "--across has 3 values of threads and 2 of layers"), ("threads=1", "'threads=1' is not KEY or KEY=A:B"),
+                             ("threads=1:", "no instance has threads=, the"), ("threads=1:2:", "no instance has threads=, the")):
+            self.assertIn(said, self.compare(place, "--across", across, status=2))
+        other = self.results("other", rows, header)
+        self.assertIn("no instance has threads=2:4", self.compare(place, other, "--across", "threads=1:2:4", status=2))
+        many = self.results("many", [[name.format(1, n), "fc", 1, n, "infer", "ok", 1000 / n, "", ""] for n in range(1, 66)], header)
+        across = "threads=" + ":".join(str(n) for n in range(1, 66))
+        self.assertEqual(self.compare(many, "--across", across, status=2), "paradnn: 65 sides are more than the 64 that a table has columns for\n")
+        self.assertEqual(len(self.rows(many, "--across", across.removesuffix(":65"))), 1)
+
+    def test_one_of_several_that_cannot_be_compared(self):
+        a, b, _ = self.three()
+        other = self.results("d", [["rnn/1", "rnn", "infer", "ok", 5, "", ""]])
+        self.assertEqual(self.compare(a, b, other, status=2), f"paradnn: {other}: no instance is in both {a} and {other}\n")
+        self.assertEqual(self.compare(a, other, status=2), f"paradnn: no instance is in both {a} and {other}\n")
+        self.assertIn("named twice", self.compare(a, b, a, status=2))
+
+    def test_a_preset_is_named(self):
+        """Where an op ran in another implementation; a model of no preset has its id."""
+        header = ["id", "op", "category", "op_pass", "layer", "executions", "time_ns_median", "pct_of_roof", "implementation"]
+        for model, said in (("cnn:resnet50,batch=4,mode=infer,threads=2", "conv/forward of resnet50,batch=4,mode=infer,threads=2: one on side A, two"),
+                            ("rnn/cell=lstm,layers=3,mode=infer,threads=2", "conv/forward of rnn/cell=lstm,layers=3,")):
+            places = []
+            for name, implementation in (("a", "one"), ("b", "two")):
+                places.append(self.results(name, [[model, model[:3], "infer", "ok", 100, 99, 101]]))
+                self.table(name, "ops.csv", header, [[model, "conv", "conv", "forward", "", 1, 90, "", implementation]])
+            self.assertIn(said, " ".join(self.compare(*places).split()))
+
     def test_another_state_is_said(self):
         header = HEADER + ["threads", "host", "probe_gbs"]
         for host, said in (("one", True), ("other", False)):

@@ -76,7 +76,7 @@ class Bars(Case):
         names = [text for text in texts if text.startswith("block=")]
         self.assertEqual(len(set(names)), 24)
         for name in names:
-            self.assertRegex(name, r"^block=(residual|bottleneck), blocks=[\d-]+, shortcut=(projection|identity), mode=(infer|train)(, fuse=(none|post-ops))$")
+            self.assertRegex(name, r"^block=(residual|bottleneck),blocks=[\d-]+,shortcut=(projection|identity),mode=(infer|train),fuse=(none|post-ops)$")
 
     def test_names_too_long_say_what_is_unusual(self):
         """Of nine keys, each of which one bar changes: the caption has the others."""

@@ -236,7 +236,8 @@ class Page(unittest.TestCase):
             x, y, line = self.spot(index)
             self.browser.pointer(move(x, y))
             tip = self.browser.run("const t = document.getElementById('tip'); return t.hidden ? '' : t.textContent")
-            self.assertEqual(tip.split("\n")[0], models[line])
+            self.assertEqual(tip.split("\n")[1], models[line])
+            self.assertIn(tip.split("\n")[0].split(",")[0], models[line])  # the name before the id: what varies
             self.assertIn("95 % interval", tip)
             self.assertIn("GFLOP/s at", tip)
             ring = self.browser.run("const r = document.querySelector('figure.roofline .ring').getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]")
@@ -294,9 +295,12 @@ class Page(unittest.TestCase):
         self.browser.run("document.documentElement.dataset.theme = 'light'")
         self.assertEqual((self.browser.run(color, *paper), self.browser.run(color, *ink)), ("rgb(255, 255, 255)", "rgb(26, 26, 26)"))
         on_colors = self.browser.run(color, "figure.heatmap svg > text[fill='#ffffff']", "fill")
+        box = ("figure.boxes svg > path[fill='#9ecae1']", "fill")
+        self.assertEqual(self.browser.run(color, *box), "rgb(158, 202, 225)")
         self.browser.run("document.documentElement.dataset.theme = 'dark'")
         self.assertEqual((self.browser.run(color, *paper), self.browser.run(color, *ink)), ("rgb(22, 22, 22)", "rgb(232, 232, 230)"))
         self.assertEqual(self.browser.run(color, "figure.heatmap svg > text[fill='#ffffff']", "fill"), on_colors)
+        self.assertEqual(self.browser.run(color, *box), "rgb(47, 95, 128)")  # the median's line is light
         self.assertEqual(self.browser.run(color, "figure.roofline svg > path[stroke='#555555']", "stroke"), "rgb(176, 176, 172)")
         self.assertEqual(self.browser.run(color, "figure svg", "userSelect"), "none")
 
@@ -315,16 +319,36 @@ class Page(unittest.TestCase):
     def test_every_point_says_what_it_is(self):
         """A model of the page, or what the picture's table has of it."""
         for kind, text in self.tips(self.two):
-            self.assertIn("GFLOP/s at ", text, kind)
+            self.assertIn("kind: beyond" if kind == "boxes" else "GFLOP/s at ", text, kind)
         named = os.path.join(self.place.name, "named")
         os.mkdir(named)
         with open(os.path.join(named, "results.csv"), "w", encoding="utf-8") as file:
             file.write("id,family,batch,mode,threads,status,time_ns_median,params,pct_of_peak\n" + "".join(
+                f"fc{n},fc,{n},infer,1,ok,1000,{n},{n * n}\n" for n in range(1, 8)) + "rnn1,rnn,1,infer,1,crash,,,\nrnn2,rnn,2,infer,1,ok,1000,1,1\n" + "".join(
                 f'"{name},batch={n}",cnn,{n},infer,1,ok,1000,{n},{n * 10}\n' for n in range(1, 5) for name in ("cnn:resnet50", "cnn:resnet101")))
         page = os.path.join(self.place.name, "named.html")
         subprocess.run([PARADNN, "report", named, "-o", page], check=True, stdout=subprocess.DEVNULL)
         said = dict(self.tips(page))
-        self.assertEqual(said["boxes"].splitlines()[:4], ["family: cnn", "kind: measured", "name: resnet50", "instances: 1"])
+        self.assertEqual(said["boxes"].splitlines()[:4], ["family: fc", "kind: beyond", "name: fc1", "instances: 1"])
+        self.assertIn("Its numbers", self.browser.run("return document.querySelector('figure.boxes + details').textContent"))
+        self.assertNotIn("beyond", self.browser.run("return document.querySelector('figure.boxes + details').textContent"))
+
+    def test_dragging_selects_no_text(self):
+        """From the middle of every picture to its corner and past it, and of the page's text it still does."""
+        self.browser.open(f"file://{self.two}")
+        self.browser.run("document.querySelectorAll('details').forEach(details => details.open = true)")
+        drag = ("const r = document.querySelectorAll(arguments[0])[arguments[1]].getBoundingClientRect();"
+                "scrollBy(0, r.top - 80); const t = document.querySelectorAll(arguments[0])[arguments[1]].getBoundingClientRect();"
+                "return [Math.min(t.left + t.width * arguments[2], innerWidth - 5), Math.min(t.top + Math.min(t.height, 700) * arguments[3], innerHeight - 5)]")
+        def selected(what, index, start, end):
+            self.browser.run("getSelection().removeAllRanges()")
+            places = [self.browser.run(drag, what, index, *place) for place in (start, end)]
+            self.browser.pointer(move(*places[0]), {"type": "pointerDown", "button": 0}, move(*places[1]), {"type": "pointerUp", "button": 0})
+            return self.browser.run("return getSelection().toString()")
+        for index in range(self.browser.run("return document.querySelectorAll('figure svg').length")):
+            for end in ((0.95, 0.95), (0.5, 1.05)):
+                self.assertEqual(selected("figure svg", index, (0.3, 0.3), end), "", index)
+        self.assertNotEqual(selected("section p", 0, (0.05, 0.3), (0.6, 0.7)), "")
 
     def test_without_its_script(self):
         self.browser.chromium("Emulation.setScriptExecutionDisabled", value=True)

@@ -70,8 +70,8 @@ class Report(unittest.TestCase):
         lines = html.unescape(re.sub(r"<[^>]*>", "", re.search(r'<section id="findings".*?</section>', page, re.S).group(0)))
         self.assertIn("a: Some CPU, 4 cores; on 1 thread f32 100.0 GFLOP/s, DRAM 18.0 GB/s", lines)
         self.assertIn("36 of 36 models ended ok: 36 are bound by compute, 0 by memory, 0 by overhead.", lines)
-        self.assertIn("FLOP rates are 0.500 to 12.0 %, median 2.50 % of the measured peak; most: layers=1 nodes=16 batch=8.", lines)
-        self.assertIn("they reach 0.250 to 6.00 %, median 1.25 % of their roofs; farthest below: layers=4 nodes=32 batch=1.", lines)
+        self.assertIn("FLOP rates are 0.500 to 12.0 %, median 2.50 % of the measured peak; most: layers=1,nodes=16,batch=8.", lines)
+        self.assertIn("they reach 0.250 to 6.00 %, median 1.25 % of their roofs; farthest below: layers=4,nodes=32,batch=1.", lines)
         self.assertIn("Half of the 95 % intervals of step times are within \u00b1 4.0 %; 0 models are noisy.", lines)
 
     def test_few_are_no_sample(self):
@@ -107,7 +107,7 @@ probe,handoff,,,2,0,400,90,110,5,1,far
         header = HEADER + ["roof_low", "roof_high"]
         rows = [dict(r, roof_low=100, roof_high=129) for r in grid()]
         lines = self.first_lines(self.report(self.results(rows, "known", header)))
-        self.assertIn("farthest below: layers=4 nodes=32 batch=1.", lines)
+        self.assertIn("farthest below: layers=4,nodes=32,batch=1.", lines)
         self.assertNotIn("not known within", lines)
         self.assertNotIn("by one or another", lines)
         for each in rows:
@@ -115,7 +115,7 @@ probe,handoff,,,2,0,400,90,110,5,1,far
                 each.update(roof_high=131, bound="compute|memory")
         lines = self.first_lines(self.report(self.results(rows, "vague", header)))
         self.assertIn("24 are bound by compute, 0 by memory, 0 by overhead, 12 by one or another, which the range of", lines)
-        self.assertIn("farthest below: layers=2 nodes=32 batch=1.", lines)
+        self.assertIn("farthest below: layers=2,nodes=32,batch=1.", lines)
         self.assertIn("The roof of 12 models is not known within a factor of 1.3: how far below it they are is not said.", lines)
 
     def test_one_is_said_as_one(self):
@@ -135,7 +135,7 @@ probe,handoff,,,2,0,400,90,110,5,1,far
         self.assertNotIn(" to 99.5 %", page)
         self.assertIn("; 1 model is noisy.</li>", two)
         lines = html.unescape(re.sub(r"<[^>]*>", "", re.search(r'<section id="findings".*?</section>', page, re.S).group(0)))
-        self.assertIn("of the measured peak; most: layers=1 nodes=16 batch=8.", lines)
+        self.assertIn("of the measured peak; most: layers=1,nodes=16,batch=8.", lines)
         self.assertNotIn("above their roof", self.report(self.results(grid(), "b")))
 
     def test_names_have_what_varies(self):
@@ -145,9 +145,22 @@ probe,handoff,,,2,0,400,90,110,5,1,far
         page = self.report(self.results(several + [only]))
         models = re.search(r'<section id="models".*?</section>', page, re.S).group(0)
         lines = re.search(r'<section id="findings".*?</section>', page, re.S).group(0)
-        self.assertIn(f'<code title="{several[1]["id"]}">fc nodes=8 batch=2</code>', lines)
+        self.assertIn(f'<code title="{several[1]["id"]}">fc/nodes=8,batch=2</code>', lines)
         self.assertRegex(lines, r'<code title="rnn/[^"]*">rnn</code>')
         self.assertIn("All fc: layers=2, mode=infer, threads=1</p>", models)
+
+    def test_presets_have_their_names(self):
+        """In sentences, tables and what a pointer shows; a model that is none is told by its keys."""
+        nets = [dict(row(3, 8, batch, 1000 * (k + 1), 5 + k), family="cnn", id=f"cnn:{preset},batch={batch},mode=infer,threads=1")
+                for k, (preset, batch) in enumerate((("resnet50", 1), ("resnet50", 4), ("vgg16", 1)))]
+        page = self.report(self.results([*nets, row(2, 8, 1, 1000, 12)]), self.results([*nets, row(2, 8, 1, 1000, 12)], "b"))
+        findings, comparison = (re.search(rf'<section id="{name}".*?</section>', page, re.S).group(0) for name in ("findings", "comparison"))
+        self.assertRegex(findings, r'farthest below: <code title="cnn/block=[^"]*">resnet50,batch=1</code>')
+        self.assertRegex(findings, r'most: <code title="fc/[^"]*">fc</code>')
+        for name in ("resnet50,batch=1", "resnet50,batch=4", "vgg16", "fc"):
+            self.assertIn(f"<td>{name}</td>", comparison)
+        data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S).group(1))
+        self.assertEqual(sorted(set(data["name"]["v"])), ["fc", "resnet50,batch=*", "vgg16"])
 
     def test_cannot_tell_where_series_disagree(self):
         rows = [row(1, 8 * k, batch, 1000, 10 + (batch == 2) * (k % 3 - 1) * 4) for k in range(1, 10) for batch in (1, 2)]
@@ -293,6 +306,30 @@ probe,handoff,,,2,0,400,90,110,5,1,far
             verdict, why = self.verdicts(page, source)["Utilization grows with the minibatch."]
             self.assertEqual(verdict, "holds")
             self.assertIn("geometric mean of 9 series", why)
+
+    def test_three_directories(self):
+        """A column and a panel for each beside the first, and a sentence; one that cannot be compared says why, and the others are there."""
+        times = {"a": 1, "b": 0.5, "c": 4}
+        places = [self.results([dict(r, **{key: r[key] * factor for key in ("time_ns_median", "ci_low_ns", "ci_high_ns")}) for r in grid()], name,
+                               **{"environment.yaml": f'cpu: "CPU {name}"\n'}) for name, factor in times.items()]
+        other = self.results([dict(r, id=r["id"].replace("nodes=", "nodes=1"), nodes=f"1{r['nodes']}") for r in grid()], "d")
+        for directories, why in ((places, False), ([*places, other], True)):
+            page = self.report(*directories)
+            comparison = re.search(r'<section id="comparison".*?</section>', page, re.S).group(0)
+            text = html.unescape(re.sub(r"<[^>]*>", "", comparison))
+            self.assertIn("b: The time of a over that of b is 2.00 (1.99 to 2.01", text)
+            self.assertIn("c: The time of a over that of c is 0.250 (0.249 to 0.251", text)
+            self.assertEqual("a and d cannot be compared: " in text, why)
+            self.assertEqual(text.count("cannot be compared"), why)
+            self.assertEqual(re.findall(r"<th[^>]*>([^<]*)</th>", comparison)[:6], ["differs", "a", "b", "c", "b over a", "c over a"])
+            for panel in ("Speed-up of b over a", "Speed-up of c over a"):
+                self.assertEqual(comparison.count(f">{panel}<"), 1)
+            self.assertNotIn("over d", comparison)
+            self.assertIn("<code>paradnn plot speedup a b c</code>", comparison)
+            self.assertIn(f"paradnn: a, b{', c and d' if why else ' and c'}</h1>", page)
+            claims = self.verdicts(page, "a and b"), self.verdicts(page, "a and c")
+            for pair in claims:
+                self.assertIn("Large minibatches prefer one platform, small ones the other.", pair)
 
     def test_other_implementations_come_first(self):
         """Before which side is faster, with the op; not where both sides ran the same."""
@@ -450,8 +487,8 @@ probe,handoff,,,2,0,400,90,110,5,1,far
         self.assertEqual([line[:3] for line in found], [
             ["1640", "oom_predicted", "needs N GiB, more than N GiB"], ["180", "timeout", "took longer than N s in conv2d"],
             ["168", "unsupported", "oneDNN has no f64 here, N times N"], ["6", "unsupported", "oneDNN has no f32 here"], ["6", "crash", ""]])
-        self.assertEqual(found[0][3].count("; fc/"), 4)
-        self.assertIn("nodes=0,", found[0][3])
+        self.assertEqual(found[0][3].count("; layers=9,nodes="), 4)
+        self.assertIn("layers=9,nodes=0,", found[0][3])
 
     def test_more_reasons_than_anybody_reads(self):
         rows = grid() + [dict(row(9, k, 1, 0, 0), status="crash", time_ns_median="", reason="".join("abcdefghij"[int(c)] for c in str(k)))

@@ -35,7 +35,7 @@ def number(row, column):
 def check_nodes(paradnn, results):
     at_end = scale(paradnn, results, "--nodes", "1,2,8")
     during = scale(paradnn, results, "--nodes", "1,2,8", "--overlap", "--bucket", "10KB")
-    expect(len(at_end) == len(during) == 6, len(at_end))
+    expect(len(at_end) == len(during) == 9, len(at_end))
     for one, other in zip(at_end, during):
         n = number(one, "nodes")
         expect(one["method"] == other["method"] == "modelled", one)
@@ -50,7 +50,9 @@ def check_nodes(paradnn, results):
 
 def check_slices(paradnn, results):
     rows = scale(paradnn, results, "--slice", "1,2,4,8")
-    expect([row["slice_ways"] for row in rows] == ["1", "1", "2", "4"], "only the transformer, and not by 8 of 4 heads:", rows)
+    ways = [(row["family"], row["slice_ways"]) for row in rows]
+    expect(ways == [("fc", "1"), ("cnn", "1"), *(("transformer", slices) for slices in "124")],
+           "only the transformer, and not by 8 of 4 heads; a network's projection is a shortcut:", ways)
     sliced = [row for row in rows if row["family"] == "transformer"]
     for before, after in zip(sliced, sliced[1:]):
         expect(number(after, "exposed_pct") > number(before, "exposed_pct"), "exposed", after)
@@ -83,7 +85,8 @@ def main():
         short = ["--set", "measure.rounds=1", "--set", "measure.max_time=20ms", "--set", "run.threads=1"]
         spec = os.path.join(folder, "s.yaml")
         with open(spec, "w") as file:
-            file.write("sweep: s\nrun: {mode: train}\nmodels:\n  - fc: {layers: 2, nodes: 64, batch: 4}\n  - transformer: {"
+            file.write("sweep: s\nrun: {mode: train}\nmodels:\n  - fc: {layers: 2, nodes: 64, batch: 4}\n"
+                       "  - cnn: {block: residual, blocks: 1, filters: 4, image: 32, batch: 1}\n  - transformer: {"
                        + TRAIN.split("/")[1].replace("=", ": ").replace(",", ", ") + "}\n")
         run = subprocess.run([paradnn, "sweep", spec, "-o", results, "--ceilings", ceilings, *short], capture_output=True, text=True)
         expect(run.returncode == 0, run.stderr)

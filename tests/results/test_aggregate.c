@@ -19,7 +19,7 @@
     "cache=warm,fuse=none"
 
 /* The whole model fits the first level. */
-static const struct pdnn_ceilings ceilings = {
+static const struct pdnn_roof_rows roof_rows = {
     .count = 5,
     .row =
         {
@@ -373,7 +373,7 @@ static void test_aggregate_speed_and_roof(void **state) {
         visits[i].probe_gbs = probes[i] / 100;
     }
     struct pdnn_aggregate_input input = {
-        .id = ID, .of = {.visit = visits, .count = 4}, .precision = 0.02, .ceilings = &ceilings};
+        .id = ID, .of = {.visit = visits, .count = 4}, .precision = 0.02, .roof_rows = &roof_rows};
     made_row_make(&input, &made);
     double bytes = NUMBER(BYTE_COUNT), flop = NUMBER(FLOP_COUNT);
     double speed = NUMBER(SPEED_INDEX);
@@ -425,7 +425,7 @@ static void test_aggregate_speed_by_length_of_step(void **state) {
             visits[k].probe_gflops = probes[k];
         }
         const struct pdnn_aggregate_input input = {
-            .id = ID, .of = {.visit = visits, .count = 3}, .precision = 0.02, .ceilings = &ceilings};
+            .id = ID, .of = {.visit = visits, .count = 3}, .precision = 0.02, .roof_rows = &roof_rows};
         made_row_make(&input, &made);
         assert_true(fabs(NUMBER(SPEED_INDEX) - rows[i].index) < 1e-6);
     }
@@ -451,7 +451,7 @@ static void test_aggregate_odd_speed(void **state) {
         struct pdnn_visit visit = ok_visit(1e6);
         visit.probe_gflops = cases[i].probe_gflops;
         const struct pdnn_aggregate_input input = {
-            .id = ID, .of = {.visit = &visit, .count = 1}, .precision = 0.02, .ceilings = &ceilings};
+            .id = ID, .of = {.visit = &visit, .count = 1}, .precision = 0.02, .roof_rows = &roof_rows};
         made_row_make(&input, &made);
         roof_gflops = i == 0 ? NUMBER(ATTAINABLE_GFLOPS) : roof_gflops;
         assert_near(NUMBER(ATTAINABLE_GFLOPS), roof_gflops * cases[i].factor);
@@ -464,7 +464,7 @@ static void test_aggregate_unknown_id(void **state) {
     (void)state;
     struct pdnn_visit visits[] = {ok_visit(100), ok_visit(110)};
     const struct pdnn_aggregate_input input = {
-        .id = "gone/x=1", .of = {.visit = visits, .count = 2}, .precision = 0.02, .ceilings = &ceilings};
+        .id = "gone/x=1", .of = {.visit = visits, .count = 2}, .precision = 0.02, .roof_rows = &roof_rows};
     made_row_make(&input, &made);
     assert_string_equal(TEXT(ID), "gone/x=1");
     assert_true(COUNT(FLOP_COUNT) == PDNN_ABSENT);
@@ -518,7 +518,7 @@ static void test_aggregate_ops(void **state) {
     }
     struct pdnn_visits known = {.room = 0};
     const struct pdnn_aggregate_input input = {
-        .id = ID, .of = {visits, keep(&known, visits, 4), 4, 0}, .precision = 0.02, .ceilings = &ceilings};
+        .id = ID, .of = {visits, keep(&known, visits, 4), 4, 0}, .precision = 0.02, .roof_rows = &roof_rows};
     made_row_make(&input, &made);
     assert_int_equal(made.n_ops, 6);
     /* Medians: 50 (of 40, 60, 20 + 30), 20, and 6 for the reorder (8, 6, none). */
@@ -576,7 +576,7 @@ static void test_aggregate_counts_in_bounds(void **state) {
     const struct pdnn_aggregate_input input = {
         .id = "cnn/block=plain,blocks=1,filters=2,image=2,output=4,batch=1,window=0,mode=infer,threads=2",
         .of = {visits, keep(&known, visits, 1), 1, 0},
-        .ceilings = &ceilings};
+        .roof_rows = &roof_rows};
     made_row_make(&input, &made);
     assert_string_equal(made.op[0].shape, strchr(strchr(key, '/') + 1, '/') + 1);
     assert_int_equal(made.op[0].flop_count, 2 * 8 * 3 * 9);
@@ -642,7 +642,7 @@ static void test_aggregate_extrapolates_layers(void **state) {
         const struct pdnn_aggregate_input input = {.id = ids[i],
                                                    .of = {&visit, keep(&known[i], &visit, 1), 1, 0},
                                                    .precision = 0.02,
-                                                   .ceilings = &ceilings};
+                                                   .roof_rows = &roof_rows};
         made_row_make(&input, &rows[i]);
         assert_int_equal(pdnn_result_count(&rows[i].row, PDNN_RESULT_EXTRAPOLATED), i);
     }

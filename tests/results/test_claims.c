@@ -183,7 +183,8 @@ static void check(struct checked *c, const struct pdnn_claim_list *list, const c
         fail_msg("%s", err.text);
     assert_int_equal(pdnn_ops_reader_open(&c->reader, directory, &err), PDNN_OK);
     pdnn_table_init(&c->table, &pdnn_claims_report_def);
-    const struct pdnn_claim_data data = {.rows = {&c->selection}, .n_sources = 1, .readers = &c->reader};
+    const struct pdnn_selection *const rows[] = {&c->selection};
+    const struct pdnn_claim_data data = {.rows = rows, .n_sources = 1, .readers = &c->reader};
     pdnn_claims_check(&data, list, &c->table, c->told);
 }
 

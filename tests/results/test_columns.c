@@ -1,5 +1,6 @@
 /* The columns: names are unique whatever families are present, headers and rows agree, values are exact or
  * empty, and columns that can be read back are. */
+#include "models/zoo/catalog.h"
 #include "tests/cmocka_all.h"
 
 #include "results/table/read.h"
@@ -13,11 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t count_families(void) {
-    size_t count = 0;
-    while (pdnn_families[count])
-        count++;
-    return count;
+static struct pdnn_table_def all_results(struct pdnn_arena *arena) {
+    size_t count;
+    const struct pdnn_family_def *const *families = pdnn_family_all(&count);
+    return pdnn_results_def(families, count, arena);
 }
 
 static void check_columns(const struct pdnn_table_def *def) {
@@ -35,7 +35,7 @@ static void check_columns(const struct pdnn_table_def *def) {
 static void test_columns_names_are_unique(void **state) {
     (void)state;
     struct pdnn_arena arena = {0};
-    const struct pdnn_table_def results = pdnn_results_def(pdnn_families, count_families(), &arena);
+    const struct pdnn_table_def results = all_results(&arena);
     check_columns(&results);
     check_columns(&pdnn_ops_def);
     check_columns(&pdnn_journal_def);
@@ -48,8 +48,7 @@ static void test_columns_names_are_unique(void **state) {
 static void test_columns_warmups_are_steps(void **state) {
     (void)state;
     struct pdnn_arena arena = {0};
-    const struct pdnn_table_def tables[] = {pdnn_results_def(pdnn_families, count_families(), &arena),
-                                            pdnn_journal_def};
+    const struct pdnn_table_def tables[] = {all_results(&arena), pdnn_journal_def};
     for (size_t i = 0; i < 2; i++) {
         size_t at = 0;
         while (strcmp(tables[i].column[at].name, "warmups") != 0)
@@ -87,21 +86,25 @@ static void test_results_columns_order(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-/* A number in one family and a word in the other: the shared column holds text, whichever comes first. A word
- * that stands for a number is a number. */
+/* A number in one family and a word in the other: the shared column holds text, whichever comes first; with a
+ * decimal number, decimal ones. A word that stands for a number is a number. */
 static void test_results_columns_types(void **state) {
     (void)state;
     static const char *const words[] = {"yes", NULL};
     static const struct pdnn_param_def numbers[] = {
         {.name = "length", .type = PDNN_PARAM_INT, .max = 9, .unit = "", .help = "h"},
         {.name = "output", .type = PDNN_PARAM_INT, .max = 9, .unit = "", .help = "h"},
+        {.name = "width", .type = PDNN_PARAM_INT, .max = 9, .unit = "", .help = "h"},
+        {.name = "shape", .type = PDNN_PARAM_DECIMAL, .max = 9, .unit = "", .help = "h"},
     };
     static const struct pdnn_param_def texts[] = {
+        {.name = "width", .type = PDNN_PARAM_DECIMAL, .max = 9, .unit = "", .help = "h"},
+        {.name = "shape", .type = PDNN_PARAM_LIST, .max = 9, .unit = "", .help = "h"},
         {.name = "output", .type = PDNN_PARAM_CHOICE, .choices = words, .unit = "", .help = "h"},
         {.name = "hidden", .type = PDNN_PARAM_INT, .max = 9, .word = "same", .unit = "", .help = "h"},
     };
-    static const struct pdnn_family_def first = {.name = "a", .params = numbers, .n_params = 2};
-    static const struct pdnn_family_def second = {.name = "b", .params = texts, .n_params = 2};
+    static const struct pdnn_family_def first = {.name = "a", .params = numbers, .n_params = 4};
+    static const struct pdnn_family_def second = {.name = "b", .params = texts, .n_params = 4};
     static const struct pdnn_family_def *const orders[][2] = {{&first, &second}, {&second, &first}};
     for (size_t i = 0; i < 2; i++) {
         struct pdnn_arena arena = {0};
@@ -111,6 +114,10 @@ static void test_results_columns_types(void **state) {
         assert_int_equal(table.column[pdnn_table_find(&table, "length")].def.kind, PDNN_KIND_WHOLE);
         assert_int_equal(table.column[pdnn_table_find(&table, "output")].def.kind, PDNN_KIND_TEXT);
         assert_int_equal(table.column[pdnn_table_find(&table, "hidden")].def.kind, PDNN_KIND_WHOLE);
+        const size_t width = pdnn_table_find(&table, "width");
+        assert_int_equal(table.column[width].def.kind, PDNN_KIND_NUMBER);
+        assert_int_equal(table.column[width].def.digits, PDNN_DIGITS_EXACT);
+        assert_int_equal(table.column[pdnn_table_find(&table, "shape")].def.kind, PDNN_KIND_TEXT);
         assert_int_equal(table.column[pdnn_table_find(&table, "layers_run")].def.kind, PDNN_KIND_TEXT);
         pdnn_table_finish(&table);
         pdnn_arena_finish(&arena);
@@ -134,7 +141,7 @@ static void test_result_cells(void **state) {
     struct pdnn_instance instance;
     static const char id[] = "fc/layers=7,mode=infer,threads=3";
     struct pdnn_totals totals = {.memory_bytes = 5};
-    const struct pdnn_table_def def = pdnn_results_def(pdnn_families, count_families(), &arena);
+    const struct pdnn_table_def def = all_results(&arena);
     pdnn_table_init(&table, &def);
     struct pdnn_result row = pdnn_result_of(&table, 0);
     assert_int_equal(pdnn_instance_parse(id, &instance, &err), PDNN_OK);

@@ -6,6 +6,9 @@
 #include "results/compare/compare_ops.h"
 #include "results/compare/compare_sums.h"
 #include "results/compare/factors.h"
+#include "results/compare/gate.h"
+#include "results/compare/settle.h"
+#include "results/store/journal.h"
 #include "results/table/record.h"
 #include "results/table/write.h"
 
@@ -30,12 +33,14 @@ static int setup(void **state) {
 
 static int teardown(void **state) {
     (void)state;
-    char path[sizeof directory + 16];
+    char path[sizeof directory + 32];
     for (int side = 0; side < PDNN_SIDES; side++) {
-        snprintf(path, sizeof path, "%s/results.csv", directory[side]);
-        unlink(path);
-        snprintf(path, sizeof path, "%s/ops.csv", directory[side]);
-        unlink(path);
+        static const char *const files[] = {"results.csv", "ops.csv", "journal.csv", "journal-ops.csv",
+                                            "environment.yaml"};
+        for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+            snprintf(path, sizeof path, "%s/%s", directory[side], files[i]);
+            unlink(path);
+        }
         rmdir(directory[side]);
     }
     return rmdir(place);
@@ -51,26 +56,37 @@ static void write_side(int side, const char *text) {
         fail_msg("%s", err.text);
 }
 
-/* The request for directories a and, unless one is enough, b. */
-static struct pdnn_compare_request request_of(int n_sides, const char *across) {
-    return (struct pdnn_compare_request){.directory = {directory[0], n_sides > 1 ? directory[1] : NULL},
-                                         .across = across};
+/* What the directories are read into: a and, unless one is enough, b. */
+static struct pdnn_selection joined;
+
+static enum pdnn_status make(struct pdnn_comparison *comparison, int n_sides, const char *across,
+                             struct pdnn_err *err) {
+    const char *const directories[] = {directory[0], directory[1]};
+    if (pdnn_selection_open_all(&joined, directories, (size_t)n_sides, NULL, 0, err) != PDNN_OK)
+        return err->status;
+    return pdnn_comparison_make(comparison, &joined, n_sides > 1, across, err) == PDNN_OK
+               ? pdnn_comparison_settle(comparison, err)
+               : err->status;
 }
 
 static void open_comparison(struct pdnn_comparison *comparison, int n_sides, const char *across) {
-    const struct pdnn_compare_request request = request_of(n_sides, across);
     struct pdnn_err err = {0};
-    if (pdnn_comparison_open(comparison, &request, &err) != PDNN_OK)
+    if (make(comparison, n_sides, across, &err) != PDNN_OK)
         fail_msg("%s", err.text);
 }
 
+static void close_comparison(struct pdnn_comparison *comparison) {
+    pdnn_comparison_close(comparison);
+    pdnn_selection_close(&joined);
+}
+
 static void assert_refuses(int n_sides, const char *across, const char *message) {
-    const struct pdnn_compare_request request = request_of(n_sides, across);
     struct pdnn_comparison comparison;
     struct pdnn_err err = {0};
-    assert_int_equal(pdnn_comparison_open(&comparison, &request, &err), PDNN_INVALID);
+    assert_int_equal(make(&comparison, n_sides, across, &err), PDNN_INVALID);
     if (!strstr(err.text, message))
         fail_msg("'%s' does not say '%s'", err.text, message);
+    pdnn_selection_close(&joined);
 }
 
 /* A family that this program does not know, so that ids stay as they are. */
@@ -123,7 +139,7 @@ static void test_comparison_open_joins_directories(void **state) {
                         "its time is not above zero");
     assert_string_equal(pdnn_table_text(&c.unpaired, 2, PDNN_UNPAIRED_B_STATUS), "");
     assert_string_equal(pdnn_table_text(&c.unpaired, 3, PDNN_UNPAIRED_ID), "net/nodes=64,batch=4,threads=2");
-    pdnn_comparison_close(&c);
+    close_comparison(&c);
 }
 
 static const char threads[] = HEADER NET("8", "4", "", "2", ",onednn,2,ok,,1,100,99,101")
@@ -145,21 +161,21 @@ static void test_comparison_open_finds_what_differs(void **state) {
     assert_string_equal(pdnn_table_text(&c.pairs, 1, PDNN_PAIR_DECISION), pdnn_slower);
     assert_string_equal(pdnn_table_text(&c.pairs, 0, PDNN_PAIR_ID), "net/nodes=8,batch=4");
     assert_int_equal(c.pairs.n_columns, PDNN_PAIR_KEYS + 3);
-    pdnn_comparison_close(&c);
+    close_comparison(&c);
     open_comparison(&c, 1, "threads=2:1");
     assert_true(pdnn_pair_ratio(&c, 0) == 0.5);
-    pdnn_comparison_close(&c);
+    close_comparison(&c);
     open_comparison(&c, 1, "nodes"); /* a hyper-parameter only where it is named */
     assert_string_equal(c.label[PDNN_SIDE_B], "nodes=16");
     assert_int_equal(c.pairs.n_rows, 2);
-    pdnn_comparison_close(&c);
+    close_comparison(&c);
     write_side(0, HEADER NET("8", "4", "", "2", ",onednn,2,ok,,1,100,,"));
     write_side(1, HEADER NET("8", "4", ",backend=openblas", "2", ",openblas,2,ok,,1,300,,"));
     open_comparison(&c, 2, NULL);
     assert_string_equal(c.label[PDNN_SIDE_A], "backend=onednn");
     assert_string_equal(c.label[PDNN_SIDE_B], "backend=openblas");
     assert_true(fabs(pdnn_pair_ratio(&c, 0) - 1. / 3) < 1e-15);
-    pdnn_comparison_close(&c);
+    close_comparison(&c);
 }
 
 static void test_comparison_open_leaves_other_values_beside(void **state) {
@@ -171,7 +187,7 @@ static void test_comparison_open_leaves_other_values_beside(void **state) {
     assert_refuses(1, NULL, "threads has the values 1, 2, 4: name two of them, as in --across threads=1:2");
     open_comparison(&c, 1, "threads=1:4");
     assert_true(c.pairs.n_rows == 1 && pdnn_pair_ratio(&c, 0) == 4);
-    pdnn_comparison_close(&c);
+    close_comparison(&c);
 }
 
 static void test_comparison_open_refuses(void **state) {
@@ -200,7 +216,7 @@ static void test_comparison_open_names_candidates(void **state) {
     open_comparison(&c, 2, "backend,threads");
     assert_string_equal(c.label[PDNN_SIDE_B], "backend=openblas,threads=2");
     assert_true(c.pairs.n_rows == 1 && pdnn_pair_ratio(&c, 0) == 4);
-    pdnn_comparison_close(&c);
+    close_comparison(&c);
     write_side(1, HEADER NET("8", "4", "", "1", ",onednn,1,crash,,1,,,"));
     assert_refuses(2, NULL, "no instance ended ok on both sides");
     write_side(1, HEADER NET("8", "4", "", "1", ",onednn,1,ok,,1,5,,")
@@ -294,7 +310,7 @@ static void test_compare_sums_known(void **state) {
     assert_int_equal(pdnn_compare_best_axis(&axes, ""), SIZE_MAX); /* 0.053 for the best of two keys */
     pdnn_table_finish(&groups);
     pdnn_table_finish(&axes);
-    pdnn_comparison_close(&c);
+    close_comparison(&c);
 }
 
 /* One product of each of the first two models of write_eights, the second one in this implementation. */
@@ -339,7 +355,7 @@ static void test_factors(void **state) {
         if (rows[i].said && !(said.length && strstr(said.text, rows[i].said)))
             fail_msg("'%s' lacks '%s'", pdnn_str_text(&said), rows[i].said);
         assert_true(rows[i].said || !said.length);
-        pdnn_comparison_close(&c);
+        close_comparison(&c);
         pdnn_str_finish(&text);
         pdnn_str_finish(&said);
     }
@@ -410,7 +426,7 @@ static void test_pair_ops_matches(void **state) {
     assert_int_equal(pdnn_pair_ops(&c, 1, reader, &arena).side[PDNN_SIDE_A].count, 0);
     for (int side = 0; side < PDNN_SIDES; side++)
         pdnn_ops_reader_close(&reader[side]);
-    pdnn_comparison_close(&c);
+    close_comparison(&c);
     pdnn_arena_finish(&arena);
 }
 
@@ -445,13 +461,184 @@ static void test_compare_ops_names_implementations(void **state) {
         pdnn_table_finish(&ops);
         for (int side = 0; side < PDNN_SIDES; side++)
             pdnn_ops_reader_close(&reader[side]);
-        pdnn_comparison_close(&c);
+        close_comparison(&c);
     }
+}
+
+static void test_side_name_counts_like_a_sheet(void **state) {
+    (void)state;
+    static const struct {
+        size_t side;
+        const char *name;
+    } rows[] = {{0, "A"}, {1, "B"}, {25, "Z"}, {26, "AA"}, {51, "AZ"}, {52, "BA"}, {701, "ZZ"}, {702, "AAA"}};
+    char name[PDNN_SIDE_TEXT];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(pdnn_side_name(rows[i].side, name), rows[i].name);
+}
+
+/* An interval is two columns, which stay together; rows are those of any table, and what is the base's is
+ * there once. */
+static void test_tables_beside(void **state) {
+    (void)state;
+    static const struct pdnn_column_def columns[] = {{.name = "id"},
+                                                     {"a_ns", .kind = PDNN_KIND_NUMBER},
+                                                     {"b_ns", "B", .kind = PDNN_KIND_NUMBER},
+                                                     {"low", "interval", .kind = PDNN_KIND_NUMBER},
+                                                     {.name = "note"}};
+    static const size_t key = 0, common[] = {1, 4};
+    static const struct pdnn_table_def def = {"sides", "test", columns, 5};
+    static const struct pdnn_beside beside = {5, &key, common, 1, 2};
+    static const char *const names[2][7] = {{"id", "a_ns", "b_ns", "low", "note"},
+                                            {"id", "a_ns", "b_ns", "b_low", "c_ns", "c_low", "note"}};
+    struct pdnn_table tables[2], made;
+    const struct pdnn_table *of[] = {&tables[0], &tables[1]};
+    for (size_t t = 0; t < 2; t++) {
+        pdnn_table_init(&tables[t], &def);
+        for (size_t i = 0; i <= t; i++) {
+            const size_t row = pdnn_table_add_texts(&tables[t], 1, (const char *[]){i ? "two" : "one"});
+            for (size_t c = 1; c < 4; c++)
+                pdnn_table_set_number(&tables[t], row, c, (double)(100 * t + 10 * i + c));
+            pdnn_table_set_text(&tables[t], row, 4, "said");
+        }
+    }
+    for (size_t n = 1; n <= 2; n++) {
+        pdnn_tables_beside(of, n, &beside, &made);
+        assert_int_equal(made.n_columns, n == 1 ? 5 : 7);
+        assert_int_equal(made.n_rows, n);
+        for (size_t c = 0; c < made.n_columns; c++)
+            assert_string_equal(made.column[c].def.name, names[n - 1][c]);
+        for (size_t c = 0; c < 5; c++)
+            for (size_t side = 1; side <= n; side++)
+                assert_true(pdnn_beside_column(&beside, n, c, side) < made.n_columns);
+        if (n == 2) {
+            assert_string_equal(pdnn_column_title(&made.column[4].def), "C");
+            assert_string_equal(pdnn_column_title(&made.column[5].def), "C interval");
+            assert_true(pdnn_table_number(&made, 0, 1) == 1 && pdnn_table_number(&made, 0, 4) == 102);
+            assert_true(pdnn_table_number(&made, 1, 1) == 111 && pdnn_table_number(&made, 1, 5) == 113);
+            assert_true(pdnn_table_is_empty(&made, 1, 2) && pdnn_table_is_empty(&made, 1, 3));
+            assert_string_equal(pdnn_table_text(&made, 1, 6), "said");
+        }
+        pdnn_table_finish(&made);
+    }
+    pdnn_table_finish(&tables[0]);
+    pdnn_table_finish(&tables[1]);
+}
+
+/* Visits to one model with one thread and with two, next to each other or gap_ms apart. */
+struct paired {
+    size_t rounds;
+    double slow_down, noise;
+    int64_t gap_ms;
+    bool is_ordered; /* environment.yaml says that the order is paired */
+};
+
+static void write_paired(const struct paired *paired) {
+    char path[sizeof directory + 32];
+    struct pdnn_folder folder;
+    struct pdnn_journal *journal;
+    struct pdnn_err err = {0};
+    const char *facts = paired->is_ordered ? "paired_precision: 0.02\n" : "order: another\n";
+    write_side(0, HEADER "\"fc/nodes=64,threads=1\",fc,64,1,onednn,1,ok,,1,100,90,110\n"
+                         "\"fc/nodes=64,threads=2\",fc,64,1,onednn,2,ok,,1,100,90,110\n"
+                         "\"fc/nodes=32,threads=1\",fc,32,1,onednn,1,oom,,1,,,\n"
+                         "\"fc/nodes=32,threads=2\",fc,32,1,onednn,2,oom,,1,,,\n");
+    snprintf(path, sizeof path, "%s/environment.yaml", directory[0]);
+    assert_int_equal(pdnn_file_replace(path, facts, strlen(facts), &err), PDNN_OK);
+    snprintf(path, sizeof path, "%s/journal.csv", directory[0]);
+    unlink(path);
+    assert_int_equal(pdnn_folder_open(&folder, directory[0], &err), PDNN_OK);
+    assert_int_equal(pdnn_journal_open(&folder, &journal, &err), PDNN_OK);
+    for (size_t i = 0; i < paired->rounds; i++) {
+        const double state = i % 3 ? 1 : 2, noise = i % 2 ? paired->noise : -paired->noise;
+        struct pdnn_visit visit = {.started_unix_ms = 1000000 + (int64_t)i * 100000,
+                                   .samples = 1,
+                                   .steps_per_sample = 1,
+                                   .mean_ns = 100};
+        visit.median_ns = 100 * state;
+        assert_int_equal(pdnn_journal_append(journal, "fc/nodes=64,threads=1", &visit, &err), PDNN_OK);
+        visit.started_unix_ms += paired->gap_ms;
+        visit.median_ns = 100 * state * (1 + paired->slow_down) * (1 + noise);
+        assert_int_equal(pdnn_journal_append(journal, "fc/nodes=64,threads=2", &visit, &err), PDNN_OK);
+    }
+    pdnn_journal_close(journal);
+    pdnn_folder_close(&folder);
+}
+
+static void test_comparison_pairs(void **state) {
+    static const struct {
+        struct paired visits;
+        size_t pairs;
+        const char *decision;
+    } rows[] = {
+        {{12, 0.03, 0.002, 1000, true}, 12, "slower"},    {{12, -0.03, 0.002, 1000, true}, 12, "faster"},
+        {{12, 0, 0.002, 1000, true}, 12, "alike"},        {{12, 0, 0.03, 1000, true}, 12, "undecided"},
+        {{7, 0.03, 0.002, 1000, true}, 0, "undecided"},   /* before the first look */
+        {{12, 0.03, 0.002, 11000, true}, 0, "undecided"}, /* the machine may have changed between them */
+        {{12, 0.03, 0.002, 1000, false}, 0, "undecided"}, /* next to each other by chance, in kept workers */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_comparison c;
+        write_paired(&rows[i].visits);
+        open_comparison(&c, 1, NULL);
+        assert_int_equal(c.pairs.n_rows, 1);
+        assert_string_equal(pdnn_table_text(&c.pairs, 0, PDNN_PAIR_DECISION), rows[i].decision);
+        assert_int_equal(pdnn_table_is_empty(&c.pairs, 0, PDNN_PAIR_PAIRS), !rows[i].pairs);
+        assert_int_equal(pdnn_table_count(&c.pairs, 0, PDNN_PAIR_INTERVAL_PCT), rows[i].pairs ? 99 : 95);
+        if (rows[i].pairs) {
+            assert_int_equal(pdnn_table_count(&c.pairs, 0, PDNN_PAIR_PAIRS), rows[i].pairs);
+            assert_true(fabs(pdnn_pair_ratio(&c, 0) * (1 + rows[i].visits.slow_down) - 1) < 1e-3);
+            assert_true(pdnn_pair_half(&c, 0) > 0 && pdnn_pair_half(&c, 0) < 0.05);
+        }
+        close_comparison(&c);
+    }
+}
+
+static void test_gate_cases(void **state) {
+    static const struct {
+        struct paired visits;
+        double limit;
+        size_t passed, broken, untold, paired;
+    } rows[] = {
+        {{12, 0.03, 0.002, 1000, true}, 0.02, 0, 1, 0, 1},
+        {{12, 0.03, 0.002, 1000, true}, 0.05, 1, 0, 0, 1}, /* slower, and within the limit */
+        {{12, -0.03, 0.002, 1000, true}, 0.02, 1, 0, 0, 1},
+        {{12, 0, 0.03, 1000, true}, 0.02, 0, 0, 1, 1},
+        {{7, 0.03, 0.002, 1000, true}, 0.02, 0, 0, 1, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_comparison c;
+        struct pdnn_compare_gate gate = {.passed = 0};
+        write_paired(&rows[i].visits);
+        open_comparison(&c, 1, NULL);
+        pdnn_gate_add(&gate, &c, rows[i].limit);
+        assert_int_equal(gate.passed, rows[i].passed);
+        assert_int_equal(gate.broken, rows[i].broken);
+        assert_int_equal(gate.untold, rows[i].untold); /* what ran on neither side does not count */
+        assert_int_equal(gate.paired, rows[i].paired);
+        pdnn_gate_finish(&gate);
+        close_comparison(&c);
+    }
+    struct pdnn_comparison c;
+    struct pdnn_compare_gate gate = {.passed = 0};
+    write_side(0, HEADER "\"fc/nodes=64,threads=1\",fc,64,1,onednn,1,ok,,1,100,90,110\n"
+                         "\"fc/nodes=64,threads=2\",fc,64,1,onednn,2,ok,,1,100,90,110\n"
+                         "\"fc/nodes=32,threads=1\",fc,32,1,onednn,1,ok,,1,100,90,110\n"
+                         "\"fc/nodes=32,threads=2\",fc,32,1,onednn,2,oom,,1,,,\n");
+    open_comparison(&c, 1, NULL);
+    pdnn_gate_add(&gate, &c, 0.02);
+    assert_int_equal(gate.lacking, 1);
+    assert_int_equal(gate.untold, 2);
+    pdnn_gate_finish(&gate);
+    close_comparison(&c);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_comparison_open_joins_directories, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_comparison_pairs, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_gate_cases, setup, teardown),
         cmocka_unit_test_setup_teardown(test_comparison_open_finds_what_differs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_comparison_open_leaves_other_values_beside, setup, teardown),
         cmocka_unit_test_setup_teardown(test_comparison_open_refuses, setup, teardown),
@@ -460,6 +647,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_pair_ops_matches, setup, teardown),
         cmocka_unit_test_setup_teardown(test_factors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_compare_ops_names_implementations, setup, teardown),
+        cmocka_unit_test(test_side_name_counts_like_a_sheet),
+        cmocka_unit_test(test_tables_beside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -146,13 +146,13 @@ static void write_results(const char *id, struct pdnn_arena *arena) {
 static void test_sliced_params_published(void **state) {
     (void)state;
     static const double millions[] = {336.2, 185.2, 109.7, 72.0};
-    static const struct pdnn_ceilings ceilings = {.count = 0};
+    static const struct pdnn_roof_rows roof_rows = {.count = 0};
     struct pdnn_selection selection;
     struct pdnn_scaling scaling;
     struct pdnn_err err = {0};
     struct pdnn_arena arena = {0};
     struct pdnn_scale_request request = {.selection = &selection,
-                                         .ceilings = &ceilings,
+                                         .roof_rows = &roof_rows,
                                          .nodes = {1},
                                          .n_nodes = 1,
                                          .slice = {1, 2, 4, 8},

@@ -24,7 +24,7 @@ struct measured {
 };
 
 static void make(const struct measured *from, struct made_row *made) {
-    static struct pdnn_ceilings ceilings = {
+    static struct pdnn_roof_rows roof_rows = {
         .count = 3,
         .row = {{"compute", "fma", "f32", "", 2, 0, 0, 0, 0, 1},
                 {"bandwidth", "read", "", "L1", 2, 1 << 20, 100, 0, 0, 1},
@@ -35,8 +35,8 @@ static void make(const struct measured *from, struct made_row *made) {
     struct pdnn_visit_op op = {
         .implementation = "own", .count = from->executions, .extra = from->extra, .time_ns = 5e8};
     struct pdnn_visits known = {.room = 0};
-    struct pdnn_aggregate_input input = {.id = from->id, .of = {&visit, NULL, 1, 0}, .ceilings = &ceilings};
-    ceilings.row[0].value = from->peak;
+    struct pdnn_aggregate_input input = {.id = from->id, .of = {&visit, NULL, 1, 0}, .roof_rows = &roof_rows};
+    roof_rows.row[0].value = from->peak;
     made_row_make(&input, made);
     const struct pdnn_op_record *of = &made->op[from->op];
     snprintf(op.key, sizeof op.key, "%s/%s/%s", of->op, of->pass, of->shape);

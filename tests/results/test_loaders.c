@@ -26,8 +26,8 @@ static const struct pdnn_visit_infeed infeed[3] = {
 
 /* The rows of so many visits, which took 100 ns each. */
 static void aggregate(size_t n_visits, size_t n_ops, struct made_row *made) {
-    static const struct pdnn_ceilings ceilings = {.count = 1,
-                                                  .row = {{"compute", "fma", "f32", "", 2, 0, 200, 0, 0, 1}}};
+    static const struct pdnn_roof_rows roof_rows = {
+        .count = 1, .row = {{"compute", "fma", "f32", "", 2, 0, 200, 0, 0, 1}}};
     struct pdnn_visit visits[3];
     struct pdnn_visits known = {.room = 0};
     for (size_t i = 0; i < n_visits; i++) {
@@ -38,7 +38,7 @@ static void aggregate(size_t n_visits, size_t n_ops, struct made_row *made) {
         pdnn_visits_add(&known, ID, &visits[i]);
     }
     const struct pdnn_aggregate_input input = {
-        .id = ID, .of = pdnn_visits_of(&known, ID), .ceilings = &ceilings};
+        .id = ID, .of = pdnn_visits_of(&known, ID), .roof_rows = &roof_rows};
     made_row_make(&input, made);
     pdnn_visits_finish(&known);
 }

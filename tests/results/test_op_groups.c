@@ -1,4 +1,5 @@
 /* The group of every kind of row that a model has, and how layer names are read. */
+#include "models/zoo/catalog.h"
 #include "tests/cmocka_all.h"
 
 #include "results/query/op_groups.h"

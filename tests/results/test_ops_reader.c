@@ -1,6 +1,7 @@
 /* ops.csv read back: the rows of each instance in any order of requests, older
  * tables, errors with their position. */
 #define _POSIX_C_SOURCE 200809L
+#include "models/zoo/catalog.h"
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
@@ -51,7 +52,7 @@ static void test_ops_reader_reads_what_tables_write(void **state) {
     struct pdnn_err err = {0};
     char id[PDNN_ID_TEXT];
     pdnn_instance_reprint("cnn/image=8", id);
-    pdnn_tables_init(&tables, pdnn_families, 1);
+    pdnn_tables_init(&tables, pdnn_family_all(NULL), 1);
     size_t row = pdnn_table_add_row(&tables.ops);
     struct pdnn_op_record written = pdnn_ops_row(&tables.ops, row);
     written.id = "cnn/image=8";

@@ -11,7 +11,7 @@
 enum { L2_BYTES = 1000, CALL_NS = 10 };
 
 /* 100 GFLOP/s, 50 GB/s from L2, 10 GB/s from memory; half as much on one thread. */
-static const struct pdnn_ceilings ceilings = {
+static const struct pdnn_roof_rows roof_rows = {
     .count = 7,
     .row =
         {
@@ -31,7 +31,7 @@ static struct pdnn_roofs roofs_of(struct pdnn_hardware_request request, int64_t 
     struct pdnn_arena arena = {0};
     struct pdnn_err err = {0};
     if (pdnn_hardware_parse(&hardware, &request, &arena, &err) != PDNN_OK ||
-        pdnn_hardware_roofs(&hardware, &ceilings, threads, &roofs, &err) != PDNN_OK)
+        pdnn_hardware_roofs(&hardware, &roof_rows, threads, &roofs, &err) != PDNN_OK)
         fail_msg("%s", err.text);
     pdnn_arena_finish(&arena);
     return roofs;
@@ -93,7 +93,7 @@ static void test_hardware_refuses(void **state) {
         struct pdnn_err err = {0};
         enum pdnn_status status = pdnn_hardware_parse(&hardware, &rows[i].request, &arena, &err);
         if (status == PDNN_OK)
-            status = pdnn_hardware_roofs(&hardware, &ceilings, 2, &roofs, &err);
+            status = pdnn_hardware_roofs(&hardware, &roof_rows, 2, &roofs, &err);
         assert_int_equal(status, PDNN_INVALID);
         if (!strstr(err.text, rows[i].expected))
             fail_msg("'%s' does not say '%s'", err.text, rows[i].expected);
@@ -194,9 +194,9 @@ static void test_retime_by_kind(void **state) {
 }
 
 /* A pattern counts where both sides have it, with whatever stores and steps. */
-static void test_ceilings_alike(void **state) {
+static void test_roof_rows_alike(void **state) {
     (void)state;
-    static const struct pdnn_ceilings more = {
+    static const struct pdnn_roof_rows more = {
         .count = 5,
         .row =
             {
@@ -207,20 +207,20 @@ static void test_ceilings_alike(void **state) {
                 {"ladder", "copy-streaming", "", "DRAM", 1, 1, 5, 0, 0, 1},
             },
     };
-    static const struct pdnn_ceilings less = {
+    static const struct pdnn_roof_rows less = {
         .count = 2,
         .row = {{"bandwidth", "read", "", "L2", 2, 1, 5, 0, 0, 1},
                 {"bandwidth", "copy", "", "L2", 2, 1, 5, 0, 0, 1}},
     };
-    struct pdnn_ceilings *made = pdnn_ceilings_alike(&more, &less);
+    struct pdnn_roof_rows *made = pdnn_roof_rows_alike(&more, &less);
     assert_int_equal(made->count, 4);
     for (size_t i = 0; i < made->count; i++)
         assert_string_not_equal(made->row[i].pattern, "update");
     free(made);
-    made = pdnn_ceilings_alike(&less, &more);
+    made = pdnn_roof_rows_alike(&less, &more);
     assert_int_equal(made->count, 2);
     free(made);
-    made = pdnn_ceilings_alike(&more, &ceilings); /* which only reads */
+    made = pdnn_roof_rows_alike(&more, &roof_rows); /* which only reads */
     assert_int_equal(made->count, 3);
     free(made);
 }
@@ -303,7 +303,7 @@ int main(void) {
         cmocka_unit_test(test_retime),
         cmocka_unit_test(test_retime_keeps_what_has_no_roof),
         cmocka_unit_test(test_retime_by_kind),
-        cmocka_unit_test(test_ceilings_alike),
+        cmocka_unit_test(test_roof_rows_alike),
         cmocka_unit_test(test_retime_step),
         cmocka_unit_test(test_projection_sums),
     };

@@ -10,7 +10,7 @@
 #define ID "fc/layers=1,nodes=8,input=16,output=4,batch=2,mode=infer,threads=2"
 
 /* The whole model fits the first level. */
-static const struct pdnn_ceilings ceilings = {
+static const struct pdnn_roof_rows roof_rows = {
     .count = 3,
     .row =
         {
@@ -43,18 +43,18 @@ static int finish(void **state) {
 }
 
 /* Roofs of both states of the threads' distance, 100 and 400 ns; L1 gives what is given. */
-static struct pdnn_ceilings *two_states(double near_gbs, double far_gbs) {
-    static struct pdnn_ceilings both;
-    static const struct pdnn_ceiling handoff = {
+static struct pdnn_roof_rows *two_states(double near_gbs, double far_gbs) {
+    static struct pdnn_roof_rows both;
+    static const struct pdnn_roof_row handoff = {
         .kind = "probe", .pattern = "handoff", .threads = 2, .value = 100};
-    both = ceilings;
+    both = roof_rows;
     both.row[both.count++] = handoff;
     both.row[1].value = near_gbs;
     for (size_t i = 0, n = both.count; i < n; i++) {
-        struct pdnn_ceiling *far = &both.row[both.count++];
-        strcpy(both.row[i].state, PDNN_CEILING_NEAR);
+        struct pdnn_roof_row *far = &both.row[both.count++];
+        strcpy(both.row[i].state, PDNN_ROOF_ROW_NEAR);
         *far = both.row[i];
-        strcpy(far->state, PDNN_CEILING_FAR);
+        strcpy(far->state, PDNN_ROOF_ROW_FAR);
     }
     both.row[5].value = far_gbs;
     both.row[7].value = 400;
@@ -73,7 +73,7 @@ static void test_roof_of_its_state(void **state) {
                 {{100, 0, 400}, 100, 60, 100},   {{0, 0, 0}, 100, 60, 100}};
     struct pdnn_visit visits[] = {ok_visit(100), ok_visit(100), ok_visit(100)};
     struct pdnn_aggregate_input input = {
-        .id = ID, .of = {.visit = visits, .count = 3}, .ceilings = two_states(100, 60)};
+        .id = ID, .of = {.visit = visits, .count = 3}, .roof_rows = two_states(100, 60)};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (size_t k = 0; k < 3; k++)
             visits[k].hardware.handoff_ns = rows[i].handoff_ns[k];
@@ -91,7 +91,7 @@ static void test_roof_of_its_state(void **state) {
         assert_true(made.op[0].place.roof_low < made.op[0].place.roof_high);
     }
     /* Of one state alone, it is for all. */
-    input.ceilings = &ceilings;
+    input.roof_rows = &roof_rows;
     made_row_make(&input, &made);
     assert_true(isnan(NUMBER(ROOF_LOW)));
 }
@@ -99,7 +99,7 @@ static void test_roof_of_its_state(void **state) {
 /* The range of what was measured several times is the row's; what it does not carry is not said. */
 static void test_range_of_the_roof(void **state) {
     (void)state;
-    static struct pdnn_ceilings joined;
+    static struct pdnn_roof_rows joined;
     static const struct {
         double low, value, high; /* of L1, GB/s */
         double reached;          /* by the row, GB/s */
@@ -115,20 +115,20 @@ static void test_range_of_the_roof(void **state) {
     };
     struct pdnn_visit visit = ok_visit(100);
     const struct pdnn_aggregate_input input = {
-        .id = ID, .of = {.visit = &visit, .count = 1}, .ceilings = &joined};
+        .id = ID, .of = {.visit = &visit, .count = 1}, .roof_rows = &joined};
     made_row_make(&input, &made);
     const double bytes = NUMBER(BYTE_COUNT), flop = NUMBER(FLOP_COUNT);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        joined = ceilings;
-        joined.row[1] = (struct pdnn_ceiling){.kind = "bandwidth",
-                                              .pattern = "read",
-                                              .level = "L1",
-                                              .threads = 2,
-                                              .capacity_bytes = 1 << 20,
-                                              .value = rows[i].value,
-                                              .low = rows[i].low,
-                                              .high = rows[i].high,
-                                              .measurements = 2};
+        joined = roof_rows;
+        joined.row[1] = (struct pdnn_roof_row){.kind = "bandwidth",
+                                               .pattern = "read",
+                                               .level = "L1",
+                                               .threads = 2,
+                                               .capacity_bytes = 1 << 20,
+                                               .value = rows[i].value,
+                                               .low = rows[i].low,
+                                               .high = rows[i].high,
+                                               .measurements = 2};
         visit.median_ns = bytes / rows[i].reached;
         made_row_make(&input, &made);
         assert_int_equal(pdnn_result_flags(&made.row), rows[i].flags);
@@ -149,19 +149,19 @@ static void test_range_of_the_roof(void **state) {
 /* Arithmetic that takes as long as 95 % to 115 % of the memory time, by what is measured. */
 static void test_names_both_bounds(void **state) {
     (void)state;
-    static struct pdnn_ceilings joined;
+    static struct pdnn_roof_rows joined;
     static const struct {
         double compute; /* as a share of the memory time */
         const char *bound;
     } rows[] = {{0.80, "memory"}, {0.95, "compute|memory"}, {1.05, "compute|memory"}, {1.25, "compute"}};
     struct pdnn_visit visit = ok_visit(100);
     const struct pdnn_aggregate_input input = {
-        .id = ID, .of = {.visit = &visit, .count = 1}, .ceilings = &joined};
+        .id = ID, .of = {.visit = &visit, .count = 1}, .roof_rows = &joined};
     made_row_make(&input, &made);
     const double bytes = NUMBER(BYTE_COUNT), flop = NUMBER(FLOP_COUNT);
     for (size_t several = 0; several < 2; several++)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-            joined = ceilings;
+            joined = roof_rows;
             joined.row[0].value = flop / (bytes / 100 * rows[i].compute);
             joined.row[1].low = 90;
             joined.row[1].high = 110;

@@ -14,7 +14,7 @@
 enum { L1_BYTES = 1000, L2_BYTES = 30000 };
 
 /* Rows of another thread count and dtype are larger and must not count. */
-static const struct pdnn_ceilings ceilings = {
+static const struct pdnn_roof_rows roof_rows = {
     .count = 15,
     .row =
         {
@@ -44,7 +44,7 @@ static void assert_near(double value, double expected) {
 static void test_roofs_init_takes_the_best_of_its_kind(void **state) {
     (void)state;
     struct pdnn_roofs roofs;
-    pdnn_roofs_init(&roofs, &ceilings, 2);
+    pdnn_roofs_init(&roofs, &roof_rows, 2);
     assert_near(roofs.peak_gflops[PDNN_F32], 200);
     assert_near(roofs.peak_gflops[PDNN_INT8], 800);
     assert_near(roofs.peak_gflops[PDNN_BF16], 200); /* f32's, unless its own is faster */
@@ -65,7 +65,7 @@ static void test_roofs_init_takes_the_best_of_its_kind(void **state) {
         assert_near(roofs.rung[i].ns_per_byte[PDNN_TRAFFIC_MIXED], levels[i].mixed_ns);
     }
     assert_true(roofs.level[2].capacity_bytes == UINT64_MAX);
-    pdnn_roofs_init(&roofs, &ceilings, 3);
+    pdnn_roofs_init(&roofs, &roof_rows, 3);
     assert_true(roofs.peak_gflops[PDNN_F32] == 0 && roofs.n_levels == 0);
 }
 
@@ -81,12 +81,12 @@ static void test_roofs_init_passes_no_pattern(void **state) {
                                          0.9}; /* of memory's: a cache that others use, too, may be slower */
     for (size_t i = 0; i < 2 * sizeof rates / sizeof *rates; i++) {
         static const char *const patterns[] = {"read", "copy", "triad", "update"};
-        static struct pdnn_ceilings measured;
+        static struct pdnn_roof_rows measured;
         struct pdnn_roofs roofs;
         const double *gbs = rates[i / 2];
         measured.count = 0;
         for (size_t k = 0; k < 4; k++) {
-            struct pdnn_ceiling row = {.kind = "bandwidth", .level = "DRAM", .threads = 1, .value = gbs[k]};
+            struct pdnn_roof_row row = {.kind = "bandwidth", .level = "DRAM", .threads = 1, .value = gbs[k]};
             strcpy(row.pattern, patterns[k]);
             measured.row[measured.count++] = row;
             strcpy(row.level, "L3");
@@ -113,7 +113,7 @@ static void test_roofs_init_passes_no_pattern(void **state) {
 /* Distances between two working sets are served as the smaller one is, with the better kind of store. */
 static void test_roofs_init_takes_the_ladder(void **state) {
     (void)state;
-    static const struct pdnn_ceilings measured = {
+    static const struct pdnn_roof_rows measured = {
         .count = 11,
         .row = {{.kind = "bandwidth",
                  .pattern = "read",
@@ -193,13 +193,13 @@ static void test_roofs_init_takes_the_ladder(void **state) {
 static void test_roofs_init_takes_the_best_of_larger_sets(void **state) {
     (void)state;
     static const double odd_share[] = {0.2, 1, 3};
-    static struct pdnn_ceilings measured = {.row = {{"bandwidth", "read", "", "L1", 1, 600, 100, 0, 0, 1},
-                                                    {"bandwidth", "read", "", "DRAM", 1, 0, 20, 0, 0, 1}}};
+    static struct pdnn_roof_rows measured = {.row = {{"bandwidth", "read", "", "L1", 1, 600, 100, 0, 0, 1},
+                                                     {"bandwidth", "read", "", "DRAM", 1, 0, 20, 0, 0, 1}}};
     for (size_t odd = 0; odd < 12 * 3; odd++) {
         measured.count = 2;
         struct pdnn_roofs roofs;
         for (size_t i = 0; i < 12; i++) {
-            struct pdnn_ceiling *rung = &measured.row[measured.count++];
+            struct pdnn_roof_row *rung = &measured.row[measured.count++];
             *rung = measured.row[i / 6];
             strcpy(rung->kind, "ladder");
             rung->capacity_bytes = 100 * (i + 1);
@@ -226,7 +226,7 @@ static void test_place_bound_by_no_more_than_it_takes(void **state) {
                 {39, PDNN_BOUND_COMPUTE, 1000 / 39.0},
                 {15, PDNN_BOUND_COMPUTE, 1000 / 15.0},
                 {NAN, PDNN_BOUND_OVERHEAD, NAN}};
-    static const struct pdnn_ceilings measured = {
+    static const struct pdnn_roof_rows measured = {
         .count = 2,
         .row = {{.kind = "compute", .pattern = "fma", .dtype = "f32", .threads = 1, .value = 100},
                 {.kind = "overhead", .pattern = "op", .threads = 1, .value = 40}},
@@ -283,7 +283,7 @@ static void test_graph_traffic_by_reuse_distance(void **state) {
         struct pdnn_place_input *inputs;
         struct pdnn_err err = {0};
         build_dense_relu(&graph, &arena);
-        pdnn_roofs_init(&roofs, &ceilings, 2);
+        pdnn_roofs_init(&roofs, &roof_rows, 2);
         roofs.rung[1].from_bytes = rows[i].l1 + 1;
         roofs.rung[2].from_bytes = rows[i].l2 + 1;
         assert_int_equal(pdnn_graph_inputs(&graph, &roofs, rows[i].cold, &inputs, &err), PDNN_OK);
@@ -309,7 +309,7 @@ static void test_graph_traffic_in_place(void **state) {
     struct pdnn_err err = {0};
     uint64_t written = 0, updated = 0, of_dense = 0;
     build_dense_relu(&graph, &arena);
-    pdnn_roofs_init(&roofs, &ceilings, 2);
+    pdnn_roofs_init(&roofs, &roof_rows, 2);
     assert_int_equal(pdnn_graph_inputs(&graph, &roofs, false, &inputs, &err), PDNN_OK);
     for (size_t i = 0; i < PDNN_ROOF_RUNGS; i++) {
         written += inputs[1].traffic.written_bytes[i];
@@ -338,7 +338,7 @@ static void test_graph_traffic_sums_to_byte_count(void **state) {
         struct pdnn_place_input *inputs;
         struct pdnn_err err = {0};
         uint64_t sum = 0;
-        pdnn_roofs_init(&roofs, &ceilings, 2);
+        pdnn_roofs_init(&roofs, &roof_rows, 2);
         assert_int_equal(pdnn_instance_parse(ids[i / 2], &instance, &err), PDNN_OK);
         assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
         assert_int_equal(pdnn_cost_graph(&graph, &totals, &err), PDNN_OK);
@@ -483,7 +483,7 @@ static void test_place_by_hand(void **state) {
          "L2"},
     };
     struct pdnn_roofs roofs;
-    pdnn_roofs_init(&roofs, &ceilings, 2);
+    pdnn_roofs_init(&roofs, &roof_rows, 2);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_placement place;
         pdnn_place(&roofs, &rows[i].input, &place);
@@ -521,25 +521,25 @@ static void test_place_without_roofs(void **state) {
 /* Two ranks send as many bytes as the message has. */
 static void test_link(void **state) {
     (void)state;
-    static struct pdnn_ceilings links;
+    static struct pdnn_roof_rows links;
     static const struct {
         int64_t ranks;
         uint64_t bytes;
         double ns;
     } expected[] = {{2, 10, 100}, {2, 64, 100}, {2, 532, 550}, {2, 1000, 1000}, {2, 5000, 5000}, {3, 64, 0}};
-    const struct pdnn_ceiling small = {
+    const struct pdnn_roof_row small = {
         .kind = "link", .pattern = "allreduce", .capacity_bytes = 64, .value = 0.64, .ranks = 2};
-    struct pdnn_ceiling large = small;
+    struct pdnn_roof_row large = small;
     large.capacity_bytes = 1000;
     large.value = 1;
     links.row[0] = large;
     links.row[1] = small;
     links.count = 2;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
-        assert_near(pdnn_ceilings_link_ns(&links, expected[i].ranks, expected[i].bytes), expected[i].ns);
+        assert_near(pdnn_roof_rows_link_ns(&links, expected[i].ranks, expected[i].bytes), expected[i].ns);
     assert_near(pdnn_ring_bytes(4, 1000), 1500);
-    assert_true(pdnn_ceilings_have_link(&links, 2));
-    assert_false(pdnn_ceilings_have_link(&links, 4));
+    assert_true(pdnn_roof_rows_have_link(&links, 2));
+    assert_false(pdnn_roof_rows_have_link(&links, 4));
     const struct pdnn_roofs roofs = {
         .n_levels = 1, .level = {{.name = "DRAM"}}, .n_rungs = 1, .rung = {{.ns_per_byte = {0.1, 0.1, 0.1}}}};
     const struct pdnn_place_input input = {

@@ -194,9 +194,10 @@ static void test_selection_of_several_directories(void **state) {
     pdnn_selection_where(&selection, 6, &none, &where);
     assert_string_equal(pdnn_str_text(&where), "family=rnn, cell=gru, backend=onednn, results=second");
     pdnn_str_finish(&where);
-    pdnn_selection_varying(&selection, 7, &where);
-    assert_string_equal(pdnn_str_text(&where), "family=rnn, batch=4, cell=lstm");
-    pdnn_str_finish(&where);
+    struct pdnn_arena arena = {0}; /* no version of paradnn prints such ids */
+    assert_string_equal(pdnn_selection_names(&selection, &arena)[selection.row[7]],
+                        "family=rnn,batch=4,cell=lstm");
+    pdnn_arena_finish(&arena);
     pdnn_selection_close(&selection);
     assert_int_equal(pdnn_selection_open_all(&selection, both, 2, filters, 1, &err), PDNN_OK);
     assert_int_equal(selection.count, 2);

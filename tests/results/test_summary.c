@@ -1,4 +1,5 @@
 /* The rows that stand out, what bounds them and what is noisy, from made-up records. */
+#include "models/zoo/catalog.h"
 #include "results/rows/summary.h"
 #include "results/table/record.h"
 #include "tests/cmocka_all.h"
@@ -11,7 +12,7 @@ static void add(struct pdnn_summary *summary, enum pdnn_outcome outcome, const c
     struct pdnn_arena arena = {0};
     struct pdnn_table table;
     char text[PDNN_FLAGS_TEXT];
-    const struct pdnn_table_def def = pdnn_results_def(pdnn_families, 1, &arena);
+    const struct pdnn_table_def def = pdnn_results_def(pdnn_family_all(NULL), 1, &arena);
     pdnn_table_init(&table, &def);
     struct pdnn_result row = pdnn_result_of(&table, 0);
     pdnn_result_add(&row, id);

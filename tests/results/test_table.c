@@ -121,6 +121,7 @@ static void test_column_of_param_kinds(void **state) {
         {{.name = "threads", .type = PDNN_PARAM_INT, .word = "all"}, PDNN_KIND_WHOLE},
         {{.name = "mode", .type = PDNN_PARAM_CHOICE}, PDNN_KIND_TEXT},
         {{.name = "blocks", .type = PDNN_PARAM_LIST}, PDNN_KIND_TEXT},
+        {{.name = "width", .type = PDNN_PARAM_DECIMAL}, PDNN_KIND_NUMBER},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_column_def column = pdnn_column_of_param(&rows[i].param);
@@ -416,6 +417,10 @@ static void test_table_append_shown_cases(void **state) {
         const char *shown;
     } rows[] = {
         {{.show = PDNN_SHOW_PLAIN}, 1.0 / 3, "0.3333"},
+        {{.show = PDNN_SHOW_PLAIN, .digits = 17}, 0.123456, "0.1235"},
+        {{.show = PDNN_SHOW_PLAIN, .digits = 17, .is_parameter = true}, 0.123456, "0.123456"},
+        {{.show = PDNN_SHOW_PLAIN, .digits = 17, .is_parameter = true}, 0.000001, "0.000001"},
+        {{.show = PDNN_SHOW_PLAIN, .digits = 17, .is_parameter = true}, 999999998.999999, "999999998.999999"},
         {{.show = PDNN_SHOW_FIXED, .decimals = 2}, 2.0 / 3, "0.67"},
         {{.show = PDNN_SHOW_FIXED}, 2.0 / 3, "1"},
         {{.show = PDNN_SHOW_TIME}, 1234, "1.23 us"},

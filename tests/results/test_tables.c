@@ -1,6 +1,7 @@
 /* The files of a result directory: what is written reads back, errors name the file, and a rerun on another
  * machine is refused. */
 #define _POSIX_C_SOURCE 200809L
+#include "models/zoo/catalog.h"
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
@@ -52,7 +53,7 @@ static void test_tables_write_reads_back(void **state) {
     struct pdnn_tables tables;
     struct whole_csv csv = {0};
     char path[PATH_ROOM];
-    pdnn_tables_init(&tables, pdnn_families, 1);
+    pdnn_tables_init(&tables, pdnn_family_all(NULL), 1);
     struct pdnn_result row = pdnn_result_of(&tables.results, 0);
     pdnn_result_add(&row, "fc/a=1,b=2");
     size_t op = pdnn_table_add_row(&tables.ops);
@@ -77,95 +78,95 @@ static void test_tables_write_reads_back(void **state) {
     pdnn_tables_finish(&tables);
 }
 
-static void test_ceilings_write_reads_back(void **state) {
+static void test_roof_rows_write_reads_back(void **state) {
     (void)state;
     struct pdnn_err err = {0};
-    struct pdnn_ceilings *ceilings = calloc(2, sizeof *ceilings);
+    struct pdnn_roof_rows *roof_rows = calloc(2, sizeof *roof_rows);
     char path[PATH_ROOM];
-    assert_non_null(ceilings);
-    ceilings->count = PDNN_CEILINGS_MAX;
-    for (size_t i = 0; i < ceilings->count; i++)
-        ceilings->row[i] = (struct pdnn_ceiling){
+    assert_non_null(roof_rows);
+    roof_rows->count = PDNN_ROOF_ROWS_MAX;
+    for (size_t i = 0; i < roof_rows->count; i++)
+        roof_rows->row[i] = (struct pdnn_roof_row){
             "compute", "gemm-onednn", "f32", "", 2, i, 1.0 / (double)(i + 3), 1, 2, 9, 1, 0, "", 0, 0, 0,
             3,         "far"};
     struct pdnn_str text = {0};
-    pdnn_ceilings_format(ceilings, &text);
+    pdnn_roof_rows_format(roof_rows, &text);
     assert_int_equal(pdnn_file_replace(path_of("ceilings.csv", path), text.text, text.length, &err), PDNN_OK);
     pdnn_str_finish(&text);
-    assert_int_equal(pdnn_ceilings_read(path, NULL, &ceilings[1], &err), PDNN_OK);
-    assert_int_equal(ceilings[1].count, PDNN_CEILINGS_MAX);
-    for (size_t i = 0; i < ceilings->count; i++) {
-        assert_string_equal(ceilings[1].row[i].pattern, "gemm-onednn");
-        assert_true(ceilings[1].row[i].value == ceilings->row[i].value);
-        assert_int_equal(ceilings[1].row[i].capacity_bytes, i);
+    assert_int_equal(pdnn_roof_rows_read(path, NULL, &roof_rows[1], &err), PDNN_OK);
+    assert_int_equal(roof_rows[1].count, PDNN_ROOF_ROWS_MAX);
+    for (size_t i = 0; i < roof_rows->count; i++) {
+        assert_string_equal(roof_rows[1].row[i].pattern, "gemm-onednn");
+        assert_true(roof_rows[1].row[i].value == roof_rows->row[i].value);
+        assert_int_equal(roof_rows[1].row[i].capacity_bytes, i);
     }
-    free(ceilings);
+    free(roof_rows);
 }
 
-#define CEILINGS_HEADER "kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions\n"
+#define ROOF_ROWS_HEADER "kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions\n"
 
-static void test_ceilings_read_names_file_and_line(void **state) {
+static void test_roof_rows_read_names_file_and_line(void **state) {
     (void)state;
     static const struct {
         const char *text, *message;
     } rows[] = {
         {"a,b\n1,2\n", "ceilings.csv:1: there is no column 'kind'"},
-        {CEILINGS_HEADER "compute,fma,f32,,x,0,1,1,1,1\n", "ceilings.csv:2: threads: 'x' is not an integer"},
-        {CEILINGS_HEADER "compute,fma,f32,,,0,1,1,1,1\n",
+        {ROOF_ROWS_HEADER "compute,fma,f32,,x,0,1,1,1,1\n", "ceilings.csv:2: threads: 'x' is not an integer"},
+        {ROOF_ROWS_HEADER "compute,fma,f32,,,0,1,1,1,1\n",
          "ceilings.csv:2: '' is not a value for column 'threads'"},
-        {CEILINGS_HEADER "computed,fma,f32,,1,0,1,1,1,1\n",
+        {ROOF_ROWS_HEADER "computed,fma,f32,,1,0,1,1,1,1\n",
          "ceilings.csv:2: 'computed' is not a value for column 'kind'"},
-        {CEILINGS_HEADER "compute,\"fma`id`\",f32,,1,0,1,1,1,1\n",
+        {ROOF_ROWS_HEADER "compute,\"fma`id`\",f32,,1,0,1,1,1,1\n",
          "ceilings.csv:2: 'fma`id`' is not a value for column 'pattern'"},
-        {CEILINGS_HEADER "compute,,f32,,1,0,1,1,1,1\n",
+        {ROOF_ROWS_HEADER "compute,,f32,,1,0,1,1,1,1\n",
          "ceilings.csv:2: '' is not a value for column 'pattern'"},
-        {CEILINGS_HEADER "compute,fma,f33,,1,0,1,1,1,1\n",
+        {ROOF_ROWS_HEADER "compute,fma,f33,,1,0,1,1,1,1\n",
          "ceilings.csv:2: 'f33' is not a value for column 'dtype'"},
-        {CEILINGS_HEADER "bandwidth,read,,\"\nEND\n!id>x #\",1,0,1,1,1,1\n",
+        {ROOF_ROWS_HEADER "bandwidth,read,,\"\nEND\n!id>x #\",1,0,1,1,1,1\n",
          "ceilings.csv:2: '\nEND\n!id>x #' is not a value for column 'level'"},
-        {CEILINGS_HEADER "compute,a-name-of-24-characters.,f32,,1,0,1,1,1,1\n",
+        {ROOF_ROWS_HEADER "compute,a-name-of-24-characters.,f32,,1,0,1,1,1,1\n",
          "ceilings.csv:2: 'a-name-of-24-characters.' is not a value for column 'pattern'"},
-        {"measured_utc," CEILINGS_HEADER "yesterday,compute,fma,f32,,1,0,1,1,1,1\n",
+        {"measured_utc," ROOF_ROWS_HEADER "yesterday,compute,fma,f32,,1,0,1,1,1,1\n",
          "ceilings.csv:2: 'yesterday' is not a value for column 'measured_utc'"},
-        {CEILINGS_HEADER "compute,fma,f32,,1,0,0,1,1,1\n", "ceilings.csv:2: value must be greater than 0"},
-        {CEILINGS_HEADER "compute,fma,f32,,1,0,,1,1,1\n", "ceilings.csv:2: value must be greater than 0"},
-        {CEILINGS_HEADER "compute,fma,f32,,1,0,1,1,1,1\ncompute",
+        {ROOF_ROWS_HEADER "compute,fma,f32,,1,0,0,1,1,1\n", "ceilings.csv:2: value must be greater than 0"},
+        {ROOF_ROWS_HEADER "compute,fma,f32,,1,0,,1,1,1\n", "ceilings.csv:2: value must be greater than 0"},
+        {ROOF_ROWS_HEADER "compute,fma,f32,,1,0,1,1,1,1\ncompute",
          "ceilings.csv:3: 1 fields, the header has 10"},
     };
-    struct pdnn_ceilings *ceilings = calloc(1, sizeof *ceilings);
-    assert_non_null(ceilings);
+    struct pdnn_roof_rows *roof_rows = calloc(1, sizeof *roof_rows);
+    assert_non_null(roof_rows);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_err err = {0};
         char path[PATH_ROOM];
         write_text("ceilings.csv", rows[i].text);
-        assert_int_equal(pdnn_ceilings_read(path_of("ceilings.csv", path), NULL, ceilings, &err),
+        assert_int_equal(pdnn_roof_rows_read(path_of("ceilings.csv", path), NULL, roof_rows, &err),
                          PDNN_INVALID);
         if (!strstr(err.text, rows[i].message))
             fail_msg("'%s' lacks '%s'", err.text, rows[i].message);
     }
-    free(ceilings);
+    free(roof_rows);
 }
 
 /* Columns in another order, some that are not known, and rows of two hosts: those of the first, and of both.
  */
-static void test_ceilings_read_by_name(void **state) {
+static void test_roof_rows_read_by_name(void **state) {
     (void)state;
-    static const struct pdnn_ceiling expected = {
+    static const struct pdnn_roof_row expected = {
         "bandwidth",   "triad", "", "L2", -3, 1234567890123456789u, 1.0 / 3, NAN, 7, 9, NAN, 0, "a",
         1777636800123, 0,       2,  0,    ""};
-    struct pdnn_ceilings *ceilings = calloc(1, sizeof *ceilings);
+    struct pdnn_roof_rows *roof_rows = calloc(1, sizeof *roof_rows);
     struct pdnn_err err = {0};
     char path[PATH_ROOM];
-    assert_non_null(ceilings);
+    assert_non_null(roof_rows);
     write_text(
         "ceilings.csv",
         "note,ranks,host,measured_utc,repetitions,high,low,value,capacity_bytes,threads,level,dtype,pattern,kind\n"
         "\"x\ny\",2,a,2026-05-01T12:00:00.123Z,9,7,,0.33333333333333331,1234567890123456789,-3,L2,,triad,bandwidth\n"
         ",,b,,1,1,1,1,0,1,,f32,fma,compute\n"
         ",,,,1,1,1,1,,1,,f32,fma,compute\n");
-    assert_int_equal(pdnn_ceilings_read(path_of("ceilings.csv", path), NULL, ceilings, &err), PDNN_OK);
-    assert_int_equal(ceilings->count, 2);
-    const struct pdnn_ceiling *row = &ceilings->row[0];
+    assert_int_equal(pdnn_roof_rows_read(path_of("ceilings.csv", path), NULL, roof_rows, &err), PDNN_OK);
+    assert_int_equal(roof_rows->count, 2);
+    const struct pdnn_roof_row *row = &roof_rows->row[0];
     assert_string_equal(row->kind, expected.kind);
     assert_string_equal(row->pattern, expected.pattern);
     assert_string_equal(row->level, expected.level);
@@ -175,32 +176,32 @@ static void test_ceilings_read_by_name(void **state) {
     assert_true(row->repetitions == expected.repetitions && isnan(row->median) &&
                 row->ranks == expected.ranks);
     assert_true(row->measured_unix_ms == expected.measured_unix_ms && row->checked_unix_ms == 0);
-    assert_true(ceilings->row[1].capacity_bytes == PDNN_ABSENT &&
-                ceilings->row[1].reported_bytes == PDNN_ABSENT);
-    assert_int_equal(pdnn_ceilings_read(path, "b", ceilings, &err), PDNN_OK);
-    assert_int_equal(ceilings->count, 2);
-    assert_string_equal(ceilings->row[0].pattern, "fma");
-    free(ceilings);
+    assert_true(roof_rows->row[1].capacity_bytes == PDNN_ABSENT &&
+                roof_rows->row[1].reported_bytes == PDNN_ABSENT);
+    assert_int_equal(pdnn_roof_rows_read(path, "b", roof_rows, &err), PDNN_OK);
+    assert_int_equal(roof_rows->count, 2);
+    assert_string_equal(roof_rows->row[0].pattern, "fma");
+    free(roof_rows);
 }
 
 /* One row more than there is room for. */
-static void test_ceilings_read_limit(void **state) {
+static void test_roof_rows_read_limit(void **state) {
     (void)state;
     struct pdnn_str text = {0};
     struct pdnn_err err = {0};
-    struct pdnn_ceilings *ceilings = calloc(1, sizeof *ceilings);
+    struct pdnn_roof_rows *roof_rows = calloc(1, sizeof *roof_rows);
     char path[PATH_ROOM];
-    assert_non_null(ceilings);
-    pdnn_str_printf(&text, CEILINGS_HEADER);
-    for (int i = 0; i <= PDNN_CEILINGS_MAX; i++)
+    assert_non_null(roof_rows);
+    pdnn_str_printf(&text, ROOF_ROWS_HEADER);
+    for (int i = 0; i <= PDNN_ROOF_ROWS_MAX; i++)
         pdnn_str_printf(&text, "compute,fma,f32,,1,0,1,1,1,1\n");
     write_text("ceilings.csv", text.text);
-    assert_int_equal(pdnn_ceilings_read(path_of("ceilings.csv", path), NULL, ceilings, &err), PDNN_INVALID);
+    assert_int_equal(pdnn_roof_rows_read(path_of("ceilings.csv", path), NULL, roof_rows, &err), PDNN_INVALID);
     char message[64];
-    snprintf(message, sizeof message, "ceilings.csv: more than %d rows of one host", PDNN_CEILINGS_MAX);
+    snprintf(message, sizeof message, "ceilings.csv: more than %d rows of one host", PDNN_ROOF_ROWS_MAX);
     assert_non_null(strstr(err.text, message));
     pdnn_str_finish(&text);
-    free(ceilings);
+    free(roof_rows);
 }
 
 static struct pdnn_fact facts[] = {
@@ -322,10 +323,10 @@ static void test_environment_join(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_tables_write_reads_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_ceilings_write_reads_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_ceilings_read_names_file_and_line, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_ceilings_read_by_name, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_ceilings_read_limit, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_roof_rows_write_reads_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_roof_rows_read_names_file_and_line, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_roof_rows_read_by_name, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_roof_rows_read_limit, setup, teardown),
         cmocka_unit_test_setup_teardown(test_environment_write_reads_back, setup, teardown),
         cmocka_unit_test_setup_teardown(test_environment_check_names_what_differs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_environment_follow_has_both, setup, teardown),

@@ -12,6 +12,7 @@
 #include "models/optimizer.h"
 #include "models/forward.h"
 #include "runtime/backends/onednn/dense/tune.h"
+#include "runtime/backends/onednn/library/post_ops.h"
 #include "runtime/backends/onednn/state.h"
 
 #include <math.h>
@@ -45,6 +46,12 @@ static const struct node_case {
     {&pdnn_op_add, PDNN_BACKWARD_WEIGHTS, {"OI", "OI"}, {"OI"}},
     {&pdnn_op_softmax_cross_entropy, PDNN_FORWARD, {"NO", "L"}, {"1", "NO"}},
     {&pdnn_op_softmax_cross_entropy, PDNN_BACKWARD_DATA, {"NO", "L"}, {"NO"}},
+    {&pdnn_op_logistic_loss, PDNN_FORWARD, {"N1", "L"}, {"1"}},
+    {&pdnn_op_logistic_loss, PDNN_BACKWARD_DATA, {"N1", "L"}, {"N1"}},
+    {&pdnn_op_squared_error, PDNN_FORWARD, {"NO", "NO"}, {"1"}},
+    {&pdnn_op_squared_error, PDNN_BACKWARD_DATA, {"NO", "NO"}, {"NO"}},
+    {&pdnn_op_smooth_l1, PDNN_FORWARD, {"NO", "NO"}, {"1"}},
+    {&pdnn_op_smooth_l1, PDNN_BACKWARD_DATA, {"NO", "NO"}, {"NO"}},
     {&pdnn_op_sgd, PDNN_UPDATE, {"OI", "OI"}, {NULL}},
     {&pdnn_op_momentum, PDNN_UPDATE, {"OI", "OI", "S"}, {NULL}},
     {&pdnn_op_rmsprop, PDNN_UPDATE, {"OI", "OI", "S", "S"}, {NULL}},
@@ -89,7 +96,12 @@ static uint32_t new_tensor(struct pdnn_graph *graph, const char *name, const str
 
 static void build_node(const struct node_case *row, const struct dims *dims, struct pdnn_graph *graph) {
     bool update = row->pass == PDNN_UPDATE;
-    struct pdnn_node node = {.op = row->op, .pass = row->pass, .coef = {0.1, 0.9, 0.8, 0.5, 0.25}};
+    uint32_t input[PDNN_NODE_INPUTS], output[PDNN_NODE_OUTPUTS];
+    struct pdnn_node node = {.op = row->op,
+                             .pass = row->pass,
+                             .input = input,
+                             .output = output,
+                             .coef = {0.1, 0.9, 0.8, 0.5, 0.25}};
     for (int i = 0; i < PDNN_NODE_INPUTS && row->inputs[i]; i++) {
         const struct pdnn_tensor *like = i ? &graph->tensors[node.input[0]] : NULL;
         enum pdnn_role role = update && i == 0         ? PDNN_ROLE_WEIGHT
@@ -544,9 +556,17 @@ static void test_dense_decide_total(void **state) {
     assert_false(pdnn_onednn_dense_decide(&costs, &shape, &choice));
 }
 
+static struct pdnn_onednn_post_op post_of(const struct pdnn_op_def *op, double low, double high) {
+    const double coef[PDNN_NODE_COEFS] = {low, high};
+    struct pdnn_onednn_post_op post_op;
+    assert_true(pdnn_onednn_post_op_find(op, coef, &post_op));
+    return post_op;
+}
+
 /* The key holds everything that a choice may depend on: any field that differs makes another key. */
 static void test_dense_key(void **state) {
     (void)state;
+    const struct pdnn_onednn_post_op relu = post_of(&pdnn_op_relu, 0, 0), tanh = post_of(&pdnn_op_tanh, 0, 0);
     const struct pdnn_onednn_dense_shape shapes[] = {
         {.N = 1},
         {.I = 1},
@@ -554,10 +574,13 @@ static void test_dense_key(void **state) {
         {.footprint_bytes = 1},
         {.dtype = PDNN_BF16},
         {.weights_dtype = PDNN_BF16},
-        {.n_post_ops = 1, .post_op = {PDNN_ONEDNN_RELU}},
-        {.n_post_ops = 1, .post_op = {PDNN_ONEDNN_TANH}},
-        {.n_post_ops = 2, .post_op = {PDNN_ONEDNN_RELU, PDNN_ONEDNN_TANH}},
-        {.n_post_ops = 2, .post_op = {PDNN_ONEDNN_TANH, PDNN_ONEDNN_RELU}},
+        {.n_post_ops = 1, .post_op = {relu}},
+        {.n_post_ops = 1, .post_op = {tanh}},
+        {.n_post_ops = 2, .post_op = {relu, tanh}},
+        {.n_post_ops = 2, .post_op = {tanh, relu}},
+        {.n_post_ops = 1, .post_op = {post_of(&pdnn_op_hardtanh, 0, 6)}},
+        {.n_post_ops = 1, .post_op = {post_of(&pdnn_op_hardtanh, 0, 20)}},
+        {.n_post_ops = 1, .post_op = {post_of(&pdnn_op_hardtanh, -1, 6)}},
         {.has_pass = {true}},
         {.has_pass = {false, true}},
         {.has_pass = {false, false, true}},

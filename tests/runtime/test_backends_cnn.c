@@ -21,17 +21,17 @@
 #include <string.h>
 
 extern const struct pdnn_backend_def pdnn_backend_reference;
-
 enum { CLASSES = 5, COLORS = 3, POSTS = 3 };
 
 static const struct pdnn_fill uniform = {.kind = PDNN_FILL_UNIFORM, .scale = 1};
 static const struct pdnn_fill small = {.kind = PDNN_FILL_UNIFORM, .scale = 0.1};
 
-/* One op on images (N, C, H, W): its attributes, and the output channels of a convolution. */
+/* One op on images (N, C, H, W): its attributes, and the output channels of a convolution, or the boxes. */
 struct op_case {
     const struct pdnn_op_def *op;
     int64_t N, C, H, W, O;
-    int64_t kernel_h, kernel_w; /* of a convolution */
+    int64_t kernel_h,
+        kernel_w; /* of a convolution; add, multiply: kernel_h is the rank of what they spread */
     int64_t attr[PDNN_NODE_ATTRS];
     const struct pdnn_op_def *posts[POSTS]; /* subsequent ops; add adds the op's input */
 };
@@ -40,6 +40,20 @@ struct op_case {
     {                                                                                                        \
         &pdnn_op_conv2d, n, c, h, w, o, r, s, {stride_h, stride_w, padding_h, padding_w}, {                  \
             NULL                                                                                             \
+        }                                                                                                    \
+    }
+#define GROUPS(n, c, h, w, o, kernel, stride, padding, groups, dilation)                                     \
+    {                                                                                                        \
+        &pdnn_op_conv2d, n, c, h, w, o, kernel, kernel,                                                      \
+            {stride, stride, padding, padding, groups, dilation, dilation}, {                                \
+            NULL                                                                                             \
+        }                                                                                                    \
+    }
+#define GROWN(n, c, h, w, o, kernel, stride, padding, groups, dilation)                                      \
+    {                                                                                                        \
+        &pdnn_op_conv_transpose2d, n, c, h, w, o, kernel, kernel,                                            \
+            {stride, stride, padding, padding, groups, dilation, dilation}, {                                \
+            &pdnn_op_bias, &pdnn_op_relu                                                                     \
         }                                                                                                    \
     }
 #define POOL(n, c, h, w, kind, r, s, stride, padding, train)                                                 \
@@ -61,6 +75,13 @@ struct op_case {
         }                                                                                                    \
     }
 
+#define SPREAD(op, n, c, h, w, rank)                                                                         \
+    {                                                                                                        \
+        op, n, c, h, w, 0, rank, 0, {0}, {                                                                   \
+            &pdnn_op_relu                                                                                    \
+        }                                                                                                    \
+    }
+
 static const struct op_case op_cases[] = {
     CONV(2, 3, 9, 9, 20, 3, 3, 1, 1, 1, 1),
     CONV(1, 20, 7, 5, 8, 1, 1, 1, 1, 0, 0),
@@ -71,9 +92,36 @@ static const struct op_case op_cases[] = {
     CONV(2, 20, 13, 11, 24, 5, 3, 2, 1, 2, 1),
     CONV(2, 128, 7, 7, 64, 1, 1, 2, 2, 0, 0),
     CONV(2, 8, 4, 4, 16, 4, 4, 1, 1, 0, 0),
+    /* In groups of one channel, of many, and of few; taps apart; both. */
+    GROUPS(2, 32, 9, 9, 32, 3, 1, 1, 32, 1),
+    GROUPS(2, 20, 11, 11, 20, 5, 2, 2, 20, 1),
+    GROUPS(1, 16, 8, 8, 32, 7, 1, 3, 16, 1),
+    GROUPS(2, 64, 7, 7, 64, 3, 1, 1, 4, 1),
+    GROUPS(2, 12, 7, 7, 24, 3, 2, 1, 3, 1),
+    GROUPS(2, 24, 5, 5, 12, 1, 1, 0, 4, 1),
+    GROUPS(2, 16, 12, 12, 16, 3, 1, 2, 0, 2),
+    GROUPS(1, 3, 13, 13, 20, 3, 2, 3, 0, 3),
+    GROUPS(2, 32, 12, 12, 32, 3, 1, 2, 32, 2),
+    GROUPS(2, 12, 10, 10, 18, 2, 1, 0, 6, 3),
+    /* Another padding at the end than at the beginning: causal, same, and both mixed. */
+    {&pdnn_op_conv2d, 2, 32, 13, 1, 32, 4, 1, {1, 1, 3, 0, 32, 0, 0, -3, 0}, {&pdnn_op_bias}},
+    {&pdnn_op_conv2d, 1, 20, 1, 14, 20, 1, 4, {1, 1, 0, 3, 20, 0, 0, 0, -3}, {NULL}},
+    {&pdnn_op_conv2d, 2, 16, 8, 8, 32, 3, 3, {2, 2, 0, 0, 0, 0, 0, 1, 1}, {NULL}},
+    {&pdnn_op_conv2d, 2, 3, 9, 8, 20, 3, 4, {1, 2, 2, 0, 0, 0, 0, -1, 2}, {NULL}},
+    {&pdnn_op_conv2d, 2, 16, 8, 8, 16, 3, 3, {2, 1, 0, 2, 16, 0, 2, 1, 1}, {NULL}},
+    {&pdnn_op_pool2d, 2, 16, 7, 8, 0, 0, 0, {PDNN_POOL2D_MAX, 3, 3, 2, 2, 0, 1, 1, 1, 0}, {NULL}},
+    {&pdnn_op_pool2d, 2, 20, 7, 8, 0, 0, 0, {PDNN_POOL2D_AVERAGE, 3, 2, 2, 1, 1, 0, 0, 1, 1}, {NULL}},
+    {&pdnn_op_conv2d, 2, 20, 7, 5, 20, 3, 3, {1, 1, 1, 1, 20}, {&pdnn_op_bias, &pdnn_op_add, &pdnn_op_relu}},
+    {&pdnn_op_conv2d, 2, 32, 7, 5, 32, 3, 3, {1, 1, 2, 2, 4, 2, 2}, {&pdnn_op_bias, &pdnn_op_hardtanh}},
     {&pdnn_op_conv2d, 2, 16, 6, 5, 24, 3, 3, {1, 1, 1, 1}, {&pdnn_op_bias}},
     {&pdnn_op_conv2d, 2, 3, 9, 9, 13, 3, 3, {2, 2, 1, 1}, {&pdnn_op_bias, &pdnn_op_tanh}},
     {&pdnn_op_conv2d, 2, 20, 7, 5, 20, 3, 3, {1, 1, 1, 1}, {&pdnn_op_bias, &pdnn_op_add, &pdnn_op_relu}},
+    /* Windows side by side, overlapping, with pixels that none covers, in groups and with taps apart. */
+    GROWN(2, 20, 5, 5, 16, 2, 2, 0, 0, 0),
+    GROWN(2, 16, 4, 5, 24, 3, 2, 1, 0, 0),
+    GROWN(1, 3, 5, 3, 20, 1, 3, 0, 0, 0),
+    GROWN(2, 32, 5, 5, 32, 3, 1, 1, 32, 1),
+    GROWN(2, 12, 4, 4, 18, 3, 2, 2, 6, 2),
     POOL(2, 20, 9, 7, PDNN_POOL2D_MAX, 3, 3, 2, 1, 1),
     POOL(1, 3, 8, 8, PDNN_POOL2D_MAX, 2, 2, 2, 0, 1),
     POOL(2, 16, 10, 6, PDNN_POOL2D_AVERAGE, 3, 2, 1, 1, 1),
@@ -84,12 +132,27 @@ static const struct op_case op_cases[] = {
     NORM(2, 16, 6, 6, 1, &pdnn_op_add, NULL),
     NORM(2, 13, 6, 6, 1, &pdnn_op_add, &pdnn_op_relu),
     NORM(2, 13, 6, 6, 1, &pdnn_op_sigmoid, NULL),
+    NORM(2, 13, 6, 6, 1, &pdnn_op_hardtanh, NULL),
+    NORM(2, 13, 6, 6, 1, &pdnn_op_hardtanh, &pdnn_op_add),
+    NORM(3, 20, 5, 7, 1, &pdnn_op_add, &pdnn_op_hardtanh),
+    NORM(3, 20, 5, 7, 1, &pdnn_op_hardtanh, &pdnn_op_relu),
+    {&pdnn_op_groupnorm, 3, 20, 5, 7, 0, 0, 0, {4, 1}, {&pdnn_op_silu}},
+    {&pdnn_op_groupnorm, 2, 24, 6, 6, 0, 0, 0, {2, 1}, {&pdnn_op_relu, &pdnn_op_add}},
+    {&pdnn_op_roi_align, 2, 20, 9, 7, 6, 0, 0, {3, 2}, {&pdnn_op_relu}},
     PLAIN(&pdnn_op_relu, 2, 20, 5, 5),
     PLAIN(&pdnn_op_sigmoid, 2, 20, 5, 5),
     PLAIN(&pdnn_op_tanh, 2, 13, 4, 4),
     PLAIN(&pdnn_op_add, 2, 20, 5, 5),
     PLAIN(&pdnn_op_bias, 2, 20, 5, 5),
     PLAIN(&pdnn_op_bias, 2, 16, 1, 1),
+    PLAIN(&pdnn_op_multiply, 2, 20, 5, 5),
+    SPREAD(&pdnn_op_multiply, 2, 20, 5, 7, 1),
+    SPREAD(&pdnn_op_multiply, 3, 13, 5, 5, 2),
+    SPREAD(&pdnn_op_multiply, 3, 20, 5, 7, 4),
+    SPREAD(&pdnn_op_multiply, 2, 32, 30, 30, 4),
+    SPREAD(&pdnn_op_add, 2, 20, 5, 5, 1),
+    SPREAD(&pdnn_op_add, 2, 16, 6, 5, 2),
+    SPREAD(&pdnn_op_add, 3, 20, 5, 5, 4),
 };
 enum { OP_CASES = sizeof op_cases / sizeof *op_cases };
 
@@ -118,10 +181,24 @@ static uint32_t new_images(struct pdnn_graph *graph, const struct op_case *row, 
     return pdnn_graph_forward(graph, &pdnn_op_conv2d, (uint32_t[]){x, w, PDNN_NONE}, attrs);
 }
 
+/* A value for each channel, of all images or of each: those of images of one pixel depend on the images. */
+static uint32_t new_factors(struct pdnn_graph *graph, const struct op_case *row, uint32_t x) {
+    const int64_t attrs[PDNN_NODE_ATTRS] = {PDNN_POOL2D_AVERAGE, row->H, row->W, 1, 1, 0, 0, 1};
+    if (row->kernel_h == 1)
+        return new_vector(graph, row->C);
+    if (row->kernel_h == 2)
+        return pdnn_graph_weight(graph, 2, (int64_t[]){row->N, row->C}, uniform);
+    x = pdnn_graph_forward(graph, &pdnn_op_pool2d, (uint32_t[]){x, PDNN_NONE}, attrs);
+    return apply(graph, &pdnn_op_sigmoid, x, PDNN_NONE);
+}
+
 static uint32_t apply_case(struct pdnn_graph *graph, const struct op_case *row, uint32_t x) {
     uint32_t in[PDNN_NODE_INPUTS] = {x, PDNN_NONE};
-    if (row->op == &pdnn_op_conv2d) {
-        const int64_t dim[] = {row->O, row->C, row->kernel_h, row->kernel_w};
+    if (row->op == &pdnn_op_conv2d || row->op == &pdnn_op_conv_transpose2d) {
+        const bool grows = row->op == &pdnn_op_conv_transpose2d;
+        const int64_t groups = row->attr[PDNN_CONV2D_GROUPS] ? row->attr[PDNN_CONV2D_GROUPS] : 1,
+                      dim[] = {grows ? row->C : row->O, (grows ? row->O : row->C) / groups, row->kernel_h,
+                               row->kernel_w};
         in[1] = pdnn_graph_weight(graph, 4, dim, uniform);
         in[2] = PDNN_NONE;
     } else if (row->op == &pdnn_op_batchnorm) {
@@ -131,8 +208,20 @@ static uint32_t apply_case(struct pdnn_graph *graph, const struct op_case *row, 
         in[3] = pdnn_graph_state(graph, 1, &row->C, uniform);
         in[4] = pdnn_graph_state(graph, 1, &row->C, near_one);
         in[5] = PDNN_NONE;
-    } else if (row->op == &pdnn_op_bias || row->op == &pdnn_op_add) {
-        in[1] = row->op == &pdnn_op_add ? x : new_vector(graph, row->C);
+    } else if (row->op == &pdnn_op_groupnorm) {
+        in[1] = new_vector(graph, row->C);
+        in[2] = new_vector(graph, row->C);
+        in[3] = PDNN_NONE;
+    } else if (row->op == &pdnn_op_roi_align) {
+        const struct pdnn_tensor boxes = {
+            .role = PDNN_ROLE_INPUT, .rank = 2, .dim = {row->O, 4}, .fill = uniform, .of = PDNN_NONE};
+        in[1] = pdnn_graph_tensor(graph, &boxes);
+        in[2] = PDNN_NONE;
+    } else if (row->op == &pdnn_op_bias) {
+        in[1] = new_vector(graph, row->C);
+        in[2] = PDNN_NONE;
+    } else if (row->op == &pdnn_op_add || row->op == &pdnn_op_multiply) {
+        in[1] = row->kernel_h ? new_factors(graph, row, x) : x;
         in[2] = PDNN_NONE;
     }
     return pdnn_graph_forward(graph, row->op, in, row->attr);
@@ -146,6 +235,11 @@ static uint32_t apply_posts(struct pdnn_graph *graph, const struct op_case *row,
         else if (row->posts[i] == &pdnn_op_bias)
             other = new_vector(graph, row->O);
         y = apply(graph, row->posts[i], y, other);
+        if (row->posts[i] != &pdnn_op_hardtanh)
+            continue;
+        /* Bounds that most values are beyond, and 0 too. */
+        graph->nodes[graph->n_nodes - 1].coef[PDNN_HARDTANH_LOW] = 0.125;
+        graph->nodes[graph->n_nodes - 1].coef[PDNN_HARDTANH_HIGH] = 0.75;
     }
     return y;
 }
@@ -230,6 +324,37 @@ static void test_run_shared_tensors(void **state) {
     close_backend(&backend);
 }
 
+/* One weight in two convolutions, which have it in other dimensions: in groups and not. */
+static void test_run_weights_in_groups_and_not(void **state) {
+    (void)state;
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    for (int first = 0; first < 2; first++) {
+        struct pdnn_tensor data = {.role = PDNN_ROLE_INPUT,
+                                   .rank = 4,
+                                   .dim = {2, first ? 32 : 16, 6, 6},
+                                   .fill = uniform,
+                                   .of = PDNN_NONE};
+        int64_t attrs[2][PDNN_NODE_ATTRS] = {{1, 1, 1, 1}, {1, 1, 1, 1, 2}};
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        struct pdnn_err err = {0};
+        pdnn_arena_init(&arena);
+        pdnn_graph_init(&graph, &arena);
+        uint32_t x = pdnn_graph_tensor(&graph, &data);
+        uint32_t w = pdnn_graph_weight(&graph, 4, (int64_t[]){32, 16, 3, 3}, small);
+        uint32_t v = pdnn_graph_weight(&graph, 4, (int64_t[]){16, 32, 3, 3}, small);
+        uint32_t y = pdnn_graph_forward(&graph, &pdnn_op_conv2d, (uint32_t[]){x, w, PDNN_NONE}, attrs[first]);
+        if (first)
+            y = pdnn_graph_forward(&graph, &pdnn_op_conv2d, (uint32_t[]){y, v, PDNN_NONE}, attrs[0]);
+        y = pdnn_graph_forward(&graph, &pdnn_op_conv2d, (uint32_t[]){y, w, PDNN_NONE}, attrs[!first]);
+        finish_graph(&graph, y, false);
+        must(pdnn_graph_status(&graph, &err), &err);
+        assert_true(check_graph(&backend, &graph, CHECK_STEPS, check_whole_step_slack, "groups and not"));
+        pdnn_arena_finish(&arena);
+    }
+    close_backend(&backend);
+}
+
 static const char *const instances[] = {
     "cnn/block=residual,blocks=1,filters=4,image=33,output=5,batch=3,mode=train,optimizer=sgd",
     "cnn/block=residual,blocks=2,filters=8,image=32,output=5,batch=2,mode=infer",
@@ -240,6 +365,12 @@ static const char *const instances[] = {
     "cnn/block=plain,blocks=2-1,filters=8,image=20,output=3,batch=1,activation=sigmoid,mode=infer",
     "cnn/block=bottleneck,blocks=1-2-1-1,filters=8,image=40,output=7,batch=2,mode=train,optimizer=sgd,accumulate=2,checkpoint=layer",
     "cnn/block=plain,blocks=2-1,filters=5,image=18,output=5,batch=3,dense=17,mode=train,optimizer=lamb,checkpoint=layer",
+    "mobilenet_v1/width=0.25,image=40,output=5,batch=2,mode=infer",
+    "mobilenet_v3/size=small,width=0.25,image=40,output=5,batch=2,mode=infer",
+    "regnet/depths=1-1,widths=16-20,group=4,image=36,output=5,batch=2,mode=infer",
+    "squeezenet/stem=8,kernel=3,width=0.25,image=40,output=5,batch=2,mode=infer",
+    "densenet/blocks=1-2,growth=8,filters=12,image=40,output=5,batch=2,mode=infer",
+    "googlenet/width=0.125,image=40,output=5,batch=2,mode=infer",
     "deepspeech2/hidden=6,layers=2,frames=35,characters=5,labels=1,batch=2,mode=infer",
 };
 enum { INSTANCES = sizeof instances / sizeof *instances };
@@ -493,8 +624,7 @@ static void test_compile_copies_summands(void **state) {
     close_backend(&backend);
 }
 
-/* A dense layer reads rows: blocked images are reordered, except images of one
- * pixel, which are rows already. */
+/* A dense layer reads rows: blocked images are reordered, except images of one pixel, which are rows. */
 static void test_compile_dense_after_images(void **state) {
     (void)state;
     struct opened backend = open_backend(&pdnn_backend_onednn);
@@ -551,12 +681,19 @@ static void test_compile_unsupported_networks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_compile_image_ops),         cmocka_unit_test(test_run_shared_tensors),
-        cmocka_unit_test(test_run_whole_networks),        cmocka_unit_test(test_run_past_the_caches),
-        cmocka_unit_test(test_run_fused_as_unfused),      cmocka_unit_test(test_compile_algorithms),
-        cmocka_unit_test(test_compile_resnets),           cmocka_unit_test(test_plan_inherits_as_predicted),
-        cmocka_unit_test(test_compile_copies_summands),   cmocka_unit_test(test_compile_dense_after_images),
-        cmocka_unit_test(test_compile_refuses_late_sums), cmocka_unit_test(test_compile_unsupported_networks),
+        cmocka_unit_test(test_compile_image_ops),
+        cmocka_unit_test(test_run_shared_tensors),
+        cmocka_unit_test(test_run_weights_in_groups_and_not),
+        cmocka_unit_test(test_run_whole_networks),
+        cmocka_unit_test(test_run_past_the_caches),
+        cmocka_unit_test(test_run_fused_as_unfused),
+        cmocka_unit_test(test_compile_algorithms),
+        cmocka_unit_test(test_compile_resnets),
+        cmocka_unit_test(test_plan_inherits_as_predicted),
+        cmocka_unit_test(test_compile_copies_summands),
+        cmocka_unit_test(test_compile_dense_after_images),
+        cmocka_unit_test(test_compile_refuses_late_sums),
+        cmocka_unit_test(test_compile_unsupported_networks),
     };
     omp_set_num_threads(CHECK_THREADS);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,10 +3,13 @@
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
 #include "tests/runtime/levels.h"
+#include "tests/runtime/net.h"
+#include "tests/runtime/net_experts.h"
 
 #include "models/attributes.h"
 #include "models/transform/backward.h"
 #include "models/op.h"
+#include "models/ops/element_loss.h"
 #include "models/optimizer.h"
 #include "runtime/backends/onednn/state.h"
 #include "models/forward.h"
@@ -24,51 +27,6 @@ static const struct pdnn_backend_def *const fast_backends[] = {&pdnn_backend_one
 enum { FAST_BACKENDS = sizeof fast_backends / sizeof *fast_backends };
 
 enum { CLASSES = 5 };
-
-static const struct pdnn_fill uniform = {.kind = PDNN_FILL_UNIFORM, .scale = 1};
-
-struct net {
-    struct pdnn_arena arena;
-    struct pdnn_graph graph;
-    const struct pdnn_op_def *op; /* the op under test */
-};
-
-/* R rows in N sequences, C columns. */
-struct shape {
-    int64_t R, N, C;
-};
-
-static uint32_t new_data(struct net *net, enum pdnn_role role, int rank, const int64_t *dim,
-                         struct pdnn_fill fill) {
-    bool is_class = fill.kind != PDNN_FILL_UNIFORM;
-    struct pdnn_tensor data = {
-        .role = role, .dtype = is_class ? PDNN_S32 : PDNN_F32, .rank = rank, .fill = fill, .of = PDNN_NONE};
-    memcpy(data.dim, dim, (size_t)rank * sizeof *dim);
-    return pdnn_graph_tensor(&net->graph, &data);
-}
-
-static uint32_t new_weight(struct net *net, int rank, int64_t first, int64_t second) {
-    return pdnn_graph_weight(&net->graph, rank, (int64_t[]){first, second}, uniform);
-}
-
-static uint32_t apply(struct net *net, const struct pdnn_op_def *op, uint32_t a, uint32_t b,
-                      const int64_t *attrs) {
-    return pdnn_graph_forward(&net->graph, op, (uint32_t[]){a, b, PDNN_NONE}, attrs);
-}
-
-static uint32_t dense(struct net *net, uint32_t x, int64_t units) {
-    const struct pdnn_tensor *t = &net->graph.tensors[x];
-    int64_t inputs = pdnn_tensor_elements(t) / t->dim[0];
-    uint32_t w = pdnn_graph_weight(&net->graph, 2, (int64_t[]){units, inputs},
-                                   (struct pdnn_fill){.kind = PDNN_FILL_UNIFORM, .scale = 0.3});
-    return apply(net, &pdnn_op_dense, x, w, NULL);
-}
-
-/* A matrix (rows, C) that gradients flow into. */
-static uint32_t new_matrix(struct net *net, int64_t rows, int64_t C) {
-    enum { INPUTS = 3 };
-    return dense(net, new_data(net, PDNN_ROLE_INPUT, 2, (int64_t[]){rows, INPUTS}, uniform), C);
-}
 
 static uint32_t build_activation(struct net *net, const struct shape *s) {
     return apply(net, net->op, new_matrix(net, s->R, s->C), PDNN_NONE, NULL);
@@ -127,6 +85,14 @@ static uint32_t build_gather(struct net *net, const struct shape *s) {
     return apply(net, &pdnn_op_add, again, first, NULL);
 }
 
+/* Bags of a table and of rows of the result, which is read directly, too. */
+static uint32_t build_bags(struct net *net, const struct shape *s) {
+    const int64_t dim[] = {s->R, 2 * s->N + 1};
+    uint32_t ids = new_data(net, PDNN_ROLE_INPUT, 2, dim, (struct pdnn_fill){PDNN_FILL_CLASS, (double)s->R});
+    uint32_t x = apply(net, &pdnn_op_embedding_bag, ids, new_weight(net, 2, s->R, s->C), NULL);
+    return apply(net, &pdnn_op_add, apply(net, &pdnn_op_embedding_bag, ids, x, NULL), x, NULL);
+}
+
 /* Gathered rows are added to the tensor they come from, so both share one gradient. */
 static uint32_t build_gather_and_add(struct net *net, const struct shape *s) {
     const struct pdnn_fill any = {PDNN_FILL_CLASS, (double)s->R};
@@ -150,6 +116,12 @@ static uint32_t build_tied(struct net *net, const struct shape *s) {
     return apply(net, &pdnn_op_dense, sum, words, NULL);
 }
 
+static uint32_t build_top_k(struct net *net, const struct shape *s) {
+    const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_TOP_K_K] = 3};
+    uint32_t y = apply(net, &pdnn_op_top_k, new_matrix(net, s->R, s->C), PDNN_NONE, attrs);
+    return apply(net, &pdnn_op_softmax, y, PDNN_NONE, NULL);
+}
+
 static uint32_t build_dropout(struct net *net, const struct shape *s) {
     int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_DROPOUT_PERCENT] = 30}, one = 1;
     uint32_t counter = pdnn_graph_state(&net->graph, 1, &one, (struct pdnn_fill){0});
@@ -167,16 +139,61 @@ static uint32_t build_concat(struct net *net, const struct shape *s) {
     return pdnn_graph_forward(&net->graph, &pdnn_op_concat, x, NULL);
 }
 
+/* As many parts as a node may read; the backward node writes as many. */
+static uint32_t build_concat_of_many(struct net *net, const struct shape *s) {
+    uint32_t x[PDNN_NODE_INPUTS + 1];
+    for (int i = 0; i < PDNN_NODE_INPUTS; i++)
+        x[i] = new_matrix(net, s->R, s->C + i % 3);
+    x[PDNN_NODE_INPUTS] = PDNN_NONE;
+    return pdnn_graph_forward(&net->graph, &pdnn_op_concat, x, NULL);
+}
+
+static uint32_t slice(struct net *net, uint32_t x, int attr, int64_t first, int64_t count) {
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_SLICE_FIRST] = first};
+    attrs[attr] = count;
+    return apply(net, &pdnn_op_slice, x, PDNN_NONE, attrs);
+}
+
+static uint32_t join(struct net *net, uint32_t a, uint32_t b, int64_t along) {
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_CONCAT_ALONG] = along};
+    return apply(net, &pdnn_op_concat, a, b, attrs);
+}
+
+/* Images (N, C, 4, T) taken apart and put together along every dimension: whole blocks of channels and parts
+ * of blocks. The result has N images of width T. */
+static uint32_t append_parts(struct net *net, uint32_t x, const struct shape *s) {
+    const int64_t T = s->R / s->N;
+    uint32_t y = join(net, x, slice(net, x, PDNN_SLICE_COLUMNS, 1, s->C - 2), PDNN_CONCAT_COLUMNS);
+    y = join(net, slice(net, y, PDNN_SLICE_COLUMNS, 0, s->C), y, PDNN_CONCAT_COLUMNS);
+    y = join(net, slice(net, y, PDNN_SLICE_HEIGHT, 1, 2), y, PDNN_CONCAT_HEIGHT);
+    y = join(net, slice(net, y, PDNN_SLICE_WIDTH, 1, T - 1), slice(net, y, PDNN_SLICE_WIDTH, 0, 1),
+             PDNN_CONCAT_WIDTH);
+    return slice(net, join(net, y, y, PDNN_CONCAT_ROWS), PDNN_SLICE_ROWS, 1, s->N);
+}
+
+/* Of the rows of each sequence, and of the columns of each row. */
+static uint32_t build_mean(struct net *net, const struct shape *s) {
+    int64_t rows[PDNN_NODE_ATTRS] = {[PDNN_MEAN_SEQUENCES] = s->R};
+    int64_t columns[PDNN_NODE_ATTRS] = {[PDNN_MEAN_ALONG] = PDNN_MEAN_COLUMNS};
+    uint32_t y = apply(net, &pdnn_op_mean, new_matrix(net, 3 * s->R, s->C), PDNN_NONE, rows);
+    return join(net, y, apply(net, &pdnn_op_mean, y, PDNN_NONE, columns), PDNN_CONCAT_COLUMNS);
+}
+
 static uint32_t build_batchnorm(struct net *net, const struct shape *s) {
     const struct pdnn_fill near_one = {.kind = PDNN_FILL_NEAR_ONE, .scale = 0.25};
-    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_BATCHNORM_TRAIN] = 1};
-    const uint32_t in[] = {new_matrix(net, s->R, s->C),
-                           new_weight(net, 1, s->C, 0),
-                           new_weight(net, 1, s->C, 0),
-                           pdnn_graph_state(&net->graph, 1, &s->C, uniform),
-                           pdnn_graph_state(&net->graph, 1, &s->C, near_one),
-                           PDNN_NONE};
-    return pdnn_graph_forward(&net->graph, &pdnn_op_batchnorm, in, attrs);
+    uint32_t all = PDNN_NONE;
+    for (int how = 0, n = 1; how < 3; how++, n = 1) { /* with gamma and beta, without, frozen */
+        const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_BATCHNORM_TRAIN] = how < 2};
+        uint32_t in[PDNN_BATCHNORM_INPUTS + 1] = {new_matrix(net, s->R, s->C)};
+        for (int k = how == 1 ? 2 : 0; k < 2; k++)
+            in[n++] = how ? pdnn_graph_state(&net->graph, 1, &s->C, uniform) : new_weight(net, 1, s->C, 0);
+        in[n++] = pdnn_graph_state(&net->graph, 1, &s->C, uniform);
+        in[n++] = pdnn_graph_state(&net->graph, 1, &s->C, near_one);
+        in[n] = PDNN_NONE;
+        const uint32_t y = pdnn_graph_forward(&net->graph, &pdnn_op_batchnorm, in, attrs);
+        all = how ? join(net, all, y, PDNN_CONCAT_COLUMNS) : y;
+    }
+    return all;
 }
 
 /* Five times as many source steps as target steps. */
@@ -193,21 +210,93 @@ static uint32_t build_sequence(struct net *net, const struct shape *s) {
     const int64_t dim[] = {s->N, s->C, 3, s->R / s->N};
     uint32_t x = new_data(net, PDNN_ROLE_INPUT, 4, dim, uniform);
     x = apply(net, &pdnn_op_bias, x, new_weight(net, 1, s->C, 0), NULL);
-    return apply(net, &pdnn_op_sequence, x, PDNN_NONE, NULL);
+    return rearrange(net, x, "n c f t -> (t n) (c f)", 0, 0);
 }
 
-/* The same after a convolution, which chooses the layout of all images, and with bounds that exclude 0, so
- * that padding channels would show if the op touched them. */
-static uint32_t build_convolved(struct net *net, const struct shape *s) {
+/* Columns of each sequence, and back; what is read again lives as long as its views, which others write
+ * over. */
+static uint32_t build_views(struct net *net, const struct shape *s) {
+    uint32_t x = new_matrix(net, s->R, s->C);
+    uint32_t y = rearrange(net, x, "(n t) c -> (n c) t", s->N, 0);
+    y = apply(net, &pdnn_op_relu, y, PDNN_NONE, NULL);
+    uint32_t seen = rearrange(net, y, "(n c) t -> n c t", s->N, 0);
+    uint32_t again = rearrange(net, seen, "n c t -> (n c t) 1", 0, 0);
+    again = apply(net, &pdnn_op_sigmoid, again, PDNN_NONE, NULL);
+    again = rearrange(net, again, "(n c t) 1 -> n c t", s->N, s->C);
+    y = apply(net, &pdnn_op_add, again, seen, NULL);
+    return apply(net, &pdnn_op_add, rearrange(net, y, "n c t -> (n t) c", 0, 0), x, NULL);
+}
+
+/* Images (N, C, 4, T) of a convolution, which chooses the layout of all images. */
+static uint32_t new_convolved(struct net *net, const struct shape *s) {
     const int64_t dim[] = {s->N, 2, 4, s->R / s->N};
     int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_CONV2D_STRIDE_H] = 1, [PDNN_CONV2D_STRIDE_W] = 1};
     uint32_t x = new_data(net, PDNN_ROLE_INPUT, 4, dim, uniform);
     uint32_t w = pdnn_graph_weight(&net->graph, 4, (int64_t[]){s->C, 2, 1, 1}, uniform);
     x = apply(net, &pdnn_op_bias, x, new_weight(net, 1, dim[1], 0), NULL);
-    x = apply(net, &pdnn_op_conv2d, x, w, attrs);
+    return apply(net, &pdnn_op_conv2d, x, w, attrs);
+}
+
+static uint32_t build_convolved_parts(struct net *net, const struct shape *s) {
+    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_DROPOUT_PERCENT] = 30}, one = 1;
+    uint32_t counter = pdnn_graph_state(&net->graph, 1, &one, (struct pdnn_fill){0});
+    uint32_t y = append_parts(net, apply(net, &pdnn_op_dropout, new_convolved(net, s), counter, attrs), s);
+    return rearrange(net, y, "n c f t -> (t n) (c f)", 0, 0);
+}
+
+static uint32_t resize(struct net *net, uint32_t x, int64_t kind, int64_t height, int64_t width) {
+    int64_t attrs[PDNN_NODE_ATTRS] = {
+        [PDNN_RESIZE_KIND] = kind, [PDNN_RESIZE_HEIGHT] = height, [PDNN_RESIZE_WIDTH] = width};
+    return apply(net, &pdnn_op_resize, x, PDNN_NONE, attrs);
+}
+
+static uint32_t build_resized(struct net *net, const struct shape *s) {
+    const int64_t T = s->R / s->N, dim[] = {s->N, s->C, 4, T};
+    uint32_t x = new_data(net, PDNN_ROLE_INPUT, 4, dim, uniform);
+    x = apply(net, &pdnn_op_bias, x, new_weight(net, 1, s->C, 0), NULL);
+    x = resize(net, x, PDNN_RESIZE_NEAREST, 8, 2 * T);
+    x = resize(net, x, PDNN_RESIZE_BILINEAR, 3, T);
+    return rearrange(net, x, "n c f t -> (t n) (c f)", 0, 0);
+}
+
+static uint32_t build_convolved_resized(struct net *net, const struct shape *s) {
+    const int64_t T = s->R / s->N;
+    uint32_t x = resize(net, new_convolved(net, s), PDNN_RESIZE_BILINEAR, 7, 3 * T);
+    x = resize(net, x, PDNN_RESIZE_NEAREST, 2, T);
+    return rearrange(net, x, "n c f t -> (t n) (c f)", 0, 0);
+}
+
+static uint32_t build_parts(struct net *net, const struct shape *s) {
+    const int64_t dim[] = {s->N, s->C, 4, s->R / s->N};
+    uint32_t x = new_data(net, PDNN_ROLE_INPUT, 4, dim, uniform);
+    x = apply(net, &pdnn_op_bias, x, new_weight(net, 1, s->C, 0), NULL);
+    return rearrange(net, append_parts(net, x, s), "n c f t -> (t n) (c f)", 0, 0);
+}
+
+/* Bounds that exclude 0: padding channels would show if the op touched them. */
+static uint32_t build_convolved(struct net *net, const struct shape *s) {
+    uint32_t x = new_convolved(net, s);
     x = apply(net, &pdnn_op_hardtanh, x, PDNN_NONE, NULL);
     net->graph.nodes[net->graph.n_nodes - 1].coef[PDNN_HARDTANH_LOW] = 0.1;
-    return apply(net, &pdnn_op_sequence, x, PDNN_NONE, NULL);
+    /* Channels change places, in and out of blocks that two of them end in. */
+    const int64_t groups = s->C % 3 == 0 ? 3 : s->C % 4 == 0 ? 4 : 1;
+    x = rearrange(net, x, "n (c g) h w -> n (g c) w h", 0, s->C / groups);
+    x = rearrange(net, x, "n c h w -> (n h w) c", 0, 0);
+    x = apply(net, &pdnn_op_relu, x, PDNN_NONE, NULL);
+    x = rearrange(net, x, "(n h w) c -> n c h w", s->N, s->R / s->N);
+    return rearrange(net, x, "n c f t -> (f n) (c t)", 0, 0);
+}
+
+static uint32_t build_grown(struct net *net, const struct shape *s) {
+    const int64_t dim[] = {s->N, 3, 2, s->R / s->N}, attrs[PDNN_NODE_ATTRS] = {[PDNN_CONV2D_STRIDE_H] = 2,
+                                                                               [PDNN_CONV2D_STRIDE_W] = 1,
+                                                                               [PDNN_CONV2D_PADDING_H] = 1,
+                                                                               [PDNN_CONV2D_PADDING_W] = 1};
+    uint32_t x = new_data(net, PDNN_ROLE_INPUT, 4, dim, uniform);
+    uint32_t w = pdnn_graph_weight(&net->graph, 4, (int64_t[]){3, s->C, 3, 3}, uniform);
+    x = apply(net, &pdnn_op_bias, x, new_weight(net, 1, dim[1], 0), NULL);
+    x = apply(net, &pdnn_op_conv_transpose2d, x, w, attrs);
+    return rearrange(net, x, "n c f t -> (t n) (c f)", 0, 0);
 }
 
 /* Both kinds of pooling, on images with a gradient. */
@@ -224,19 +313,51 @@ static uint32_t build_pooled(struct net *net, const struct shape *s) {
     attrs[PDNN_POOL2D_KIND] = PDNN_POOL2D_AVERAGE;
     attrs[PDNN_POOL2D_KERNEL_W] = attrs[PDNN_POOL2D_STRIDE_W] = 1;
     x = apply(net, &pdnn_op_pool2d, x, PDNN_NONE, attrs);
-    return apply(net, &pdnn_op_sequence, x, PDNN_NONE, NULL);
+    return rearrange(net, x, "n c f t -> (t n) (c f)", 0, 0);
 }
 
 static uint32_t build_layernorm(struct net *net, const struct shape *s) {
     int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_LAYERNORM_TRAIN] = 1};
     const uint32_t in[] = {new_matrix(net, s->R, s->C), new_weight(net, 1, s->C, 0),
                            new_weight(net, 1, s->C, 0), PDNN_NONE};
-    return pdnn_graph_forward(&net->graph, &pdnn_op_layernorm, in, attrs);
+    uint32_t y = pdnn_graph_forward(&net->graph, &pdnn_op_layernorm, in, attrs);
+    return apply(net, &pdnn_op_layernorm, y, PDNN_NONE, attrs); /* without gamma and beta */
 }
 
 static uint32_t build_rmsnorm(struct net *net, const struct shape *s) {
     int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_RMSNORM_TRAIN] = 1};
     return apply(net, &pdnn_op_rmsnorm, new_matrix(net, s->R, s->C), new_weight(net, 1, s->C, 0), attrs);
+}
+
+/* Heads between other columns. */
+static uint32_t build_rmsnorm_of_heads(struct net *net, const struct shape *s) {
+    const int64_t width = s->C / 4, attrs[PDNN_NODE_ATTRS] = {[PDNN_RMSNORM_TRAIN] = 1,
+                                                              [PDNN_RMSNORM_HEADS] = 3,
+                                                              [PDNN_RMSNORM_WIDTH] = width,
+                                                              [PDNN_RMSNORM_COLUMN] = 1};
+    return apply(net, &pdnn_op_rmsnorm, new_matrix(net, s->R, s->C), new_weight(net, 1, width, 0), attrs);
+}
+
+/* Channels of N sequences, of as many states as there are channels. */
+static uint32_t build_selective_scan(struct net *net, const struct shape *s) {
+    const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_SELECTIVE_SCAN_SEQUENCES] = s->N},
+                  S = s->C < 20 ? s->C : 20;
+    uint32_t x = new_matrix(net, s->R, s->C), b = new_matrix(net, s->R, S), c = new_matrix(net, s->R, S),
+             delta = apply(net, &pdnn_op_softplus, new_matrix(net, s->R, s->C), PDNN_NONE, NULL),
+             a = pdnn_graph_weight(&net->graph, 2, (int64_t[]){s->C, S},
+                                   (struct pdnn_fill){PDNN_FILL_NEAR_ONE, 0.5});
+    const uint32_t in[] = {x, delta, b, c, a, new_weight(net, 1, s->C, 0), PDNN_NONE};
+    return pdnn_graph_forward(&net->graph, &pdnn_op_selective_scan, in, attrs);
+}
+
+/* The last heads of each row, wide and narrow, from some position on. */
+static uint32_t build_rope(struct net *net, const struct shape *s) {
+    const int64_t width = s->C / 4 * 2, attrs[PDNN_NODE_ATTRS] = {[PDNN_ROPE_SEQUENCES] = s->N,
+                                                                  [PDNN_ROPE_HEADS] = 2,
+                                                                  [PDNN_ROPE_WIDTH] = width,
+                                                                  [PDNN_ROPE_COLUMN] = s->C - 2 * width,
+                                                                  [PDNN_ROPE_POSITION] = 1000};
+    return apply(net, &pdnn_op_rope, new_matrix(net, s->R, s->C), PDNN_NONE, attrs);
 }
 
 static uint32_t add_and_normalize(struct net *net, const struct shape *s, int64_t percent) {
@@ -305,12 +426,31 @@ static uint32_t build_masked_softmax(struct net *net, const struct shape *s) {
                                    attrs, score_coefs);
 }
 
+/* Gates a matrix and squares the result: both gradients are of one tensor. */
+static uint32_t build_multiply(struct net *net, const struct shape *s) {
+    uint32_t gate = new_matrix(net, s->R, s->C);
+    uint32_t y = apply(net, &pdnn_op_multiply, new_matrix(net, s->R, s->C), gate, NULL);
+    return apply(net, &pdnn_op_multiply, y, y, NULL);
+}
+
+/* A value for each column, for each of all sequences' columns, and for each row. */
+static uint32_t build_spread_rows(struct net *net, const struct shape *s) {
+    uint32_t y = new_matrix(net, s->R, s->C);
+    y = apply(net, net->op, y, new_weight(net, 1, s->C, 0), NULL);
+    y = apply(net, net->op, y, new_matrix(net, s->N, s->C), NULL);
+    y = apply(net, net->op, y, new_weight(net, 2, 1, s->C), NULL);
+    return apply(net, net->op, y, new_matrix(net, s->R, 1), NULL);
+}
+
 static const struct op_case {
     const struct pdnn_op_def *op;
     uint32_t (*build)(struct net *net, const struct shape *shape);
     bool convolves; /* not every backend can */
 } op_cases[] = {
     {&pdnn_op_bias, build_bias, false},
+    {&pdnn_op_multiply, build_multiply, false},
+    {&pdnn_op_multiply, build_spread_rows, false},
+    {&pdnn_op_add, build_spread_rows, false},
     {&pdnn_op_matmul, build_matmul, false},
     {&pdnn_op_rnn, build_rnn, false},
     {&pdnn_op_pool2d, build_pooled, false},
@@ -318,20 +458,46 @@ static const struct op_case {
     {&pdnn_op_embedding, build_gather, false},
     {&pdnn_op_embedding, build_gather_and_add, false},
     {&pdnn_op_embedding, build_tied, false},
+    {&pdnn_op_top_k, build_top_k, false},
+    {&pdnn_op_embedding_bag, build_bags, false},
+    {&pdnn_op_experts, build_even_experts, false},
+    {&pdnn_op_experts, build_experts, false},
+    {&pdnn_op_experts, build_skewed_experts, false},
+    {&pdnn_op_experts, build_idle_experts, false},
+    {&pdnn_op_scatter_add, build_scatter_add, false},
     {&pdnn_op_dropout, build_dropout, false},
     {&pdnn_op_slice, build_slice, false},
     {&pdnn_op_concat, build_concat, false},
+    {&pdnn_op_concat, build_concat_of_many, false},
+    {&pdnn_op_concat, build_parts, false},
+    {&pdnn_op_concat, build_convolved_parts, true},
+    {&pdnn_op_mean, build_mean, false},
+    {&pdnn_op_resize, build_resized, false},
+    {&pdnn_op_resize, build_convolved_resized, true},
     {&pdnn_op_batchnorm, build_batchnorm, false},
     {&pdnn_op_attention, build_attention, false},
-    {&pdnn_op_sequence, build_sequence, false},
-    {&pdnn_op_sequence, build_convolved, true},
+    {&pdnn_op_rearrange, build_sequence, false},
+    {&pdnn_op_rearrange, build_views, false},
+    {&pdnn_op_rearrange, build_convolved, true},
+    {&pdnn_op_conv_transpose2d, build_grown, true},
+    {&pdnn_op_groupnorm, build_regions, false},
     {&pdnn_op_layernorm, build_layernorm, false},
     {&pdnn_op_rmsnorm, build_rmsnorm, false},
+    {&pdnn_op_rmsnorm, build_rmsnorm_of_heads, false},
+    {&pdnn_op_rope, build_rope, false},
+    {&pdnn_op_relative_bias, build_relative_bias, false},
+    {&pdnn_op_selective_scan, build_selective_scan, false},
     {&pdnn_op_dropout_add_norm, build_add_norm, false},
     {&pdnn_op_dropout_add_norm, build_dropout_add_norm, false},
     {&pdnn_op_ctc_loss, NULL, false},
+    {&pdnn_op_logistic_loss, NULL, false},
+    {&pdnn_op_squared_error, NULL, false},
+    {&pdnn_op_smooth_l1, NULL, false},
+    {&pdnn_op_squared_error, new_convolved, true},
+    {&pdnn_op_smooth_l1, new_convolved, true},
     {&pdnn_op_scale, build_softmax_in_steps, false},
     {&pdnn_op_mask, build_softmax_in_steps, false},
+    {&pdnn_op_mask, build_masks_in_turn, false},
     {&pdnn_op_softmax, build_softmax_in_steps, false},
     {&pdnn_op_attention_softmax, build_attention_softmax, false},
     {&pdnn_op_attention_softmax, build_masked_softmax, false},
@@ -342,8 +508,21 @@ enum { OP_CASES = sizeof op_cases / sizeof *op_cases };
 static const struct shape shapes[] = {{6, 2, 5}, {12, 1, 16}, {120, 4, 141}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-/* Cross-entropy with random classes, or CTC with half as many labels as steps. */
+/* A label or a value for each value of x, twice as far as these are. */
+static void append_element_loss(struct net *net, uint32_t x) {
+    const struct pdnn_tensor of = net->graph.tensors[x];
+    bool has_labels = net->op->element_loss->has_labels;
+    const struct pdnn_fill fill = {has_labels ? PDNN_FILL_CLASS : PDNN_FILL_UNIFORM, 2};
+    uint32_t target = new_data(net, has_labels ? PDNN_ROLE_LABEL : PDNN_ROLE_INPUT, of.rank, of.dim, fill);
+    net->graph.loss = apply(net, net->op, x, target, NULL);
+}
+
+/* Cross-entropy with random classes, or the loss that is tested: CTC has half as many labels as steps. */
 static void append_loss(struct net *net, const struct op_case *row, const struct shape *s) {
+    if (row->op->element_loss) {
+        append_element_loss(net, row->build ? row->build(net, s) : new_matrix(net, s->R, s->C));
+        return;
+    }
     if (row->build) {
         const struct pdnn_fill classes = {PDNN_FILL_CLASS, CLASSES};
         uint32_t y = dense(net, row->build(net, s), CLASSES);
@@ -416,6 +595,7 @@ static const char *const instances[] = {
     "objective=causal-lm,mode=infer,phase=decode,context=6",
     "fc/layers=1,nodes=16,input=8,output=6,batch=6,mode=train,dtype=bf16",
     "fc/layers=1,nodes=16,input=8,output=6,batch=6,mode=infer,dtype=int8",
+    "dlrm/dim=5,bottom=6,top=8,features=3,pooling=2,rows_cap=20,batch=6,mode=train",
 };
 
 static void check_instances(struct compared *compared) {

@@ -12,6 +12,9 @@
 #include "models/optimizer.h"
 #include "models/forward.h"
 
+#include "runtime/backends/onednn/library/layout.h"
+#include "runtime/backends/onednn/state.h"
+
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -395,12 +398,15 @@ static void test_compile_backward_alone(void **state) {
     pdnn_graph_init(&graph, &arena);
     inputs[PDNN_RNN_X] = new_data(&graph, 6, 8);
     new_weights(&graph, &layer, inputs);
-    struct pdnn_node node = {
-        .op = &pdnn_op_rnn, .pass = PDNN_BACKWARD_DATA, .attr = {[PDNN_RNN_STEPS] = 2, [PDNN_RNN_TRAIN] = 1}};
-    const uint32_t in[] = {new_data(&graph, 6, 8), inputs[PDNN_RNN_X], new_data(&graph, 6, 8),
-                           inputs[PDNN_RNN_W], inputs[PDNN_RNN_U]};
-    for (size_t i = 0; i < sizeof in / sizeof *in; i++)
-        node.input[node.n_inputs++] = in[i];
+    uint32_t in[] = {new_data(&graph, 6, 8), inputs[PDNN_RNN_X], new_data(&graph, 6, 8), inputs[PDNN_RNN_W],
+                     inputs[PDNN_RNN_U]},
+             out[PDNN_RNN_INPUTS];
+    struct pdnn_node node = {.op = &pdnn_op_rnn,
+                             .pass = PDNN_BACKWARD_DATA,
+                             .n_inputs = sizeof in / sizeof *in,
+                             .input = in,
+                             .output = out,
+                             .attr = {[PDNN_RNN_STEPS] = 2, [PDNN_RNN_TRAIN] = 1}};
     for (int i = PDNN_RNN_W; i <= PDNN_RNN_B; i++)
         node.output[node.n_outputs++] = pdnn_graph_like(&graph, inputs[i], PDNN_ROLE_WEIGHT_GRADIENT);
     pdnn_graph_node(&graph, &node);
@@ -409,6 +415,31 @@ static void test_compile_backward_alone(void **state) {
     graph.rnn = PDNN_RECURRENCE_AUTO;
     assert_true(check_graph(&backend, &graph, 1, 100, "backward alone"));
     pdnn_arena_finish(&arena);
+    close_backend(&backend);
+}
+
+/* What is plain depends on what the weights are, not on their rank: grouped convolutions have five dimensions
+ * too. */
+static void test_plain_by_kind(void **state) {
+    (void)state;
+    static const struct {
+        enum pdnn_onednn_order order;
+        const char *stored, *plain;
+    } rows[] = {{PDNN_ONEDNN_ROW_MAJOR, "abcde", "abcde"}, {PDNN_ONEDNN_GATES_FIRST, "abdec", "abdec"}};
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    struct pdnn_onednn_pool pool = {.library = ((struct pdnn_onednn *)backend.state)->library};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[PDNN_ONEDNN_LAYOUT_TEXT];
+        const struct pdnn_onednn_layout *stored =
+            pdnn_onednn_layout_create(&pool, PDNN_F32, 5, (const int64_t[]){2, 3, 4, 5, 6}, rows[i].order);
+        const struct pdnn_onednn_layout *copy = pdnn_onednn_layout_copy(&pool, stored);
+        assert_string_equal(pdnn_onednn_layout_format(stored, text), rows[i].stored);
+        assert_string_equal(pdnn_onednn_layout_format(pdnn_onednn_layout_plain(&pool, stored), text),
+                            rows[i].plain);
+        assert_string_equal(pdnn_onednn_layout_format(pdnn_onednn_layout_plain(&pool, copy), text),
+                            rows[i].plain);
+    }
+    pdnn_onednn_pool_finish(&pool);
     close_backend(&backend);
 }
 
@@ -424,6 +455,7 @@ int main(void) {
         cmocka_unit_test(test_compile_backward_alone),
         cmocka_unit_test(test_run_micro_steps),
         cmocka_unit_test(test_compile_micro_steps_share_weights),
+        cmocka_unit_test(test_plain_by_kind),
     };
     omp_set_num_threads(CHECK_THREADS);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -241,6 +241,30 @@ static int remove_folder(void **state) {
     return rmdir(folder);
 }
 
+/* Within one comparison, what was measured once is final in all processes, also beside other programs. */
+static void test_choices_final(void **state) {
+    struct process first, second;
+    (void)state;
+    clear();
+    begin(&first, &plain);
+    first.tune.is_final = true;
+    first.tune.threads = 1;
+    first.cpu_ns = 1000000;
+    first.wall_ns = 4000000; /* a quarter of a core */
+    const double once = ask(&first, "a", 2, 3)[0];
+    assert_true(ask(&first, "a", 2, 3)[0] == once && first.calls == 1);
+    begin(&second, &plain);
+    second.tune.is_final = true;
+    assert_true(ask(&second, "a", 2, 3)[0] == once && second.calls == 0);
+    pdnn_tune_finish(&first.tune);
+    pdnn_tune_finish(&second.tune);
+    /* Elsewhere, another compilation measures again. */
+    begin(&second, &plain);
+    ask(&second, "a", 2, 3);
+    assert_int_equal(second.calls, 1);
+    pdnn_tune_finish(&second.tune);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_another_process_does_not_measure),
@@ -250,6 +274,7 @@ int main(void) {
         cmocka_unit_test(test_busy_machines_keep_nothing),
         cmocka_unit_test(test_later_entries_win),
         cmocka_unit_test(test_no_directory_keeps_nothing),
+        cmocka_unit_test(test_choices_final),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

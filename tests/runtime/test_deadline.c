@@ -1,6 +1,7 @@
 /* What a sweep does with a deadline, on a clock that only its visits move: it ends in time, uses the time,
  * and chooses sensibly what it begins. */
 #include "base/rng.h"
+#include "models/zoo/catalog.h"
 #include "runtime/driver/sweep/sweep.h"
 #include "tests/cmocka_all.h"
 
@@ -120,7 +121,7 @@ static void machine_finish(struct machine *machine) {
 }
 
 static void machine_run(struct machine *machine) {
-    const struct pdnn_visitor visitor = {machine, is_alive, start, have_visited, fake_clock_ns};
+    const struct pdnn_visitor visitor = {machine, is_alive, start, have_visited, NULL, fake_clock_ns};
     const struct pdnn_sweep_hooks hooks = {machine, keep, see};
     struct pdnn_err err = {0};
     if (pdnn_sweep_run_with(&visitor, machine->tasks, machine->n_tasks, &machine->rules, &hooks,

@@ -24,6 +24,10 @@ enum {
     PIXEL_PATCHES = (3 * 49 * 16 * 16 + 4 * 9 * 8 * 8 + 16 * 4 * 4 + 8 * 9 * 4 * 4 + 32 * 2 * 2 +
                      16 * 9 * 2 * 2 + 64 + 32 * 9) *
                     4,
+    /* The stem's, then those of 3x3 pixels in each channel. */
+    DEPTHWISE_PATCHES = (27 * 16 * 16 + 9 * (8 * 16 * 16 + (16 + 32) * 8 * 8 + (32 + 64) * 4 * 4 +
+                                             (64 + 5 * 128) * 2 * 2 + 128 + 256)) *
+                        4,
     RESNET_IMAGES = 3 * (16 * 256 + 3 * (16 * 64 + 32 * 16 + 64 * 4 + 128)) * 4,
 };
 
@@ -101,6 +105,11 @@ static const struct row {
      &pdnn_op_conv2d,
      PDNN_FORWARD,
      {PIXEL_PATCHES, PIXEL_PATCHES, 3 * 49 * 16 * 16 * 4}},
+    {&pdnn_backend_onednn,
+     "mobilenet_v1/width=0.25,image=32,output=5,batch=1,mode=infer,algorithm=gemm",
+     &pdnn_op_conv2d,
+     PDNN_FORWARD,
+     {DEPTHWISE_PATCHES, DEPTHWISE_PATCHES, 27 * 16 * 16 * 4}},
     {&pdnn_backend_onednn, CNN "algorithm=direct", &pdnn_op_conv2d, PDNN_FORWARD, {0}},
     /* Batch statistics take a reading of x of their own, their gradients one of dy and of x; running ones
        none. */

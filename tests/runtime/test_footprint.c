@@ -162,8 +162,9 @@ static uint64_t resident_bytes(const struct pdnn_plan *plan, struct pdnn_arena *
     return bytes;
 }
 
-/* Strips that some kernels work in, one a thread. */
-enum { STRIPS_BYTES = CHECK_THREADS * (256 << 10) };
+/* Strips that some kernels work in, one a thread: of a product, and the copies in f32 of a head's 16-bit
+ * matrices. */
+enum { STRIPS_BYTES = CHECK_THREADS * ((256 + 64) << 10) };
 
 static bool is_close(uint64_t bytes, uint64_t other) {
     uint64_t apart = bytes > other ? bytes - other : other - bytes;

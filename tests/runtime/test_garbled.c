@@ -15,7 +15,7 @@ static const char variable[] = "PDNN_TEST_GARBLED", garbled[] = "the worker's an
 
 static const struct pdnn_watch unwatched;
 static const struct pdnn_host host = {.threads = 2, .core_pu = {0, 1}};
-static const struct pdnn_request request = {.id = "fc/layers=4"};
+static const struct pdnn_request request = {.id = "none"}; /* the worker is sent no family */
 
 /* The texts in answers; the one of the variable's number is filled to its end. */
 #define TEXT(kind, type, member)                                                                             \
@@ -30,11 +30,11 @@ static const struct {
     TEXT(VISIT, pdnn_visit_op, key),
     TEXT(VISIT, pdnn_visit_op, layer),
     TEXT(VISIT, pdnn_visit_op, implementation),
-    TEXT(CEILINGS, pdnn_ceiling, kind),
-    TEXT(CEILINGS, pdnn_ceiling, pattern),
-    TEXT(CEILINGS, pdnn_ceiling, dtype),
-    TEXT(CEILINGS, pdnn_ceiling, level),
-    TEXT(CEILINGS, pdnn_ceiling, host),
+    TEXT(ROOFS, pdnn_roof_row, kind),
+    TEXT(ROOFS, pdnn_roof_row, pattern),
+    TEXT(ROOFS, pdnn_roof_row, dtype),
+    TEXT(ROOFS, pdnn_roof_row, level),
+    TEXT(ROOFS, pdnn_roof_row, host),
     TEXT(CHECK, pdnn_check_row, op),
     TEXT(CHECK, pdnn_check_row, tensor),
 };
@@ -90,8 +90,8 @@ static int be_worker(int fd) {
 
 /* Asks for everything. endless: of which kind the answer must be refused. */
 static void ask_all(const char *what, enum pdnn_message_kind endless) {
-    static struct pdnn_ceilings ceilings;
-    static const enum pdnn_message_kind kinds[] = {PDNN_MESSAGE_VISIT, PDNN_MESSAGE_CEILINGS,
+    static struct pdnn_roof_rows roof_rows;
+    static const enum pdnn_message_kind kinds[] = {PDNN_MESSAGE_VISIT, PDNN_MESSAGE_ROOFS,
                                                    PDNN_MESSAGE_CHECK};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         bool is_refused = kinds[i] == endless;
@@ -103,18 +103,18 @@ static void ask_all(const char *what, enum pdnn_message_kind endless) {
         enum pdnn_status status;
         setenv(variable, what, 1);
         assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_OK);
-        ceilings.count = 0;
+        roof_rows.count = 0;
         if (kinds[i] == PDNN_MESSAGE_VISIT) {
             assert_int_equal(pdnn_worker_visit(&worker, &request, &unwatched, &visit, &err), PDNN_OK);
             assert_int_equal(visit.outcome, is_refused ? PDNN_OUTCOME_CRASH : PDNN_OUTCOME_OK);
             assert_string_equal(visit.reason, is_refused ? garbled : "");
         } else {
-            status = kinds[i] == PDNN_MESSAGE_CEILINGS
-                         ? pdnn_worker_ceilings(&worker, 2, 1, &unwatched, &ceilings, &err)
+            status = kinds[i] == PDNN_MESSAGE_ROOFS
+                         ? pdnn_worker_roofs(&worker, 2, 1, &unwatched, &roof_rows, &err)
                          : pdnn_worker_check(&worker, &request, &unwatched, &rows, &n_rows, &err);
             assert_int_equal(status, is_refused ? PDNN_IO : PDNN_OK);
             assert_string_equal(err.text, is_refused ? garbled : "");
-            assert_int_equal(ceilings.count + n_rows, is_refused ? 0 : 1);
+            assert_int_equal(roof_rows.count + n_rows, is_refused ? 0 : 1);
         }
         assert_int_equal(worker.pid == 0, is_refused);
         pdnn_visit_finish(&visit);

@@ -7,6 +7,7 @@
 
 #include "runtime/kernels/rows/bias.h"
 #include "runtime/kernels/rows/elementwise.h"
+#include "runtime/kernels/simd/half.h"
 #include "runtime/kernels/rows/loss.h"
 #include "runtime/kernels/update/optimizer.h"
 #include "runtime/kernels/simd/team.h"
@@ -67,6 +68,10 @@ static double near_normal_slope(double x) {
     return sqrt(2 / acos(-1)) * (1 + 3 * 0.044715 * x * x);
 }
 
+static double gate(double x) {
+    return fmin(fmax(x / 6 + 0.5, 0), 1);
+}
+
 static double exact(enum pdnn_elementwise function, double a, double b) {
     switch (function) {
     case PDNN_RELU_FORWARD:
@@ -97,8 +102,24 @@ static double exact(enum pdnn_elementwise function, double a, double b) {
         return fmin(fmax(a, -0.5), 0.5);
     case PDNN_HARDTANH_BACKWARD:
         return b > -0.5 && b < 0.5 ? a : 0;
+    case PDNN_HARDSIGMOID_FORWARD:
+        return gate(a);
+    case PDNN_HARDSIGMOID_BACKWARD:
+        return b > 0 && b < 1 ? a / 6 : 0;
+    case PDNN_HARDSWISH_FORWARD:
+        return a * gate(a);
+    case PDNN_HARDSWISH_BACKWARD:
+        return a * (gate(b) + (fabs(b) < 3 ? b / 6 : 0));
+    case PDNN_SOFTPLUS_FORWARD:
+        return log1p(exp(a));
+    case PDNN_SOFTPLUS_BACKWARD:
+        return a / (1 + exp(-b));
+    case PDNN_TOP_K_BACKWARD:
+        return b < -1 ? 0 : a; /* b in [-1, 1) here; -inf is in test_kernels_top_k */
     case PDNN_SCALE:
         return -0.5 * a;
+    case PDNN_MULTIPLY:
+        return a * b;
     default:
         return a + b;
     }
@@ -112,7 +133,7 @@ static void test_elementwise_accuracy(void **state) {
         float *a = new_random(LARGE, scales[s]), *b = new_random(LARGE, 1), *y = new_floats(LARGE);
         for (int function = 0; function < PDNN_ELEMENTWISE_COUNT; function++) {
             struct pdnn_elementwise_job job = {
-                (enum pdnn_elementwise)function, a, b, y, LARGE, false, {-0.5F, 0.5F}};
+                (enum pdnn_elementwise)function, a, b, y, LARGE, false, {-0.5F, 0.5F}, {0}};
             pdnn_elementwise_run(&job, THREADS);
             for (int64_t i = 0; i < LARGE; i++) {
                 double expected = exact(job.function, (double)a[i], (double)b[i]);
@@ -138,7 +159,7 @@ static void test_gelu_accuracy(void **state) {
     for (int k = 0; k < 4; k++) {
         bool backward = k % 2;
         struct pdnn_elementwise_job job = {
-            functions[k], backward ? dy : x, backward ? x : NULL, y, LARGE, false, {0}};
+            functions[k], backward ? dy : x, backward ? x : NULL, y, LARGE, false, {0}, {0}};
         pdnn_elementwise_run(&job, THREADS);
         for (int64_t i = 0; i < LARGE; i++) {
             double at = (double)x[i], expected = exact(functions[k], backward ? 1 : at, at);
@@ -149,6 +170,30 @@ static void test_gelu_accuracy(void **state) {
     free_from(x);
 }
 
+/* Relative to the value also where that is far below 1, and at the ends of the range. */
+static void test_softplus_accuracy(void **state) {
+    (void)state;
+    static const float x[] = {-80, -30, -17, -16, -10, -3, -0.5F, 0, 0.5F, 10, 17, 80, 1e30F, INFINITY};
+    enum { COUNT = sizeof x / sizeof *x };
+    const float far[] = {-INFINITY, -1e30F}, nan = NAN;
+    float y[COUNT];
+    struct pdnn_elementwise_job job = {PDNN_SOFTPLUS_FORWARD, x, NULL, y, COUNT, false, {0}, {0}};
+    pdnn_elementwise_run(&job, 1);
+    for (int i = 0; i < COUNT; i++) {
+        double expected = x[i] > 0 ? (double)x[i] + log1p(exp(-(double)x[i])) : log1p(exp((double)x[i]));
+        if (!((double)y[i] == expected || fabs((double)y[i] - expected) <= 1e-6 * expected))
+            fail_msg("%g becomes %g", (double)x[i], (double)y[i]);
+    }
+    job.a = far;
+    job.elements = 2;
+    pdnn_elementwise_run(&job, 1);
+    assert_true(y[0] >= 0 && y[0] < 1e-37F && y[1] >= 0 && y[1] < 1e-37F);
+    job.a = &nan;
+    job.elements = 1;
+    pdnn_elementwise_run(&job, 1);
+    assert_true(y[0] != y[0]);
+}
+
 static void test_gelu_extremes(void **state) {
     (void)state;
     static const float x[] = {0, INFINITY, -INFINITY, 1e30F, -1e30F, 50, -50};
@@ -157,14 +202,14 @@ static void test_gelu_extremes(void **state) {
     float y[COUNT];
     for (int tanh = 0; tanh < 2; tanh++) {
         struct pdnn_elementwise_job job = {
-            tanh ? PDNN_GELU_TANH_FORWARD : PDNN_GELU_FORWARD, x, NULL, y, COUNT, false, {0}};
+            tanh ? PDNN_GELU_TANH_FORWARD : PDNN_GELU_FORWARD, x, NULL, y, COUNT, false, {0}, {0}};
         pdnn_elementwise_run(&job, 1);
         for (int i = 0; i < COUNT; i++) {
             if (!(x[i] > 0 ? y[i] == x[i] : fabsf(y[i]) < 1e-34F))
                 fail_msg("%g becomes %g", (double)x[i], (double)y[i]);
         }
         job = (struct pdnn_elementwise_job){
-            tanh ? PDNN_GELU_TANH_BACKWARD : PDNN_GELU_BACKWARD, ones, x, y, COUNT, false, {0}};
+            tanh ? PDNN_GELU_TANH_BACKWARD : PDNN_GELU_BACKWARD, ones, x, y, COUNT, false, {0}, {0}};
         pdnn_elementwise_run(&job, 1);
         for (int i = 0; i < COUNT; i++)
             assert_near((double)y[i], (double)slopes[i], 1e-7);
@@ -182,7 +227,7 @@ static void test_elementwise_extremes(void **state) {
     static const float sigmoids[] = {0.5F, 0.5F, 1, 0, 1, 0, 1, 0}, tanhs[] = {0, 0, 1, -1, 1, -1, 1, -1};
     enum { COUNT = sizeof x / sizeof *x };
     float y[COUNT];
-    struct pdnn_elementwise_job job = {PDNN_SIGMOID_FORWARD, x, NULL, y, COUNT, false, {0}};
+    struct pdnn_elementwise_job job = {PDNN_SIGMOID_FORWARD, x, NULL, y, COUNT, false, {0}, {0}};
     pdnn_elementwise_run(&job, 1);
     for (int i = 0; i < COUNT; i++)
         assert_near((double)y[i], (double)sigmoids[i], 1e-37);
@@ -200,7 +245,7 @@ static void test_elementwise_ways_agree(void **state) {
     size_t bytes = LARGE * sizeof *a;
     for (int function = 0; function < PDNN_ELEMENTWISE_COUNT; function++) {
         struct pdnn_elementwise_job job = {
-            (enum pdnn_elementwise)function, a, b, y, LARGE, false, {-0.5F, 0.5F}};
+            (enum pdnn_elementwise)function, a, b, y, LARGE, false, {-0.5F, 0.5F}, {0}};
         pdnn_elementwise_run(&job, 1);
         memset(z, 0xff, bytes);
         job.y = z;
@@ -209,9 +254,58 @@ static void test_elementwise_ways_agree(void **state) {
         assert_memory_equal(y, z, bytes);
         memcpy(z, a, bytes);
         job = (struct pdnn_elementwise_job){
-            (enum pdnn_elementwise)function, z, b, z, LARGE, false, {-0.5F, 0.5F}};
+            (enum pdnn_elementwise)function, z, b, z, LARGE, false, {-0.5F, 0.5F}, {0}};
         pdnn_elementwise_run(&job, THREADS);
         assert_memory_equal(y, z, bytes);
+    }
+    free_from(a);
+}
+
+/* 16-bit operands, each of them or all, in place or streamed: the bits of widening, computing and narrowing.
+ */
+static void check_halves(struct pdnn_elementwise_job job, const float *a, const float *b,
+                         uint16_t *expected) {
+    enum { SHAPES = 6 };
+    static const bool halves[SHAPES][3] = {{1, 1, 1}, {1, 0, 0}, {0, 1, 1}, {0, 0, 1}, {1, 1, 0}, {1, 1, 1}};
+    const enum pdnn_half type = job.halves.type;
+    float *wide = new_floats(LARGE);
+    uint16_t *half_a = new_array(LARGE, 2), *half_b = new_array(LARGE, 2), *y = new_array(LARGE, 4);
+    pdnn_half_narrow(type, a, half_a, LARGE);
+    pdnn_half_narrow(type, b, half_b, LARGE);
+    job = (struct pdnn_elementwise_job){job.function, a, b, wide, LARGE, false, {-0.5F, 0.5F}, {0}};
+    pdnn_elementwise_run(&job, 1);
+    pdnn_half_narrow(type, wide, expected, LARGE);
+    for (int k = 0; k < SHAPES; k++) {
+        const bool *is = halves[k], in_place = k == SHAPES - 1;
+        job.a = is[0] ? (const void *)half_a : a;
+        job.b = is[1] ? (const void *)half_b : b;
+        job.y = in_place ? half_a : y;
+        job.bypass = !in_place;
+        job.halves = (struct pdnn_elementwise_halves){is[0], is[1], is[2], type};
+        pdnn_elementwise_run(&job, k % 2 ? 1 : THREADS);
+        if (is[2])
+            assert_memory_equal(job.y, expected, LARGE * sizeof *expected);
+        else
+            assert_memory_equal(job.y, wide, LARGE * sizeof *wide);
+    }
+    free_from(wide);
+}
+
+static void test_elementwise_halves(void **state) {
+    (void)state;
+    float *a = new_random(LARGE, 3), *b = new_random(LARGE, 1);
+    uint16_t *bits = new_array(LARGE, 2);
+    for (int type = 0; type < PDNN_HALF_COUNT; type++) {
+        struct pdnn_elementwise_job job = {.halves = {.type = (enum pdnn_half)type}};
+        pdnn_half_narrow(job.halves.type, a, bits, LARGE);
+        pdnn_half_widen(job.halves.type, bits, a, LARGE);
+        pdnn_half_narrow(job.halves.type, b, bits, LARGE);
+        pdnn_half_widen(job.halves.type, bits, b, LARGE);
+        a[5] = INFINITY, a[6] = -INFINITY, a[7] = NAN, a[8] = 0x1p-24F, a[9] = type ? 65504 : 0x1p127F;
+        for (int function = 0; function < PDNN_ELEMENTWISE_COUNT; function++) {
+            job.function = (enum pdnn_elementwise)function;
+            check_halves(job, a, b, bits);
+        }
     }
     free_from(a);
 }
@@ -359,12 +453,13 @@ static void test_update_keeps_padding(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_span_of_covers_once),    cmocka_unit_test(test_team_run_all_or_one),
-        cmocka_unit_test(test_elementwise_accuracy),   cmocka_unit_test(test_elementwise_extremes),
-        cmocka_unit_test(test_gelu_accuracy),          cmocka_unit_test(test_gelu_extremes),
-        cmocka_unit_test(test_elementwise_ways_agree), cmocka_unit_test(test_column_sums),
-        cmocka_unit_test(test_bias_forward),           cmocka_unit_test(test_loss_extreme_logits),
-        cmocka_unit_test(test_loss_threads_agree),     cmocka_unit_test(test_loss_ignored_rows),
+        cmocka_unit_test(test_span_of_covers_once),  cmocka_unit_test(test_team_run_all_or_one),
+        cmocka_unit_test(test_elementwise_accuracy), cmocka_unit_test(test_elementwise_extremes),
+        cmocka_unit_test(test_gelu_accuracy),        cmocka_unit_test(test_softplus_accuracy),
+        cmocka_unit_test(test_gelu_extremes),        cmocka_unit_test(test_elementwise_ways_agree),
+        cmocka_unit_test(test_elementwise_halves),   cmocka_unit_test(test_column_sums),
+        cmocka_unit_test(test_bias_forward),         cmocka_unit_test(test_loss_extreme_logits),
+        cmocka_unit_test(test_loss_threads_agree),   cmocka_unit_test(test_loss_ignored_rows),
         cmocka_unit_test(test_update_keeps_padding),
     };
     omp_set_num_threads(THREADS);

@@ -4,67 +4,17 @@
 #include "tests/cmocka_all.h"
 #include "tests/runtime/arrays.h"
 #include "tests/runtime/levels.h"
-#include "tests/near.h"
+#include "tests/runtime/stored_images.h"
 
 #include "runtime/kernels/images/batchnorm.h"
 #include "runtime/kernels/images/channel_bias.h"
 #include "runtime/kernels/images/pool.h"
+#include "runtime/kernels/images/spread.h"
 
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { THREADS = 3, LAST = 0 /* instead of a block: channels last */ };
-
-static const int64_t blocks[] = {1, 8, 16, LAST, 4};
-enum { BLOCKS = sizeof blocks / sizeof *blocks };
-
-static struct pdnn_channels shape_of(int64_t N, int64_t C, int64_t pixels, int64_t block) {
-    return (struct pdnn_channels){N, C, pixels, block == LAST ? C : block};
-}
-
-/* The offset of the first pixel of a channel of (N, C); the others follow a block apart. */
-static int64_t line(const struct pdnn_channels *s, int64_t i) {
-    int64_t c = i % s->C, n = i / s->C;
-    return (n * pdnn_channels_padded(s) + c / s->block * s->block) * s->pixels + c % s->block;
-}
-
-/* The offset of an element of (N, C, pixels). */
-static int64_t place(const struct pdnn_channels *s, int64_t i) {
-    return line(s, i / s->pixels) + i % s->pixels * s->block;
-}
-
-static int64_t plain_elements(const struct pdnn_channels *s) {
-    return s->N * s->C * s->pixels;
-}
-
-/* The plain array in the shape's layout, with zeros as padding. */
-static float *new_stored(const struct pdnn_channels *s, const float *plain) {
-    float *values = new_zeros(pdnn_channels_elements(s), sizeof *values);
-    for (int64_t i = 0; i < s->N * s->C; i++) {
-        float *to = values + line(s, i);
-        for (int64_t pixel = 0; pixel < s->pixels; pixel++)
-            to[pixel * s->block] = *plain++;
-    }
-    return values;
-}
-
-/* All values near the expected ones, all padding 0. */
-static void check_stored(const struct pdnn_channels *s, const float *got, const double *expected,
-                         double tolerance) {
-    double sum = 0, all = 0;
-    for (int64_t i = 0; i < s->N * s->C; i++) {
-        const float *at = got + line(s, i);
-        for (int64_t pixel = 0; pixel < s->pixels; pixel++, expected++) {
-            assert_near((double)at[pixel * s->block], *expected, tolerance * (1 + fabs(*expected)));
-            sum += fabs((double)at[pixel * s->block]);
-        }
-    }
-    for (int64_t i = 0; i < pdnn_channels_elements(s); i++)
-        all += fabs((double)got[i]);
-    assert_near(all, sum, 1e-9 * sum);
-}
 
 /* Batch normalization: plain inputs and expected outputs. */
 struct norm {
@@ -97,21 +47,29 @@ static void expect_forward(struct norm *t, int64_t c) {
             (double)t->gamma[c] * ((double)t->x[at(t, c, i)] - mean) * t->inverse_std[c] + (double)t->beta[c];
 }
 
-static double masked_dy(const struct norm *t, int64_t i, bool masked) {
-    return !masked || t->mask[i] > 0 ? (double)t->dy[i] : 0;
+enum { NOTHING, RELU, CLIP, CLIPS }; /* what follows */
+static const struct pdnn_bounds bounds_of[CLIPS] = {
+    [NOTHING] = {-INFINITY, INFINITY}, [RELU] = {0, INFINITY}, [CLIP] = {-0.25F, 0.5F}};
+
+static double masked_dy(const struct norm *t, int64_t i, int clip) {
+    return t->mask[i] > bounds_of[clip].low && t->mask[i] < bounds_of[clip].high ? (double)t->dy[i] : 0;
 }
 
-static void expect_backward(struct norm *t, int64_t c, bool masked) {
+static double clipped(double y, int clip) {
+    return fmin(fmax(y, (double)bounds_of[clip].low), (double)bounds_of[clip].high);
+}
+
+static void expect_backward(struct norm *t, int64_t c, int clip) {
     int64_t M = t->N * t->pixels;
     t->dgamma[c] = t->dbeta[c] = 0;
     for (int64_t i = 0; i < M; i++) {
-        double dy = masked_dy(t, at(t, c, i), masked);
+        double dy = masked_dy(t, at(t, c, i), clip);
         t->dbeta[c] += dy;
         t->dgamma[c] += dy * ((double)t->x[at(t, c, i)] - t->mean[c]) * t->inverse_std[c];
     }
     for (int64_t i = 0; i < M; i++) {
         double xhat = ((double)t->x[at(t, c, i)] - t->mean[c]) * t->inverse_std[c];
-        double rest = masked_dy(t, at(t, c, i), masked) - (t->dbeta[c] + xhat * t->dgamma[c]) / (double)M;
+        double rest = masked_dy(t, at(t, c, i), clip) - (t->dbeta[c] + xhat * t->dgamma[c]) / (double)M;
         t->dx[at(t, c, i)] = (double)t->gamma[c] * t->inverse_std[c] * rest;
     }
 }
@@ -134,11 +92,6 @@ static struct norm new_norm(int64_t N, int64_t C, int64_t pixels, float offset, 
         expect_forward(&t, c);
     }
     return t;
-}
-
-static void check_channels(const float *got, const double *expected, int64_t C, double tolerance) {
-    for (int64_t c = 0; c < C; c++)
-        assert_near((double)got[c], expected[c], tolerance * (1 + fabs(expected[c])));
 }
 
 /* Ways to run the same job: number of threads, assumed cache size, streaming stores. */
@@ -212,11 +165,19 @@ static void test_batchnorm_training_far_from_0(void **state) {
     free_from(t.x);
 }
 
-enum { RELU_FIRST = 1, ADD = 2, RELU = 4, POSTS = 8 };
+/* A first activation, other, a last activation, each optional. */
+enum { POSTS = CLIPS * 2 * CLIPS };
+struct posts {
+    int first, last;
+    bool adds;
+};
+static struct posts posts_of(int k) {
+    return (struct posts){.first = k % CLIPS, .last = k / CLIPS / 2, .adds = k / CLIPS % 2};
+}
 
 /* Without x, y and the other summand, which the caller sets. */
 static struct pdnn_batchnorm_forward inference_of(const struct norm *t, const struct pdnn_channels *shape,
-                                                  int posts) {
+                                                  struct posts posts) {
     return (struct pdnn_batchnorm_forward){
         .shape = *shape,
         .gamma = t->gamma,
@@ -224,8 +185,8 @@ static struct pdnn_batchnorm_forward inference_of(const struct norm *t, const st
         .running_mean = t->running_mean,
         .running_variance = t->running_variance,
         .epsilon = t->epsilon,
-        .relu_first = posts & RELU_FIRST,
-        .relu = posts & RELU,
+        .first = posts.first ? &bounds_of[posts.first] : NULL,
+        .last = posts.last ? &bounds_of[posts.last] : NULL,
     };
 }
 
@@ -235,15 +196,15 @@ static void test_batchnorm_inference_posts(void **state) {
     struct norm t = new_norm(3, 20, 150, 0.3F, 2);
     int64_t n = t.N * t.C * t.pixels;
     double *expected = new_doubles(n);
-    for (int posts = 0; posts < POSTS; posts++) {
+    for (int k = 0; k < POSTS; k++) {
+        const struct posts posts = posts_of(k);
         for (int64_t i = 0; i < n; i++) {
             int64_t c = i / t.pixels % t.C;
             double inverse_std = 1 / sqrt((double)t.running_variance[c] + t.epsilon);
             double y = (double)t.gamma[c] * ((double)t.x[i] - (double)t.running_mean[c]) * inverse_std +
                        (double)t.beta[c];
-            y = (posts & RELU_FIRST) ? fmax(y, 0) : y;
-            y += (posts & ADD) ? (double)t.other[i] : 0;
-            expected[i] = (posts & RELU) ? fmax(y, 0) : y;
+            y = clipped(y, posts.first) + (posts.adds ? (double)t.other[i] : 0);
+            expected[i] = clipped(y, posts.last);
         }
         for (int b = 0; b < BLOCKS * WAYS * 3; b++) {
             struct pdnn_channels shape = shape_of(t.N, t.C, t.pixels, blocks[b / WAYS / 3]);
@@ -253,7 +214,7 @@ static void test_batchnorm_inference_posts(void **state) {
             struct pdnn_batchnorm_forward job = inference_of(&t, &shape, posts);
             job.x = x;
             job.y = y[b % 3];
-            job.other = (posts & ADD) ? other : NULL;
+            job.other = posts.adds ? other : NULL;
             pdnn_batchnorm_forward(&job, &options);
             check_stored(&shape, job.y, expected, 1e-5);
             free_from(options.scratch);
@@ -268,14 +229,15 @@ static void test_batchnorm_not_a_number(void **state) {
     struct norm t = new_norm(2, 20, 150, 0.3F, 2);
     const int64_t spoilt = 777;
     t.x[spoilt] = NAN;
-    for (int posts = 0; posts < POSTS; posts++) {
+    for (int k = 0; k < POSTS; k++) {
+        const struct posts posts = posts_of(k);
         for (int b = 0; b < BLOCKS; b++) {
             struct pdnn_channels shape = shape_of(t.N, t.C, t.pixels, blocks[b]);
             struct pdnn_batchnorm_options options = new_way(0, &shape);
             float *x = new_stored(&shape, t.x), *other = new_stored(&shape, t.other);
             struct pdnn_batchnorm_forward job = inference_of(&t, &shape, posts);
             job.x = job.y = x;
-            job.other = (posts & ADD) ? other : NULL;
+            job.other = posts.adds ? other : NULL;
             pdnn_batchnorm_forward(&job, &options);
             for (int64_t i = 0; i < plain_elements(&shape); i++)
                 assert_true(isnan(x[place(&shape, i)]) == (i == spoilt));
@@ -286,15 +248,23 @@ static void test_batchnorm_not_a_number(void **state) {
 }
 
 static void check_backward(const struct norm *t, const struct pdnn_channels *shape, int way, int target,
-                           bool masked) {
+                           int clip) {
     struct pdnn_batchnorm_options options = new_way(way, shape);
     float *mean = new_rounded(t->mean, t->C), *inverse_std = new_rounded(t->inverse_std, t->C);
     float *x = new_stored(shape, t->x), *dy = new_stored(shape, t->dy), *mask = new_stored(shape, t->mask);
     float *dgamma = new_floats(t->C), *dbeta = new_floats(t->C),
           *dx = new_floats(pdnn_channels_elements(shape));
-    struct pdnn_batchnorm_backward job = {
-        *shape, dy,   x, t->gamma, mean, inverse_std, masked ? mask : NULL, target == APART ? dx : dy,
-        dgamma, dbeta};
+    struct pdnn_batchnorm_backward job = {.shape = *shape,
+                                          .dy = dy,
+                                          .gamma = t->gamma,
+                                          .x = x,
+                                          .mean = mean,
+                                          .inverse_std = inverse_std,
+                                          .clipped = clip ? mask : NULL,
+                                          .bounds = bounds_of[clip],
+                                          .dx = target == APART ? dx : dy,
+                                          .dgamma = dgamma,
+                                          .dbeta = dbeta};
     pdnn_batchnorm_backward(&job, &options);
     check_stored(shape, job.dx, t->dx, t->N * t->pixels == 1 ? 0 : 1e-5);
     double sum_tolerance = 1e-5 + 2e-8 * (double)(t->N * t->pixels);
@@ -306,13 +276,49 @@ static void check_backward(const struct norm *t, const struct pdnn_channels *sha
 /* Also in place of dy. */
 static void test_batchnorm_backward(void **state) {
     (void)state;
-    for (int s = 0; s < NORM_SHAPES * 2; s++) {
-        struct norm t = new_norm(norm_shapes[s / 2][0], norm_shapes[s / 2][1], norm_shapes[s / 2][2], 5, 2);
+    for (int s = 0; s < NORM_SHAPES * CLIPS; s++) {
+        struct norm t =
+            new_norm(norm_shapes[s / CLIPS][0], norm_shapes[s / CLIPS][1], norm_shapes[s / CLIPS][2], 5, 2);
         for (int64_t c = 0; c < t.C; c++)
-            expect_backward(&t, c, s % 2);
+            expect_backward(&t, c, s % CLIPS);
         for (int b = 0; b < BLOCKS * WAYS * 2; b++) {
             struct pdnn_channels shape = shape_of(t.N, t.C, t.pixels, blocks[b / 2 / WAYS]);
-            check_backward(&t, &shape, b / 2 % WAYS, b % 2, s % 2);
+            check_backward(&t, &shape, b / 2 % WAYS, b % 2, s % CLIPS);
+        }
+        free_from(t.x);
+    }
+}
+
+/* With running statistics, with gamma and without, also in place of dy. What padding channels hold, which no
+ * variance is known of, stays 0. */
+static void test_batchnorm_frozen_backward(void **state) {
+    (void)state;
+    for (int s = 0; s < NORM_SHAPES * CLIPS * 2; s++) {
+        const int64_t *of = norm_shapes[s / CLIPS / 2];
+        const int clip = s / 2 % CLIPS;
+        struct norm t = new_norm(of[0], of[1], of[2], 5, 2);
+        for (int64_t i = 0; i < t.N * t.C * t.pixels; i++) {
+            const int64_t c = i / t.pixels % t.C;
+            const double scale =
+                (s % 2 ? (double)t.gamma[c] : 1) / sqrt((double)t.running_variance[c] + t.epsilon);
+            t.dx[i] = scale * masked_dy(&t, i, clip);
+        }
+        for (int b = 0; b < BLOCKS * WAYS * 2; b++) {
+            struct pdnn_channels shape = shape_of(t.N, t.C, t.pixels, blocks[b / 2 / WAYS]);
+            struct pdnn_batchnorm_options options = new_way(b / 2 % WAYS, &shape);
+            float *dy = new_stored(&shape, t.dy), *mask = new_stored(&shape, t.mask),
+                  *dx = new_floats(pdnn_channels_elements(&shape));
+            struct pdnn_batchnorm_backward job = {.shape = shape,
+                                                  .dy = dy,
+                                                  .gamma = s % 2 ? t.gamma : NULL,
+                                                  .running_variance = t.running_variance,
+                                                  .epsilon = t.epsilon,
+                                                  .clipped = clip ? mask : NULL,
+                                                  .bounds = bounds_of[clip],
+                                                  .dx = b % 2 ? dy : dx};
+            pdnn_batchnorm_backward(&job, &options);
+            check_stored(&shape, job.dx, t.dx, 1e-6);
+            free_from(options.scratch);
         }
         free_from(t.x);
     }
@@ -350,6 +356,110 @@ static void test_channel_bias(void **state) {
     }
 }
 
+/* Sums and products with a value for each channel. */
+struct spread_case {
+    struct pdnn_channels shape;
+    int64_t threads, b_stride;
+    bool adds, is_shared, is_half, in_place;
+};
+
+/* Values that bf16 has, too, as both types. */
+static void *new_typed(const float *values, int64_t n, bool is_half) {
+    if (!is_half)
+        return new_copy(values, n);
+    uint16_t *halves = new_array(n, sizeof *halves);
+    pdnn_half_narrow(PDNN_HALF_BF16, values, halves, n);
+    return halves;
+}
+
+static float *new_eighths(int64_t n) {
+    float *values = new_floats(n);
+    for (int64_t i = 0; i < n; i++)
+        values[i] = floorf(8 * random_float()) / 8;
+    return values;
+}
+
+static const float *widened(const void *typed, int64_t n, bool is_half) {
+    float *values = new_floats(n);
+    if (is_half)
+        pdnn_half_widen(PDNN_HALF_BF16, typed, values, n);
+    return is_half ? values : typed;
+}
+
+/* b's vectors a stride apart, zeros between them. */
+static float *new_strided(const float *b, int64_t images, int64_t C, int64_t stride) {
+    float *values = new_zeros(images * stride, sizeof *values);
+    for (int64_t i = 0; i < images * C; i++)
+        values[i / C * stride + i % C] = b[i];
+    return values;
+}
+
+static void check_spread(const struct spread_case *t, const float *a, const float *b, const float *dy) {
+    const struct pdnn_channels *s = &t->shape;
+    int64_t n = plain_elements(s), images = t->is_shared ? 1 : s->N, stored = pdnn_channels_elements(s);
+    int64_t vectors = images * t->b_stride;
+    double *y = new_doubles(n), *da = new_doubles(n), *sums = new_zeros(images * s->C, sizeof *sums);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = i / s->pixels % (images * s->C);
+        y[i] = t->adds ? (double)(a[i] + b[at]) : (double)(a[i] * b[at]);
+        da[i] = (double)(dy[i] * b[at]);
+        sums[at] += t->adds ? (double)dy[i] : (double)(dy[i] * a[i]);
+    }
+    double rounding = t->is_half ? 4e-3 : 0, summed = 1e-6 + 2e-8 * (double)n + rounding;
+    struct pdnn_spread job = {.shape = *s,
+                              .adds = t->adds,
+                              .is_shared = t->is_shared,
+                              .b_stride = t->b_stride,
+                              .half = PDNN_HALF_BF16,
+                              .is_half = t->is_half,
+                              .b_is_half = t->is_half && !t->is_shared};
+    job.a = new_typed(new_stored(s, a), stored, t->is_half);
+    job.b = new_typed(new_strided(b, images, s->C, t->b_stride), vectors, job.b_is_half);
+    void *read = new_typed(new_stored(s, dy), stored, t->is_half);
+    job.dy = read;
+    job.db = new_typed(new_zeros(vectors, sizeof(float)), vectors, job.b_is_half);
+    job.scratch = new_doubles(pdnn_spread_scratch(s, t->is_shared, t->threads));
+    job.da = t->adds ? NULL : t->in_place ? read : new_floats(stored);
+    job.bypass = !t->in_place && !t->is_half;
+    pdnn_spread_backward(&job, t->threads);
+    if (job.da)
+        check_stored(s, widened(job.da, stored, t->is_half), da, rounding);
+    const float *db = widened(job.db, vectors, job.b_is_half);
+    for (int64_t i = 0; i < images * s->C; i++)
+        assert_near((double)db[i / s->C * t->b_stride + i % s->C], sums[i], summed * (1 + fabs(sums[i])));
+    for (int64_t i = 0; i < vectors; i++)
+        assert_true(i % t->b_stride < s->C || db[i] == 0);
+    job.y = t->in_place ? new_typed(new_stored(s, a), stored, t->is_half) : new_floats(stored);
+    job.a = t->in_place ? job.y : job.a;
+    pdnn_spread_forward(&job, t->threads);
+    check_stored(s, widened(job.y, stored, t->is_half), y, rounding);
+    free_from(y);
+}
+
+static void test_spread(void **state) {
+    (void)state;
+    static const int64_t shapes[][3] = {{1, 1, 1},     {3, 20, 35}, {2, 13, 7},   {7, 16, 49},
+                                        {1, 40, 2000}, {3, 5, 513}, {1, 2000, 9}, {19, 1, 1025},
+                                        {2, 1030, 11}, {5, 1, 4100}};
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+        int64_t N = shapes[k][0], C = shapes[k][1], pixels = shapes[k][2];
+        float *a = new_eighths(N * C * pixels), *dy = new_eighths(N * C * pixels), *b = new_eighths(N * C);
+        for (int way = 0; way < BLOCKS * 32; way++) {
+            struct spread_case t = {
+                .shape = shape_of(N, C, pixels, blocks[way / 32]),
+                .threads = way & 1 ? THREADS : 1,
+                .adds = way & 2,
+                .is_shared = way & 4,
+                .is_half = way & 8,
+                .in_place = way & 16,
+            };
+            t.b_stride = way % 3 ? C : pdnn_channels_padded(&t.shape);
+            check_spread(&t, a, b, dy);
+        }
+        free_from(a);
+    }
+}
+
 /* Chunks of two arrays of 512 KiB each: one for each thread that has one of its own, if the cache holds
  * these; else as many as fit a quarter of it, and one. */
 static void test_chunks_at_once(void **state) {
@@ -379,8 +489,14 @@ static void test_channels_clear_padding(void **state) {
             expected[i] = (double)plain[i];
             stored[place(&shape, i)] = plain[i];
         }
-        pdnn_channels_clear_padding(stored, &shape, THREADS);
+        pdnn_channels_clear_padding(stored, sizeof *stored, &shape, THREADS);
         check_stored(&shape, stored, expected, 0);
+        uint16_t *half = new_array(pdnn_channels_elements(&shape), sizeof *half);
+        pdnn_channels_clear_padding(half, sizeof *half, &shape, THREADS);
+        int64_t kept = 0;
+        for (int64_t i = 0; i < pdnn_channels_elements(&shape); i++)
+            kept += half[i] == 0xffff;
+        assert_int_equal(kept, n);
         free_from(plain);
     }
 }
@@ -538,7 +654,9 @@ int main(void) {
         cmocka_unit_test(test_batchnorm_inference_posts),
         cmocka_unit_test(test_batchnorm_not_a_number),
         cmocka_unit_test(test_batchnorm_backward),
+        cmocka_unit_test(test_batchnorm_frozen_backward),
         cmocka_unit_test(test_channel_bias),
+        cmocka_unit_test(test_spread),
         cmocka_unit_test(test_chunks_at_once),
         cmocka_unit_test(test_channels_clear_padding),
         cmocka_unit_test(test_pool),

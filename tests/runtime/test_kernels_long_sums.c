@@ -1,6 +1,7 @@
 /* Sums of many equal terms, whose rounding must not grow with their number. One running sum in f32 is off by
  * up to some thousandths at these lengths. */
 #include "runtime/kernels/rows/bias.h"
+#include "runtime/kernels/rows/element_loss.h"
 #include "runtime/kernels/rows/loss.h"
 #include "runtime/kernels/rows/softmax.h"
 #include "runtime/kernels/sequence/embedding.h"
@@ -76,6 +77,27 @@ static void test_loss_over_many_classes(void **state) {
     free_from(x);
 }
 
+/* The mean of equal losses is one of them. */
+static void test_loss_over_many_elements(void **state) {
+    float loss, *x = new_terms((int64_t)ROWS), *zeros = new_zeros(ROWS, sizeof *zeros);
+    double partial[PDNN_LOSS_STRIDE * THREADS], t = (double)term;
+    const double expected[] = {
+        [PDNN_LOGISTIC_LOSS] = log1p(exp(t)), [PDNN_SQUARED_ERROR] = t * t, [PDNN_SMOOTH_L1] = t * t / 2};
+    (void)state;
+    for (enum pdnn_element_loss_kind kind = 0; kind < PDNN_ELEMENT_LOSS_COUNT; kind++) {
+        const struct pdnn_element_loss_job job = {.kind = kind,
+                                                  .x = x,
+                                                  .target = zeros,
+                                                  .loss = &loss,
+                                                  .partial = partial,
+                                                  .elements = ROWS,
+                                                  .scale = 1};
+        pdnn_element_loss_forward_run(&job, THREADS);
+        check((double)loss, expected[kind]);
+    }
+    free_from(x);
+}
+
 static void test_long_rows_of_softmax(void **state) {
     float *x = new_terms(CLASSES);
     struct pdnn_softmax job = {
@@ -91,9 +113,8 @@ static void test_long_rows_of_softmax(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradient_of_a_table),
-        cmocka_unit_test(test_gradient_of_a_bias),
-        cmocka_unit_test(test_loss_over_many_classes),
+        cmocka_unit_test(test_gradient_of_a_table),    cmocka_unit_test(test_gradient_of_a_bias),
+        cmocka_unit_test(test_loss_over_many_classes), cmocka_unit_test(test_loss_over_many_elements),
         cmocka_unit_test(test_long_rows_of_softmax),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,10 @@
 #include "runtime/kernels/rows/dropout.h"
 #include "runtime/kernels/rows/elementwise.h"
 #include "runtime/kernels/sequence/embedding.h"
+#include "runtime/kernels/images/resize.h"
+#include "runtime/kernels/rows/mean.h"
 #include "runtime/kernels/rows/moves.h"
+#include "runtime/kernels/sequence/selective_scan.h"
 #include "runtime/kernels/simd/vmath.h"
 
 #include <math.h>
@@ -29,6 +32,7 @@ struct fixture {
     double *values[TENSORS];
     void *memory[TENSORS];
     struct pdnn_graph graph;
+    uint32_t input[TENSORS], output[TENSORS];
     struct pdnn_node node;
 };
 
@@ -48,7 +52,7 @@ static float *add_input(struct fixture *f, int64_t rows, int64_t columns) {
     struct pdnn_rng rng = {SEED + id, 0};
     for (int64_t i = 0; i < rows * columns; i++)
         f->values[id][i] = memory[i] = (float)(4 * pdnn_rng_double(&rng) - 2);
-    f->node.input[f->node.n_inputs++] = id;
+    f->input[f->node.n_inputs++] = id;
     return memory;
 }
 
@@ -62,18 +66,20 @@ static int32_t *add_ids(struct fixture *f, int64_t rows, int64_t columns, int64_
         f->values[id][i] = memory[i] = (int32_t)(uniform * uniform * (double)classes);
     }
     f->tensors[id].dtype = PDNN_S32;
-    f->node.input[f->node.n_inputs++] = id;
+    f->input[f->node.n_inputs++] = id;
     return memory;
 }
 
 static float *add_output(struct fixture *f, int64_t rows, int64_t columns) {
     uint32_t id = new_tensor(f, rows, columns);
-    f->node.output[f->node.n_outputs++] = id;
+    f->output[f->node.n_outputs++] = id;
     return f->memory[id];
 }
 
 static void run_reference(struct fixture *f, const struct pdnn_op_def *op, enum pdnn_pass pass) {
     f->graph.tensors = f->tensors;
+    f->node.input = f->input;
+    f->node.output = f->output;
     f->node.op = op;
     f->node.pass = pass;
     const struct pdnn_pass_def *def = &op->pass[pass];
@@ -86,7 +92,7 @@ static void run_reference(struct fixture *f, const struct pdnn_op_def *op, enum 
 /* Compares the node's output with a kernel's; the tolerance is relative to the largest value. */
 static void check_output(const struct fixture *f, int output, const float *got, double tolerance,
                          const char *what) {
-    uint32_t id = f->node.output[output];
+    uint32_t id = f->output[output];
     int64_t elements = pdnn_tensor_elements(&f->tensors[id]);
     double largest = 0, worst = 0;
     for (int64_t i = 0; i < elements; i++) {
@@ -117,7 +123,7 @@ static void test_embedding_forward(void **state) {
         struct fixture f = {0};
         struct pdnn_embedding job = {.R = shape[0], .V = shape[1], .E = shape[2]};
         job.ids = add_ids(&f, 1, job.R, job.V);
-        f.tensors[f.node.input[0]] = (struct pdnn_tensor){.dtype = PDNN_S32, .rank = 1, .dim = {job.R}};
+        f.tensors[f.input[0]] = (struct pdnn_tensor){.dtype = PDNN_S32, .rank = 1, .dim = {job.R}};
         job.from = add_input(&f, job.V, job.E);
         job.to = add_output(&f, job.R, job.E);
         run_reference(&f, &pdnn_op_embedding, PDNN_FORWARD);
@@ -138,7 +144,7 @@ static void check_embedding_backward(const int64_t *shape, bool has_rest, bool i
     size_t bytes = (size_t)(job.V * job.E) * sizeof(float);
     float *first = new_floats(job.V * job.E);
     job.ids = add_ids(&f, 1, job.R, job.V);
-    f.tensors[f.node.input[0]] = (struct pdnn_tensor){.dtype = PDNN_S32, .rank = 1, .dim = {job.R}};
+    f.tensors[f.input[0]] = (struct pdnn_tensor){.dtype = PDNN_S32, .rank = 1, .dim = {job.R}};
     job.from = add_input(&f, job.R, job.E);
     const float *rest = has_rest ? add_input(&f, job.V, job.E) : NULL;
     job.to = add_output(&f, job.V, job.E);
@@ -177,7 +183,7 @@ static void test_dropout(void **state) {
         int64_t n = lengths[i / WAYS / 3];
         struct fixture f = {0};
         float *x = add_input(&f, 1, n), *counter = add_input(&f, 1, 1), *y = add_output(&f, 1, n);
-        f.node.output[f.node.n_outputs++] = f.node.input[1]; /* it counts steps */
+        f.output[f.node.n_outputs++] = f.input[1]; /* it counts steps */
         f.node.attr[PDNN_DROPOUT_PERCENT] = percents[i / WAYS % 3];
         *counter = 41;
         f.values[1][0] = 41;
@@ -186,7 +192,7 @@ static void test_dropout(void **state) {
         struct pdnn_dropout job = {.x = x,
                                    .y = y,
                                    .elements = n,
-                                   .seed = pdnn_rng_at(f.node.input[1], 42),
+                                   .seed = pdnn_rng_at(f.input[1], 42),
                                    .percent = f.node.attr[PDNN_DROPOUT_PERCENT],
                                    .bypass = ways[i % WAYS].bypass};
         pdnn_dropout_run(&job, ways[i % WAYS].threads);
@@ -211,9 +217,10 @@ static void test_moves_slice(void **state) {
         struct fixture f = {.node.attr = {[PDNN_SLICE_FIRST] = first, [PDNN_SLICE_ROWS] = count}};
         const float *dy = add_input(&f, count, C);
         float *dx = add_output(&f, R, C);
-        const struct pdnn_move moves[] = {{NULL, C, dx, C, first, C},
-                                          {dy, C, dx + first * C, C, count, C},
-                                          {NULL, C, dx + (first + count) * C, C, R - first - count, C}};
+        const int64_t row = C * (int64_t)sizeof(float);
+        const struct pdnn_move moves[] = {{NULL, 0, dx, row, first, row},
+                                          {dy, row, dx + first * C, row, count, row},
+                                          {NULL, 0, dx + (first + count) * C, row, R - first - count, row}};
         run_reference(&f, &pdnn_op_slice, PDNN_BACKWARD_DATA);
         pdnn_moves_run(moves, 3, ways[i % WAYS].bypass, ways[i % WAYS].threads);
         check_output(&f, 0, dx, 0, "slice backward");
@@ -226,16 +233,17 @@ static void test_moves_concat(void **state) {
     (void)state;
     static const int64_t widths[][3] = {{1, 2, 3}, {64, 32, 256}, {5, 64, 64}, {400, 4, 8}};
     for (size_t i = 0; i < 4 * WAYS; i++) {
-        const int64_t *width = widths[i / WAYS];
+        const int64_t *width = widths[i / WAYS], size = (int64_t)sizeof(float);
         int64_t R = 211, whole = width[0] + width[1] + width[2], at = 0;
         struct fixture f = {0}, back = {0};
         struct pdnn_move moves[3], parts[3];
         float *y = NULL, *dx[3];
         const float *dy = add_input(&back, R, whole);
         for (int k = 0; k < 3; k++) {
-            moves[k] = (struct pdnn_move){add_input(&f, R, width[k]), width[k], NULL, whole, R, width[k]};
+            moves[k] = (struct pdnn_move){
+                add_input(&f, R, width[k]), width[k] * size, NULL, whole * size, R, width[k] * size};
             dx[k] = add_output(&back, R, width[k]);
-            parts[k] = (struct pdnn_move){dy + at, whole, dx[k], width[k], R, width[k]};
+            parts[k] = (struct pdnn_move){dy + at, whole * size, dx[k], width[k] * size, R, width[k] * size};
             at += width[k];
         }
         y = add_output(&f, R, whole);
@@ -253,31 +261,163 @@ static void test_moves_concat(void **state) {
     }
 }
 
-/* There and back in every layout: sequences match the reference, padding is 0. */
-static void test_sequence_layouts(void **state) {
-    (void)state;
-    static const int64_t shapes[][4] = {{1, 1, 1, 1}, {2, 3, 5, 17}, {3, 20, 4, 33}, {2, 32, 21, 30}};
-    for (size_t i = 0; i < 4 * 4 * WAYS; i++) {
-        const int64_t *dim = shapes[i / WAYS / 4], blocks[] = {1, 8, 16, dim[1]};
-        struct pdnn_sequence s = {dim[0], dim[1], dim[2], dim[3], blocks[i / WAYS % 4]};
-        int64_t padded = (s.C + s.block - 1) / s.block * s.block, pixels = s.F * s.T;
-        int64_t room = s.N * padded * pixels;
-        struct fixture f = {0};
-        const float *x = add_input(&f, s.N * s.C, pixels);
-        float *y = add_output(&f, s.T * s.N, s.C * s.F);
-        float *stored = new_zeros(room, sizeof *stored), *back = new_floats(room);
-        f.tensors[0] = (struct pdnn_tensor){.rank = 4, .dim = {dim[0], dim[1], dim[2], dim[3]}};
-        for (int64_t k = 0; k < s.N * s.C * pixels; k++) {
-            int64_t c = k / pixels % s.C, n = k / pixels / s.C, first = c / s.block * s.block;
-            stored[(n * padded + first) * pixels + k % pixels * s.block + c - first] = x[k];
+/* Where an element (n, c, h, w) is. */
+static int64_t stored_at(const struct pdnn_image *image, const int64_t at[4]) {
+    int64_t blocks = (image->dim[1] + image->block - 1) / image->block;
+    int64_t plane = at[0] * blocks + at[1] / image->block;
+    return ((plane * image->dim[2] + at[2]) * image->dim[3] + at[3]) * image->block + at[1] % image->block;
+}
+
+static int64_t stored_elements(const struct pdnn_image *image) {
+    int64_t channels = (image->dim[1] + image->block - 1) / image->block * image->block;
+    return image->dim[0] * channels * image->dim[2] * image->dim[3];
+}
+
+/* What the box should leave: itself, padding behind the last channel, and everything else as it was. */
+static void check_box(const struct pdnn_box *box, const uint16_t *before) {
+    const struct pdnn_image *image = &box->to_image;
+    int64_t units = box->element_bytes / 2,
+            channels = (image->dim[1] + image->block - 1) / image->block * image->block;
+    const uint16_t *from = box->from, *got = box->to;
+    bool clears = box->to_at[1] + box->size[1] == image->dim[1];
+    for (int64_t i = 0; i < image->dim[0] * channels * image->dim[2] * image->dim[3]; i++) {
+        const int64_t at[] = {i / image->dim[3] / image->dim[2] / channels,
+                              i / image->dim[3] / image->dim[2] % channels, i / image->dim[3] % image->dim[2],
+                              i % image->dim[3]};
+        int64_t source[4];
+        bool is_inside = true;
+        for (int k = 0; k < 4; k++) {
+            int64_t end = box->to_at[k] + box->size[k] + (k == 1 && clears ? channels - image->dim[1] : 0);
+            is_inside = is_inside && at[k] >= box->to_at[k] && at[k] < end;
+            source[k] = box->from_at[k] + at[k] - box->to_at[k];
         }
-        run_reference(&f, &pdnn_op_sequence, PDNN_FORWARD);
-        pdnn_sequence_forward(&s, stored, y, ways[i % WAYS].threads);
-        check_output(&f, 0, y, 0, "sequence");
-        pdnn_sequence_backward(&s, y, back, ways[i % WAYS].threads);
-        assert_memory_equal(back, stored, (size_t)room * sizeof *back);
+        for (int64_t u = 0; u < units; u++) {
+            int64_t place = stored_at(image, at) * units + u;
+            uint16_t expected = before[place];
+            if (is_inside)
+                expected = !from || at[1] >= image->dim[1]
+                               ? 0
+                               : from[stored_at(&box->from_image, source) * units + u];
+            assert_int_equal(got[place], expected);
+        }
+    }
+}
+
+/* Between any two layouts: blocks that are cut on either side, elements of 16 and 32 bits, zeros. */
+static void test_boxes(void **state) {
+    (void)state;
+    static const struct pdnn_box boxes[] = {
+        {.from_image.dim = {2, 21, 5, 7},
+         .to_image.dim = {3, 40, 4, 9},
+         .from_at = {1, 2, 1, 3},
+         .to_at = {2, 19, 0, 1},
+         .size = {1, 15, 3, 4}},
+        {.from_image.dim = {2, 19, 3, 2},
+         .to_image.dim = {2, 30, 3, 2},
+         .to_at = {0, 11, 0, 0},
+         .size = {2, 19, 3, 2}},
+        {.from_image.dim = {3, 64, 13, 17},
+         .to_image.dim = {3, 24, 13, 17},
+         .from_at = {0, 40, 0, 0},
+         .size = {3, 24, 13, 17}},
+    };
+    for (size_t i = 0; i < 3 * 4 * 4 * 4 * WAYS; i++) {
+        struct pdnn_box box = boxes[i / WAYS / 64];
+        const int64_t blocks[] = {1, 8, 16, 0};
+        int64_t from_block = blocks[i / WAYS % 4], to_block = blocks[i / WAYS / 4 % 4];
+        box.element_bytes = i / WAYS / 16 % 2 ? 2 : 4;
+        box.from_image.block = from_block ? from_block : box.from_image.dim[1];
+        box.to_image.block = to_block ? to_block : box.to_image.dim[1];
+        int64_t room = stored_elements(&box.to_image) * 2, source = stored_elements(&box.from_image) * 2;
+        uint16_t *from = new_zeros(source, sizeof *from), *to = new_zeros(room, sizeof *to),
+                 *before = new_zeros(room, sizeof *before);
+        for (int64_t k = 0; k < source; k++)
+            from[k] = (uint16_t)(k % 60013 + 1);
+        for (int64_t k = 0; k < room; k++)
+            to[k] = before[k] = (uint16_t)(k % 59999 + 1);
+        box.from = i / WAYS / 32 % 2 ? NULL : from;
+        box.to = to;
+        pdnn_boxes_run(&box, 1, ways[i % WAYS].threads);
+        check_box(&box, before);
+        free_from(from);
+    }
+}
+
+/* More rows than are added at once, more columns than fit a tile, rows of columns. */
+static void test_mean(void **state) {
+    (void)state;
+    static const int64_t shapes[][3] = {{1, 3000, 70}, {3, 5, 1500}, {2, 1, 9}, {7, 2500, 1}, {40, 33, 96}};
+    for (size_t i = 0; i < 5 * WAYS; i++) {
+        const int64_t *s = shapes[i / WAYS], rows = s[2] == 1 ? s[0] : s[0] * s[1];
+        struct fixture f = {.node.attr = {[PDNN_MEAN_ALONG] = s[2] == 1 ? PDNN_MEAN_COLUMNS : PDNN_MEAN_ROWS,
+                                          [PDNN_MEAN_SEQUENCES] = s[0]}};
+        struct fixture back = {.node.attr = {f.node.attr[0], f.node.attr[1]}};
+        struct pdnn_mean_job job = {.outer = s[0], .n = s[1], .inner = s[2]};
+        job.x = add_input(&f, rows, s[2] == 1 ? s[1] : s[2]);
+        float *y = add_output(&f, s[0], s[2]), *dx;
+        job.y = y;
+        run_reference(&f, &pdnn_op_mean, PDNN_FORWARD);
+        pdnn_mean_forward(&job, ways[i % WAYS].threads);
+        check_output(&f, 0, y, 1e-6, "mean");
+        job.y = add_input(&back, s[0], s[2]);
+        job.x = dx = add_output(&back, rows, s[2] == 1 ? s[1] : s[2]);
+        job.bypass = ways[i % WAYS].bypass;
+        run_reference(&back, &pdnn_op_mean, PDNN_BACKWARD_DATA);
+        pdnn_mean_backward(&job, ways[i % WAYS].threads);
+        check_output(&back, 0, dx, 1e-6, "mean backward");
         free_from(f.values[0]);
     }
+}
+
+/* Planes of images from the layout (planes, block, pixels) of the reference, and to it. */
+static void interleave(const float *from, float *to, int64_t planes, int64_t block, int64_t pixels,
+                       bool back) {
+    for (int64_t i = 0; i < planes * block * pixels; i++) {
+        int64_t plane = i / pixels / block, channel = i / pixels % block;
+        int64_t stored = (plane * pixels + i % pixels) * block + channel;
+        to[back ? i : stored] = from[back ? stored : i];
+    }
+}
+
+static void check_resize(const int64_t *s, int64_t block, int64_t kind, int64_t threads) {
+    const int64_t planes = s[0], small = s[1] * s[2], large = s[3] * s[4];
+    const struct pdnn_resize shape = {planes, block, s[1], s[2], s[3], s[4], kind == PDNN_RESIZE_BILINEAR};
+    struct fixture f = {
+        .node.attr = {[PDNN_RESIZE_KIND] = kind, [PDNN_RESIZE_HEIGHT] = s[3], [PDNN_RESIZE_WIDTH] = s[4]}};
+    struct fixture back = f;
+    const float *x = add_input(&f, planes * block, small);
+    add_output(&f, planes * block, large);
+    const float *dy = add_input(&back, planes * block, large);
+    add_output(&back, planes * block, small);
+    f.tensors[0] = back.tensors[1] = (struct pdnn_tensor){.rank = 4, .dim = {1, planes * block, s[1], s[2]}};
+    f.tensors[1] = back.tensors[0] = (struct pdnn_tensor){.rank = 4, .dim = {1, planes * block, s[3], s[4]}};
+    float *from = new_floats(planes * block * (small + large)),
+          *to = new_floats(planes * block * (small + large)),
+          *plain = new_floats(planes * block * (small + large));
+    run_reference(&f, &pdnn_op_resize, PDNN_FORWARD);
+    run_reference(&back, &pdnn_op_resize, PDNN_BACKWARD_DATA);
+    interleave(x, from, planes, block, small, false);
+    pdnn_resize_forward(&shape, from, to, threads);
+    interleave(to, plain, planes, block, large, true);
+    check_output(&f, 0, plain, 1e-6, "resize");
+    interleave(dy, from, planes, block, large, false);
+    pdnn_resize_backward(&shape, from, to, threads);
+    interleave(to, plain, planes, block, small, true);
+    /* A pixel sums as many values as it gave. */
+    check_output(&back, 0, plain, 1e-6 * (double)(1 + large / small), "resize backward");
+    free_from(f.values[0]);
+}
+
+/* Larger, smaller, by a lot, more columns than a tile; blocks of any size. */
+static void test_resize(void **state) {
+    (void)state;
+    static const int64_t shapes[][5] = {{2, 5, 7, 10, 14},    {3, 9, 8, 4, 3},     {1, 1, 1, 3, 5},
+                                        {1, 6, 300, 11, 700}, {5, 40, 41, 80, 82}, {2, 3, 5, 7, 70},
+                                        {2, 3, 600, 2, 2}};
+    static const int64_t sizes[] = {1, 4, 8, 16, 5};
+    for (int i = 0; i < 7 * 5 * 2 * WAYS; i++)
+        check_resize(shapes[i / WAYS / 10], sizes[i / WAYS / 2 % 5],
+                     i / WAYS % 2 ? PDNN_RESIZE_BILINEAR : PDNN_RESIZE_NEAREST, ways[i % WAYS].threads);
 }
 
 static void test_hardtanh(void **state) {
@@ -362,7 +502,7 @@ static void test_attention_backward(void **state) {
         for (int way = 0; way < WAYS; way++) {
             pdnn_attention_backward(&job, &gradients, ways[way].threads);
             for (int k = 0; k < 5; k++)
-                check_output(&f, k, f.memory[f.node.output[k]], 2e-5, "attention backward");
+                check_output(&f, k, f.memory[f.output[k]], 2e-5, "attention backward");
             if (way == 0)
                 memcpy(first, gradients.dv, (size_t)job.H * sizeof *first);
             assert_memory_equal(first, gradients.dv, (size_t)job.H * sizeof *first);
@@ -439,6 +579,84 @@ static void test_log_precision(void **state) {
     assert_true(pdnn_log(1.0F) == 0.0F);
 }
 
+/* Sequences of one token, of part of a chunk, of whole ones and more; parts of vectors and of groups. */
+static const int64_t scan_shapes[][4] = {{1, 1, 1, 1},   {3, 16, 5, 2},   {1, 17, 64, 16}, {2, 33, 70, 3},
+                                         {1, 40, 9, 37}, {2, 48, 141, 8}, {1, 5, 300, 16}};
+enum { SCAN_SHAPES = sizeof scan_shapes / sizeof *scan_shapes };
+
+/* Steps and rates as softplus gives them, so that states stay small. */
+static void make_positive(struct fixture *f, int input) {
+    const uint32_t id = f->input[input];
+    float *memory = f->memory[id];
+    for (int64_t i = 0; i < pdnn_tensor_elements(&f->tensors[id]); i++)
+        f->values[id][i] = memory[i] = fabsf(memory[i]);
+}
+
+static struct pdnn_selective_scan add_scan(struct fixture *f, const int64_t *shape) {
+    const int first = f->node.n_inputs;
+    struct pdnn_selective_scan job = {.N = shape[0], .T = shape[1], .C = shape[2], .S = shape[3]};
+    job.x = add_input(f, job.N * job.T, job.C);
+    job.delta = add_input(f, job.N * job.T, job.C);
+    job.b = add_input(f, job.N * job.T, job.S);
+    job.c = add_input(f, job.N * job.T, job.S);
+    job.a = add_input(f, job.C, job.S);
+    job.d = add_input(f, 1, job.C);
+    make_positive(f, first + PDNN_SELECTIVE_SCAN_DELTA);
+    make_positive(f, first + PDNN_SELECTIVE_SCAN_A);
+    f->node.attr[PDNN_SELECTIVE_SCAN_SEQUENCES] = job.N;
+    return job;
+}
+
+static void check_scan_forward(const int64_t *shape) {
+    struct fixture f = {0};
+    struct pdnn_selective_scan job = add_scan(&f, shape);
+    float *y = add_output(&f, job.N * job.T, job.C);
+    run_reference(&f, &pdnn_op_selective_scan, PDNN_FORWARD);
+    for (int64_t threads = 1; threads <= THREADS; threads++) {
+        job.scratch = new_floats(pdnn_selective_scan_scratch(&job, threads));
+        memset(y, 0xff, (size_t)(job.N * job.T * job.C) * sizeof *y);
+        pdnn_selective_scan_forward(&job, y, threads);
+        check_output(&f, 0, y, 2e-6, "selective_scan");
+        free_from(job.scratch);
+    }
+    free_from(f.values[0]);
+}
+
+static void check_scan_backward(const int64_t *shape) {
+    struct fixture f = {0};
+    struct pdnn_selective_scan_gradients back = {.dy = add_input(&f, shape[0] * shape[1], shape[2])};
+    struct pdnn_selective_scan job = add_scan(&f, shape);
+    float **const to[] = {&back.dx, &back.ddelta, &back.db, &back.dc, &back.da, &back.dd}, *first[6];
+    for (int i = 0; i < 6; i++) {
+        const struct pdnn_tensor *like = &f.tensors[f.input[1 + i]];
+        *to[i] = add_output(&f, like->dim[0], like->dim[1]);
+        first[i] = new_floats(like->dim[0] * like->dim[1]);
+    }
+    run_reference(&f, &pdnn_op_selective_scan, PDNN_BACKWARD_DATA);
+    for (int64_t threads = 1; threads <= THREADS; threads++) {
+        job.scratch = new_floats(pdnn_selective_scan_back_scratch(&job, threads));
+        pdnn_selective_scan_backward(&job, &back, threads);
+        for (int i = 0; i < 6; i++) {
+            const size_t bytes = (size_t)pdnn_tensor_elements(&f.tensors[f.output[i]]) * sizeof(float);
+            check_output(&f, i, *to[i], 1e-5, "selective_scan backward");
+            if (threads == 1)
+                memcpy(first[i], *to[i], bytes);
+            assert_memory_equal(*to[i], first[i], bytes);
+            memset(*to[i], 0xff, bytes);
+        }
+        free_from(job.scratch);
+    }
+    free_from(f.values[0]);
+}
+
+static void test_selective_scan(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SCAN_SHAPES; i++) {
+        check_scan_forward(scan_shapes[i]);
+        check_scan_backward(scan_shapes[i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_embedding_forward),
@@ -446,10 +664,13 @@ int main(void) {
         cmocka_unit_test(test_dropout),
         cmocka_unit_test(test_moves_slice),
         cmocka_unit_test(test_moves_concat),
-        cmocka_unit_test(test_sequence_layouts),
+        cmocka_unit_test(test_boxes),
+        cmocka_unit_test(test_mean),
+        cmocka_unit_test(test_resize),
         cmocka_unit_test(test_hardtanh),
         cmocka_unit_test(test_attention_forward),
         cmocka_unit_test(test_attention_backward),
+        cmocka_unit_test(test_selective_scan),
         cmocka_unit_test(test_ctc),
         cmocka_unit_test(test_ctc_impossible),
         cmocka_unit_test(test_log_precision),

@@ -54,11 +54,17 @@ static uint32_t new_data(struct net *net, enum pdnn_role role, enum pdnn_dtype d
     return pdnn_graph_tensor(&net->graph, &data);
 }
 
-enum { CAUSAL = 1, BIASED = 2, DROPPING = 4, VARIANTS = 8, PERCENT = 30 };
+/* Without a bias, what is causal has a window, too. */
+enum { CAUSAL = 1, BIASED = 2, DROPPING = 4, VARIANTS = 8, PERCENT = 30, WINDOW = 5 };
+
+static int64_t window_of(int variant) {
+    return variant & CAUSAL && !(variant & BIASED) ? WINDOW : 0;
+}
 
 static uint32_t append_softmax(struct net *net, uint32_t x, int variant) {
     const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_ATTENTION_SOFTMAX_SEQUENCES] = B,
                                             [PDNN_ATTENTION_SOFTMAX_CAUSAL] = net->job.is_causal,
+                                            [PDNN_ATTENTION_SOFTMAX_WINDOW] = net->job.window,
                                             [PDNN_ATTENTION_SOFTMAX_HAS_BIAS] = (variant & BIASED) > 0,
                                             [PDNN_ATTENTION_SOFTMAX_PERCENT] = net->job.percent,
                                             [PDNN_ATTENTION_SOFTMAX_TRAIN] = 1};
@@ -108,6 +114,7 @@ static void begin(struct net *net, const int64_t shape[2], int variant) {
                                      .n = shape[0],
                                      .m = shape[1],
                                      .is_causal = variant & CAUSAL,
+                                     .window = window_of(variant),
                                      .heads = HEADS,
                                      .factor = 6,
                                      .percent = variant & DROPPING ? PERCENT : 0};
@@ -211,7 +218,8 @@ static void check_mask(const struct pdnn_softmax *job, float beyond, const float
     for (int64_t k = 0; k < job->matrices * job->n * job->m; k++) {
         int64_t j = k % job->m, i = k / job->m % job->n, sequence = k / job->m / job->n / job->heads;
         float sum = job->bias ? x[k] + job->bias[sequence * job->m + j] : x[k];
-        bool is_seen = !job->is_causal || j <= i + job->m - job->n;
+        int64_t place = i + job->m - job->n;
+        bool is_seen = !job->is_causal || (j <= place && (!job->window || j > place - job->window));
         assert_true(job->y.to[k] == (is_seen ? sum : beyond));
     }
 }
@@ -228,6 +236,7 @@ static void test_mask(void **state) {
                                    .n = shape[0],
                                    .m = shape[1],
                                    .is_causal = variant & CAUSAL,
+                                   .window = window_of(variant),
                                    .x = x,
                                    .bias = variant & BIASED ? bias : NULL,
                                    .heads = HEADS};

@@ -35,13 +35,13 @@ static double dram_gbs(const struct machine *machine) {
 /* The rows of a measurement of the machine: GB/s by working set and pattern as recorded, or else as the
  * machine would give them. */
 static void rows_of(const struct machine *machine, const double recorded_gbs[][RUNGS],
-                    struct pdnn_ceilings *ceilings) {
-    struct pdnn_ceiling ladder[PDNN_LADDER_POINTS * RUNGS];
+                    struct pdnn_roof_rows *roof_rows) {
+    struct pdnn_roof_row ladder[PDNN_LADDER_POINTS * RUNGS];
     uint64_t sizes[PDNN_LADDER_POINTS];
     size_t n_sizes = pdnn_ladder_sizes(&machine->host, machine->threads, sizes), count = 0;
     memset(ladder, 0, sizeof ladder);
     for (size_t i = 0; i < n_sizes * RUNGS; i++) {
-        struct pdnn_ceiling *row = &ladder[count];
+        struct pdnn_roof_row *row = &ladder[count];
         double gbs =
             rungs[i % RUNGS].is_streaming ? dram_gbs(machine) : bandwidth(machine, (double)sizes[i / RUNGS]);
         snprintf(row->kind, sizeof row->kind, "ladder");
@@ -51,26 +51,26 @@ static void rows_of(const struct machine *machine, const double recorded_gbs[][R
         row->value = recorded_gbs ? recorded_gbs[i / RUNGS][i % RUNGS] : gbs * rungs[i % RUNGS].share;
         count += row->value > 0;
     }
-    memset(ceilings, 0, sizeof *ceilings);
-    ceilings->row[ceilings->count++] = (struct pdnn_ceiling){.kind = "compute",
-                                                             .pattern = "fma",
-                                                             .dtype = "f32",
-                                                             .threads = machine->threads,
-                                                             .value = recorded_gbs ? 280 : 1e6};
-    ceilings->count +=
-        pdnn_ladder_roofs(&machine->host, machine->threads, ladder, count, &ceilings->row[ceilings->count]);
-    memcpy(&ceilings->row[ceilings->count], ladder, count * sizeof *ladder);
-    ceilings->count += count;
+    memset(roof_rows, 0, sizeof *roof_rows);
+    roof_rows->row[roof_rows->count++] = (struct pdnn_roof_row){.kind = "compute",
+                                                                .pattern = "fma",
+                                                                .dtype = "f32",
+                                                                .threads = machine->threads,
+                                                                .value = recorded_gbs ? 280 : 1e6};
+    roof_rows->count +=
+        pdnn_ladder_roofs(&machine->host, machine->threads, ladder, count, &roof_rows->row[roof_rows->count]);
+    memcpy(&roof_rows->row[roof_rows->count], ladder, count * sizeof *ladder);
+    roof_rows->count += count;
 }
 
-static void measure(const struct machine *machine, struct pdnn_ceilings *ceilings) {
-    rows_of(machine, NULL, ceilings);
+static void measure(const struct machine *machine, struct pdnn_roof_rows *roof_rows) {
+    rows_of(machine, NULL, roof_rows);
 }
 
-static const struct pdnn_ceiling *find_roof(const struct pdnn_ceilings *ceilings, const char *level,
-                                            const char *pattern) {
-    for (size_t i = 0; i < ceilings->count; i++) {
-        const struct pdnn_ceiling *row = &ceilings->row[i];
+static const struct pdnn_roof_row *find_roof(const struct pdnn_roof_rows *roof_rows, const char *level,
+                                             const char *pattern) {
+    for (size_t i = 0; i < roof_rows->count; i++) {
+        const struct pdnn_roof_row *row = &roof_rows->row[i];
         if (strcmp(row->kind, "bandwidth") == 0 && strcmp(row->level, level) == 0 &&
             strcmp(row->pattern, pattern) == 0)
             return row;
@@ -94,29 +94,29 @@ static void test_roofs_of_levels(void **state) {
     (void)state;
     static const char *const patterns[] = {"read", "copy", "triad", "update"};
     static const bool has_streaming[] = {false, true, true, false};
-    static struct pdnn_ceilings ceilings;
+    static struct pdnn_roof_rows roof_rows;
     for (size_t i = 0; i < MACHINES; i++) {
         const struct machine *machine = &machines[i];
         struct pdnn_roofs roofs;
-        measure(machine, &ceilings);
+        measure(machine, &roof_rows);
         size_t n_levels = 0, last = 0;
         while (machine->names[n_levels])
             n_levels++;
         for (size_t at = 0; at < n_levels; at++) {
             for (size_t k = 0; k < 4 && at + 1 < n_levels; k++) {
-                double outer = find_roof(&ceilings, machine->names[at + 1], patterns[k])->value;
+                double outer = find_roof(&roof_rows, machine->names[at + 1], patterns[k])->value;
                 double least = has_streaming[k] ? outer : PDNN_LADDER_STEP * outer;
-                assert_true(find_roof(&ceilings, machine->names[at], patterns[k])->value >= least);
+                assert_true(find_roof(&roof_rows, machine->names[at], patterns[k])->value >= least);
             }
             last = at ? at - 1 : 0;
         }
-        double copy = find_roof(&ceilings, "DRAM", "copy")->value;
+        double copy = find_roof(&roof_rows, "DRAM", "copy")->value;
         assert_true(fabs(copy - 1.1 * dram_gbs(machine)) < 1e-9 * copy);
-        double end = (double)find_roof(&ceilings, machine->names[last], "read")->capacity_bytes;
-        assert_true(pdnn_ceilings_cache_bytes(&ceilings, machine->threads) == (uint64_t)end);
-        for (size_t row = 0; row < ceilings.count; row++)
-            assert_true(strcmp(ceilings.row[row].kind, "ladder") != 0 || ceilings.row[row].level[0]);
-        pdnn_roofs_init(&roofs, &ceilings, machine->threads);
+        double end = (double)find_roof(&roof_rows, machine->names[last], "read")->capacity_bytes;
+        assert_true(pdnn_roof_rows_cache_bytes(&roof_rows, machine->threads) == (uint64_t)end);
+        for (size_t row = 0; row < roof_rows.count; row++)
+            assert_true(strcmp(roof_rows.row[row].kind, "ladder") != 0 || roof_rows.row[row].level[0]);
+        pdnn_roofs_init(&roofs, &roof_rows, machine->threads);
         assert_int_equal(roofs.n_levels, n_levels);
         for (size_t at = 0; at < n_levels; at++) {
             assert_string_equal(roofs.level[at].name, machine->names[at]);
@@ -154,14 +154,14 @@ static void test_accesses_are_served_by_found_levels(void **state) {
         {"a host that reports no cache", 500 * KIB, "L2"},
         {"a host that reports no cache", 30 * MIB, "DRAM"},
     };
-    static struct pdnn_ceilings ceilings;
+    static struct pdnn_roof_rows roof_rows;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct machine *machine = find_machine(rows[i].machine);
         struct pdnn_place_input input = {.calls = 1, .speed = {1, 1}};
         struct pdnn_placement place;
         struct pdnn_roofs roofs;
-        measure(machine, &ceilings);
-        pdnn_roofs_init(&roofs, &ceilings, machine->threads);
+        measure(machine, &roof_rows);
+        pdnn_roofs_init(&roofs, &roof_rows, machine->threads);
         pdnn_traffic_from(&input.traffic, &roofs, 2000000, rows[i].distance);
         memset(input.traffic.written_bytes, 0, sizeof input.traffic.written_bytes);
         input.time_ns = 1e6 / bandwidth(machine, (double)rows[i].distance);
@@ -176,7 +176,7 @@ static void test_accesses_are_served_by_found_levels(void **state) {
 static void test_weights_are_served_by_found_levels(void **state) {
     (void)state;
     static const char id[] = "fc/layers=1,nodes=4096,input=4096,output=4096,batch=1,mode=infer";
-    static struct pdnn_ceilings ceilings;
+    static struct pdnn_roof_rows roof_rows;
     for (size_t i = 0; i < MACHINES; i++) {
         const struct machine *machine = &machines[i];
         const char *expected = machine->threads == 96 ? "L2" : "DRAM";
@@ -188,8 +188,8 @@ static void test_weights_are_served_by_found_levels(void **state) {
         struct pdnn_roofs roofs;
         struct pdnn_place_input *inputs;
         struct pdnn_err err = {0};
-        measure(machine, &ceilings);
-        pdnn_roofs_init(&roofs, &ceilings, machine->threads);
+        measure(machine, &roof_rows);
+        pdnn_roofs_init(&roofs, &roof_rows, machine->threads);
         assert_int_equal(pdnn_instance_parse(id, &instance, &err), PDNN_OK);
         assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
         assert_int_equal(pdnn_graph_inputs(&graph, &roofs, false, &inputs, &err), PDNN_OK);
@@ -217,7 +217,7 @@ static void test_recorded_ladders_agree(void **state) {
     };
     static const struct machine zen4 = {
         .host = {.cache_bytes = {32 * KIB, MIB, 32 * MIB}, .cache_cores = {1, 1, 2}}, .threads = 1};
-    static struct pdnn_ceilings ceilings;
+    static struct pdnn_roof_rows roof_rows;
     static double apart[KINDS][OPS_MAX];
     size_t n[KINDS] = {0}, differ = 0;
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
@@ -230,11 +230,11 @@ static void test_recorded_ladders_agree(void **state) {
         assert_int_equal(pdnn_instance_parse(ids[i], &instance, &err), PDNN_OK);
         assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
         for (size_t k = 0; k < RECORDED; k++) {
-            rows_of(&zen4, recorded[k], &ceilings);
-            for (size_t row = 0; row < ceilings.count; row++)
-                assert_true(ceilings.row[row].capacity_bytes <= ceilings.row[row].reported_bytes ||
-                            strcmp(ceilings.row[row].kind, "bandwidth") != 0);
-            pdnn_roofs_init(&roofs[k], &ceilings, zen4.threads);
+            rows_of(&zen4, recorded[k], &roof_rows);
+            for (size_t row = 0; row < roof_rows.count; row++)
+                assert_true(roof_rows.row[row].capacity_bytes <= roof_rows.row[row].reported_bytes ||
+                            strcmp(roof_rows.row[row].kind, "bandwidth") != 0);
+            pdnn_roofs_init(&roofs[k], &roof_rows, zen4.threads);
             assert_int_equal(pdnn_graph_inputs(&graph, &roofs[k], false, &inputs[k], &err), PDNN_OK);
         }
         for (size_t node = 0; node < graph.n_nodes; node++) {

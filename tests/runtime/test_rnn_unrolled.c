@@ -35,18 +35,19 @@ static uint32_t new_tensor(struct pdnn_graph *graph, enum pdnn_role role, int64_
 
 static void append_backward(struct pdnn_graph *graph, const struct variant *v) {
     const struct pdnn_node forward = graph->nodes[0];
-    struct pdnn_node node = {.op = &pdnn_op_rnn, .pass = PDNN_BACKWARD_DATA};
     const struct pdnn_tensor *y = pdnn_node_out(graph, &forward, PDNN_RNN_Y);
     const int targets[] = {PDNN_RNN_W, PDNN_RNN_U, PDNN_RNN_B, PDNN_RNN_X};
-    const uint32_t inputs[] = {new_tensor(graph, PDNN_ROLE_INPUT, y->dim[0], y->dim[1]),
-                               forward.input[PDNN_RNN_X],
-                               forward.output[PDNN_RNN_Y],
-                               forward.input[PDNN_RNN_W],
-                               forward.input[PDNN_RNN_U],
-                               forward.output[PDNN_RNN_SAVED]};
+    uint32_t inputs[] = {new_tensor(graph, PDNN_ROLE_INPUT, y->dim[0], y->dim[1]),
+                         forward.input[PDNN_RNN_X],
+                         forward.output[PDNN_RNN_Y],
+                         forward.input[PDNN_RNN_W],
+                         forward.input[PDNN_RNN_U],
+                         forward.output[PDNN_RNN_SAVED]};
+    uint32_t outputs[sizeof targets / sizeof *targets];
+    struct pdnn_node node = {
+        .op = &pdnn_op_rnn, .pass = PDNN_BACKWARD_DATA, .input = inputs, .output = outputs};
     memcpy(node.attr, forward.attr, sizeof node.attr);
     node.n_inputs = forward.n_outputs > PDNN_RNN_SAVED ? 6 : 5;
-    memcpy(node.input, inputs, (size_t)node.n_inputs * sizeof *inputs);
     node.n_outputs = v->wants_dx ? 4 : 3;
     for (int i = 0; i < node.n_outputs; i++)
         node.output[i] = pdnn_graph_like(graph, forward.input[targets[i]], PDNN_ROLE_ACTIVATION);

@@ -100,16 +100,16 @@ static struct pdnn_host small_host(uint64_t l3_bytes) {
 }
 
 /* True for rows that depend on the machine: its levels, and the types that have a peak of their own. */
-static bool is_for_the_machine(const struct pdnn_ceiling *row) {
+static bool is_for_the_machine(const struct pdnn_roof_row *row) {
     bool is_peak = strcmp(row->kind, "compute") == 0 && strcmp(row->pattern, "fma") != 0 &&
                    strncmp(row->pattern, "gemm-", 5) != 0;
     return is_peak || strcmp(row->kind, "ladder") == 0 || strcmp(row->kind, "bandwidth") == 0;
 }
 
-static void format_rows(const struct pdnn_ceilings *ceilings, size_t from, char *text, size_t room) {
+static void format_rows(const struct pdnn_roof_rows *roof_rows, size_t from, char *text, size_t room) {
     size_t used = 0;
-    for (size_t i = from; i < ceilings->count; i++) {
-        const struct pdnn_ceiling *row = &ceilings->row[i];
+    for (size_t i = from; i < roof_rows->count; i++) {
+        const struct pdnn_roof_row *row = &roof_rows->row[i];
         if (is_for_the_machine(row))
             continue;
         used += (size_t)snprintf(text + used, room - used, "%s %s %s%s\n", row->kind, row->pattern,
@@ -120,14 +120,14 @@ static void format_rows(const struct pdnn_ceilings *ceilings, size_t from, char 
 
 /* Each level has three patterns; levels are nearest to the core first, each larger than
  * the one before; DRAM is last. */
-static void check_levels(const struct pdnn_ceilings *ceilings, size_t from) {
+static void check_levels(const struct pdnn_roof_rows *roof_rows, size_t from) {
     static const char *const patterns[] = {"read", "copy", "triad", "update"};
     enum { PATTERNS = sizeof patterns / sizeof *patterns };
-    const struct pdnn_ceiling *level[PDNN_LADDER_LEVELS * PATTERNS];
+    const struct pdnn_roof_row *level[PDNN_LADDER_LEVELS * PATTERNS];
     size_t count = 0;
-    for (size_t i = from; i < ceilings->count; i++) {
-        if (strcmp(ceilings->row[i].kind, "bandwidth") == 0)
-            level[count++] = &ceilings->row[i];
+    for (size_t i = from; i < roof_rows->count; i++) {
+        if (strcmp(roof_rows->row[i].kind, "bandwidth") == 0)
+            level[count++] = &roof_rows->row[i];
     }
     assert_true(count >= PATTERNS && count % PATTERNS == 0);
     for (size_t i = 0; i < count; i++) {
@@ -140,12 +140,12 @@ static void check_levels(const struct pdnn_ceilings *ceilings, size_t from) {
     assert_string_equal(level[count - 1]->level, "DRAM");
     assert_true(level[count - 1]->capacity_bytes == 0);
     uint64_t last = count > PATTERNS ? level[count - PATTERNS - 1]->capacity_bytes : 0;
-    assert_true(pdnn_ceilings_cache_bytes(ceilings, 1) >= last);
+    assert_true(pdnn_roof_rows_cache_bytes(roof_rows, 1) >= last);
 }
 
 /* Every working set has each pattern, and those that caches do not hold easily have copies and triads with
  * either kind of store. */
-static void check_ladder(const struct pdnn_ceilings *ceilings, size_t from, const struct pdnn_host *host) {
+static void check_ladder(const struct pdnn_roof_rows *roof_rows, size_t from, const struct pdnn_host *host) {
     static const char *const patterns[] = {"read",  "copy", "copy-streaming", "triad", "triad-streaming",
                                            "update"};
     uint64_t sizes[PDNN_LADDER_POINTS],
@@ -156,22 +156,22 @@ static void check_ladder(const struct pdnn_ceilings *ceilings, size_t from, cons
         bool is_streaming = strstr(pattern, "-streaming") != NULL;
         if (is_streaming && sizes[i / 6] < last / 4)
             continue;
-        while (at < ceilings->count && strcmp(ceilings->row[at].kind, "ladder") != 0)
+        while (at < roof_rows->count && strcmp(roof_rows->row[at].kind, "ladder") != 0)
             at++;
-        assert_true(at < ceilings->count);
-        assert_string_equal(ceilings->row[at].pattern, pattern);
-        assert_true(ceilings->row[at].capacity_bytes == sizes[i / 6]);
-        assert_true(ceilings->row[at++].level[0]);
+        assert_true(at < roof_rows->count);
+        assert_string_equal(roof_rows->row[at].pattern, pattern);
+        assert_true(roof_rows->row[at].capacity_bytes == sizes[i / 6]);
+        assert_true(roof_rows->row[at++].level[0]);
         streaming += is_streaming;
     }
     assert_true(streaming > 0 && streaming < 2 * count);
-    for (; at < ceilings->count; at++)
-        assert_string_not_equal(ceilings->row[at].kind, "ladder");
+    for (; at < roof_rows->count; at++)
+        assert_string_not_equal(roof_rows->row[at].kind, "ladder");
 }
 
-static void check_values(const struct pdnn_ceilings *ceilings, size_t from) {
-    for (size_t i = from; i < ceilings->count; i++) {
-        const struct pdnn_ceiling *row = &ceilings->row[i];
+static void check_values(const struct pdnn_roof_rows *roof_rows, size_t from) {
+    for (size_t i = from; i < roof_rows->count; i++) {
+        const struct pdnn_roof_row *row = &roof_rows->row[i];
         assert_int_equal(row->threads, 1);
         assert_true(row->repetitions >= PDNN_ROOF_REPETITIONS_MIN);
         assert_true(isfinite(row->high) && row->low > 0);
@@ -197,7 +197,7 @@ enum { HAS_CLOCK = 1 };
 enum { HAS_CLOCK = 0 };
 #endif
 
-static void test_ceilings_measure_rows(void **state) {
+static void test_roof_rows_measure_rows(void **state) {
     (void)state;
     static const struct {
         uint64_t l3_bytes;
@@ -209,65 +209,67 @@ static void test_ceilings_measure_rows(void **state) {
          "compute gemm-good int8\noverhead op \nprobe fma \nprobe read \n" CLOCK},
         {0, refusing, "compute fma f32\nprobe fma \nprobe read \n" CLOCK},
     };
-    static struct pdnn_ceilings ceilings;
+    static struct pdnn_roof_rows roof_rows;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_host host = small_host(rows[i].l3_bytes);
         struct pdnn_err err = {0};
         char text[1024] = "";
-        size_t from = ceilings.count;
+        size_t from = roof_rows.count;
         memset(&fake, 0, sizeof fake);
         double last = 0;
-        if (pdnn_ceilings_measure(&host, rows[i].backends, &usual, watch, &last, &ceilings, &err) != PDNN_OK)
+        if (pdnn_roof_rows_measure(&host, rows[i].backends, &usual, watch, &last, &roof_rows, &err) !=
+            PDNN_OK)
             fail_msg("%s", err.text);
         assert_true(last == 1);
-        format_rows(&ceilings, from, text, sizeof text);
+        format_rows(&roof_rows, from, text, sizeof text);
         assert_string_equal(text, rows[i].expected);
-        check_values(&ceilings, from);
-        check_levels(&ceilings, from);
-        check_ladder(&ceilings, from, &host);
+        check_values(&roof_rows, from);
+        check_levels(&roof_rows, from);
+        check_ladder(&roof_rows, from, &host);
         assert_true(fake.opened > 0);
         assert_int_equal(fake.opened, fake.closed);
     }
 }
 
-static void test_ceilings_measure_failing_op(void **state) {
+static void test_roof_rows_measure_failing_op(void **state) {
     (void)state;
-    static struct pdnn_ceilings ceilings;
+    static struct pdnn_roof_rows roof_rows;
     struct pdnn_host host = small_host(0);
     struct pdnn_err err = {0};
     fake = (struct fake){.code = 7};
-    assert_int_equal(pdnn_ceilings_measure(&host, all, &usual, NULL, NULL, &ceilings, &err), PDNN_INTERNAL);
+    assert_int_equal(pdnn_roof_rows_measure(&host, all, &usual, NULL, NULL, &roof_rows, &err), PDNN_INTERNAL);
     assert_non_null(strstr(err.text, "code 7"));
-    assert_int_equal(ceilings.count, 0);
+    assert_int_equal(roof_rows.count, 0);
     assert_int_equal(fake.opened, fake.closed);
 }
 
-static void test_ceilings_measure_full_table(void **state) {
+static void test_roof_rows_measure_full_table(void **state) {
     (void)state;
-    static struct pdnn_ceilings ceilings = {.count = PDNN_CEILINGS_MAX - 1};
+    static struct pdnn_roof_rows roof_rows = {.count = PDNN_ROOF_ROWS_MAX - 1};
     struct pdnn_host host = small_host(0);
     struct pdnn_err err = {0};
-    assert_int_equal(pdnn_ceilings_measure(&host, refusing, &usual, NULL, NULL, &ceilings, &err),
+    assert_int_equal(pdnn_roof_rows_measure(&host, refusing, &usual, NULL, NULL, &roof_rows, &err),
                      PDNN_OVERFLOW);
-    assert_int_equal(ceilings.count, PDNN_CEILINGS_MAX - 1);
+    assert_int_equal(roof_rows.count, PDNN_ROOF_ROWS_MAX - 1);
 }
 
 /* Where time is over from the start, there are all roofs but bandwidths. */
-static void test_ceilings_measure_what_there_is(void **state) {
+static void test_roof_rows_measure_what_there_is(void **state) {
     (void)state;
-    static struct pdnn_ceilings ceilings;
+    static struct pdnn_roof_rows roof_rows;
     struct pdnn_host host = small_host(8 << 20);
     struct pdnn_err err = {0};
     struct pdnn_roofs_request request = usual;
     request.limit_seconds = 0;
     request.seconds = 1e6; /* never over */
     memset(&fake, 0, sizeof fake);
-    assert_int_equal(pdnn_ceilings_measure(&host, refusing, &request, NULL, NULL, &ceilings, &err), PDNN_OK);
-    assert_true(ceilings.count >= 3 + HAS_CLOCK);
-    check_values(&ceilings, 0);
-    for (size_t i = 0; i < ceilings.count; i++) {
-        assert_true(strcmp(ceilings.row[i].kind, "compute") == 0 ||
-                    strcmp(ceilings.row[i].kind, "probe") == 0);
+    assert_int_equal(pdnn_roof_rows_measure(&host, refusing, &request, NULL, NULL, &roof_rows, &err),
+                     PDNN_OK);
+    assert_true(roof_rows.count >= 3 + HAS_CLOCK);
+    check_values(&roof_rows, 0);
+    for (size_t i = 0; i < roof_rows.count; i++) {
+        assert_true(strcmp(roof_rows.row[i].kind, "compute") == 0 ||
+                    strcmp(roof_rows.row[i].kind, "probe") == 0);
     }
 }
 
@@ -342,30 +344,31 @@ static void test_parts_are_not_in_a_cache(void **state) {
 
 static void test_probe_alone(void **state) {
     (void)state;
-    static struct pdnn_ceilings ceilings;
+    static struct pdnn_roof_rows roof_rows;
     struct pdnn_err err = {0};
     const struct pdnn_host host = {.threads = 1};
-    ceilings.count = 1;
-    assert_int_equal(pdnn_ceilings_measure(&host, all, &probes, NULL, NULL, &ceilings, &err), PDNN_OK);
-    assert_int_equal(ceilings.count, 3 + HAS_CLOCK);
-    for (size_t i = 1; i < ceilings.count; i++) {
+    roof_rows.count = 1;
+    assert_int_equal(pdnn_roof_rows_measure(&host, all, &probes, NULL, NULL, &roof_rows, &err), PDNN_OK);
+    assert_int_equal(roof_rows.count, 3 + HAS_CLOCK);
+    for (size_t i = 1; i < roof_rows.count; i++) {
         static const char *const patterns[] = {"fma", "read", "clock"};
-        assert_string_equal(ceilings.row[i].kind, "probe");
-        assert_string_equal(ceilings.row[i].pattern, patterns[i - 1]);
-        assert_int_equal(ceilings.row[i].threads, 1);
-        assert_true(ceilings.row[i].repetitions >= PDNN_ROOF_REPETITIONS_MIN && ceilings.row[i].value > 0);
-        assert_true(ceilings.row[i].value >= ceilings.row[i].median);
+        assert_string_equal(roof_rows.row[i].kind, "probe");
+        assert_string_equal(roof_rows.row[i].pattern, patterns[i - 1]);
+        assert_int_equal(roof_rows.row[i].threads, 1);
+        assert_true(roof_rows.row[i].repetitions >= PDNN_ROOF_REPETITIONS_MIN && roof_rows.row[i].value > 0);
+        assert_true(roof_rows.row[i].value >= roof_rows.row[i].median);
     }
-    ceilings.count = PDNN_CEILINGS_MAX - 1;
-    assert_int_equal(pdnn_ceilings_measure(&host, all, &probes, NULL, NULL, &ceilings, &err), PDNN_OVERFLOW);
+    roof_rows.count = PDNN_ROOF_ROWS_MAX - 1;
+    assert_int_equal(pdnn_roof_rows_measure(&host, all, &probes, NULL, NULL, &roof_rows, &err),
+                     PDNN_OVERFLOW);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ceilings_measure_rows),
-        cmocka_unit_test(test_ceilings_measure_failing_op),
-        cmocka_unit_test(test_ceilings_measure_full_table),
-        cmocka_unit_test(test_ceilings_measure_what_there_is),
+        cmocka_unit_test(test_roof_rows_measure_rows),
+        cmocka_unit_test(test_roof_rows_measure_failing_op),
+        cmocka_unit_test(test_roof_rows_measure_full_table),
+        cmocka_unit_test(test_roof_rows_measure_what_there_is),
         cmocka_unit_test(test_probe_more_and_fewer_threads),
         cmocka_unit_test(test_ops_run_warm),
         cmocka_unit_test(test_parts_are_not_in_a_cache),

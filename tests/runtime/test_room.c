@@ -4,6 +4,7 @@
 #include "tests/cmocka_all.h"
 
 #include "runtime/backend/choose.h"
+#include "runtime/backend/one_node.h"
 #include "runtime/backends/onednn/state.h"
 #include "runtime/plan/plan.h"
 
@@ -222,6 +223,36 @@ static void test_auto_takes_what_fits(void **state) {
     close_backend(&backend);
 }
 
+static int count_run(void *state) {
+    ++*(int *)state;
+    return 0;
+}
+
+/* A reorder right before the call that is timed would leave in the caches what the call is to find cold. */
+static void test_reorders_do_not_warm_what_is_cold(void **state) {
+    (void)state;
+    static const struct {
+        enum pdnn_one_node_part part;
+        uint64_t cold_bytes;
+        int reorders, nodes;
+    } cases[] = {
+        {PDNN_ONE_NODE_ALL, 0, 1, 1},  {PDNN_ONE_NODE_ALL, 1, 1, 1},      {PDNN_ONE_NODE_LAST, 0, 1, 1},
+        {PDNN_ONE_NODE_LAST, 1, 0, 1}, {PDNN_ONE_NODE_REORDERS, 0, 1, 0}, {PDNN_ONE_NODE_REORDERS, 1, 1, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int reorders = 0, nodes = 0;
+        struct pdnn_call calls[] = {{.node = PDNN_NONE, .work = {.state = &reorders, .run = count_run}},
+                                    {.node = 0, .work = {.state = &nodes, .run = count_run}}};
+        struct pdnn_one_node one = {.part = cases[i].part, .cold_bytes = cases[i].cold_bytes, .n_sets = 1};
+        one.graph.n_nodes = 1;
+        one.program.calls = calls;
+        one.program.n_calls = sizeof calls / sizeof *calls;
+        assert_true(pdnn_one_node_run(&one) >= 0);
+        assert_int_equal(reorders, cases[i].reorders);
+        assert_int_equal(nodes, cases[i].nodes);
+    }
+}
+
 /* What two sweeps of one host ask about a model that about fills its caches, which they measured apart. */
 static void test_measured_caches_are_no_part_of_a_key(void **state) {
     (void)state;
@@ -253,6 +284,7 @@ int main(void) {
         cmocka_unit_test(test_limit_covers_the_buffer),
         cmocka_unit_test(test_auto_takes_what_fits),
         cmocka_unit_test(test_measured_caches_are_no_part_of_a_key),
+        cmocka_unit_test(test_reorders_do_not_warm_what_is_cold),
     };
     omp_set_num_threads(CHECK_THREADS);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "models/build.h"
 #include "models/cost/group.h"
+#include "models/definition/compile.h"
+#include "models/definition/text/canonical.h"
+#include "models/zoo/catalog.h"
 #include "models/op.h"
 #include "runtime/backend/backend.h"
 #include "runtime/driver/worker/worker_program.h"
@@ -429,7 +432,7 @@ static struct checked check(const char *id, const struct place *fault, const cha
     struct checked checked = {0};
     struct pdnn_worker worker;
     struct pdnn_err err = {0};
-    struct pdnn_request request = {.seed = 5};
+    struct pdnn_request request = {.seed = 1};
     snprintf(request.id, sizeof request.id, "%s", id);
     start(&worker, fault, factor);
     assert_int_equal(pdnn_worker_check(&worker, &request, &unwatched, &checked.rows, &checked.n_rows, &err),
@@ -608,6 +611,69 @@ static void test_serve_invalid_requests(void **state) {
     refuse(PDNN_MESSAGE_FAILED, NULL, 0);
 }
 
+/* A family that only the driver has read, and another one of its name: the worker has them before it is asked
+ * for an instance, each once, and again when it is another process. */
+static void test_serve_family(void **state) {
+    (void)state;
+    static const char *const ops[] = {"(dense out=3 :from x)", "(dense out=3 :from x) (relu)"};
+    static struct pdnn_arena arena; /* as long as the catalog */
+    struct pdnn_worker worker = {0};
+    const struct pdnn_family_def *family[2];
+    for (int i = 0; i < 2; i++) {
+        const char *text = pdnn_arena_printf(&arena,
+                                             "family net batch:int\nminibatch batch\n"
+                                             "input x :shape batch 7 :fill uniform\nop (ops %s)\n"
+                                             "axis batch 1 8 :default 4\n",
+                                             ops[i]);
+        const struct pdnn_definition *definition;
+        struct pdnn_err err = {0};
+        if (pdnn_definition_read(text, &arena, &definition, &err) != PDNN_OK ||
+            pdnn_definition_family(definition, false, &arena, &family[i], &err) != PDNN_OK)
+            fail_msg("%s", err.text);
+        pdnn_catalog_add(family[i]);
+    }
+    for (int turn = 0; turn < 6; turn++) {
+        struct pdnn_request request = {.seed = 3, .rules = {.min_samples = 3, .max_visit_ns = 1000000}};
+        struct pdnn_visit seen = {0};
+        struct pdnn_err err = {0};
+        char name[PDNN_FAMILY_TEXT];
+        if (turn % 4 == 0) {
+            pdnn_worker_stop(&worker);
+            start(&worker, NULL, "1");
+            assert_int_equal(worker.link->n_families, 0);
+        }
+        snprintf(request.id, sizeof request.id, "%s/batch=2,threads=1,mode=infer,backend=reference",
+                 pdnn_family_format(family[turn % 2], name));
+        assert_int_equal(pdnn_worker_visit(&worker, &request, &unwatched, &seen, &err), PDNN_OK);
+        assert_string_equal(seen.reason, "");
+        assert_int_equal(seen.n_ops, 1 + turn % 2);
+        assert_int_equal(worker.link->n_families, turn % 4 == 0 ? 1 : 2);
+        pdnn_visit_finish(&seen);
+    }
+    pdnn_worker_stop(&worker);
+}
+
+/* What is no family is answered, and the worker goes on. */
+static void test_serve_family_refused(void **state) {
+    (void)state;
+    struct pdnn_inbox inbox = {0};
+    struct pdnn_message answer;
+    bool ended = false;
+    int pair[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    const struct pdnn_part part = {"net\nfamily", 10};
+    assert_int_equal(pdnn_message_send(pair[0], PDNN_MESSAGE_FAMILY, &part, 1, NULL), PDNN_OK);
+    shutdown(pair[0], SHUT_WR);
+    assert_int_equal(pdnn_worker_serve(pair[1]), 0);
+    close(pair[1]);
+    while (pdnn_inbox_next(&inbox, &answer) == PDNN_INBOX_PARTIAL && !ended)
+        assert_int_equal(pdnn_inbox_receive(&inbox, pair[0], &ended, NULL), PDNN_OK);
+    assert_int_equal(answer.kind, PDNN_MESSAGE_FAILED);
+    assert_int_equal(((const struct pdnn_err *)answer.body)->status, PDNN_INVALID);
+    pdnn_inbox_finish(&inbox);
+    close(pair[0]);
+}
+
 int main(int argc, char **argv) {
     if (argc == 2)
         return pdnn_worker_serve((int)strtol(argv[1], NULL, 10));
@@ -627,6 +693,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_serve_check_tolerance),
         cmocka_unit_test(test_serve_check_micro_steps),
         cmocka_unit_test(test_serve_invalid_requests),
+        cmocka_unit_test(test_serve_family),
+        cmocka_unit_test(test_serve_family_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -308,6 +308,67 @@ static void test_f_tail_cases(void **state) {
     assert_true(isnan(pdnn_f_tail(NAN, 1, 1)));
 }
 
+/* Quantiles from tables of Student's t; the other numbers by hand. */
+static void test_student_quantile_table(void **state) {
+    (void)state;
+    static const struct {
+        double alpha, degrees, expected;
+    } rows[] = {{0.05, 1, 12.706205}, {0.01, 2, 9.924843},  {0.01, 5, 4.032143},
+                {0.001, 9, 4.780913}, {0.05, 30, 2.042272}, {0.5, 1, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_near(pdnn_student_quantile(rows[i].alpha, rows[i].degrees), rows[i].expected, 1e-6);
+}
+
+static void test_pairs_interval_cases(void **state) {
+    (void)state;
+    static const struct {
+        double logs[10];
+        size_t count;
+        double alpha, center, half;
+    } rows[] = {
+        /* Winsorized: three 2, 3, 4, 5, 6, three 7, with squares 42.5 around 4.5. */
+        {{8, 0, 3, 100, 2, 1, 4, 7, 6, 5}, 10, 0.01, 4.5, 4.032143 * 1.190238},
+        {{8, 0, 3, 100, 2, 1, 4, 7, 6, 5}, 10, 0.05, 4.5, 2.570582 * 1.190238},
+        /* Two -1, 0, two 1, with squares 4. */
+        {{1, -1, 0, -50, 50}, 5, 0.01, 0, 9.924843 * 0.816497},
+        /* Below five pairs nothing is trimmed: the usual interval. */
+        {{1, 2, 3, 6}, 4, 0.05, 3, 3.182446 * 1.080123},
+        {{0.5, 0.5, 0.5}, 3, 0.01, 0.5, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double logs[10];
+        memcpy(logs, rows[i].logs, sizeof logs);
+        const struct pdnn_interval made = pdnn_pairs_interval(logs, rows[i].count, rows[i].alpha);
+        assert_near(made.center, rows[i].center, 1e-12);
+        assert_near(made.high - made.center, rows[i].half, 1e-5);
+        assert_near(made.center - made.low, rows[i].half, 1e-5);
+    }
+    double one = 0.25;
+    assert_true(pdnn_pairs_interval(&one, 1, 0.01).high == INFINITY);
+    assert_near(pdnn_pairs_interval(&one, 1, 0.01).center, 0.25, 0);
+    assert_true(pdnn_pairs_interval(&one, 0, 0.01).low == -INFINITY);
+}
+
+/* Nothing is decided before a look, the first look that decides counts, and more comparisons ask for more. */
+static void test_pairs_judge_looks(void **state) {
+    double logs[16], scratch[16];
+    (void)state;
+    for (int i = 0; i < 16; i++)
+        logs[i] = 0.03 + (i % 2 ? 0.005 : -0.005);
+    assert_int_equal(pdnn_pairs_judge(logs, 7, 1, 0.02, scratch), PDNN_PAIRED_UNDECIDED);
+    assert_int_equal(pdnn_pairs_judge(logs, 8, 1, 0.02, scratch), PDNN_PAIRED_SLOWER);
+    assert_int_equal(pdnn_pairs_judge(logs, 8, 100, 0.02, scratch), PDNN_PAIRED_UNDECIDED);
+    assert_int_equal(pdnn_pairs_judge(logs, 16, 100, 0.02, scratch), PDNN_PAIRED_SLOWER);
+    assert_int_equal(pdnn_pairs_judge(logs, 8, 100, 0.08, scratch), PDNN_PAIRED_ALIKE);
+    assert_near(logs[0], 0.025, 1e-15);
+    for (int i = 8; i < 16; i++)
+        logs[i] = -5;
+    assert_int_equal(pdnn_pairs_judge(logs, 16, 1, 0.02, scratch), PDNN_PAIRED_SLOWER);
+    for (int i = 0; i < 8; i++)
+        logs[i] = -logs[i];
+    assert_int_equal(pdnn_pairs_judge(logs, 8, 1, 0.02, scratch), PDNN_PAIRED_FASTER);
+}
+
 static void test_pool_rising(void **state) {
     (void)state;
     static const struct {
@@ -344,6 +405,9 @@ int main(void) {
         cmocka_unit_test(test_visits_interval_planned_looks),
         cmocka_unit_test(test_student_tails_cases),
         cmocka_unit_test(test_f_tail_cases),
+        cmocka_unit_test(test_student_quantile_table),
+        cmocka_unit_test(test_pairs_interval_cases),
+        cmocka_unit_test(test_pairs_judge_looks),
         cmocka_unit_test(test_pool_rising),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

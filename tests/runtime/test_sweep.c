@@ -115,7 +115,7 @@ static void stage_init(struct stage *stage, int64_t rounds) {
 }
 
 static enum pdnn_status stage_run(struct stage *stage, struct pdnn_err *err) {
-    const struct pdnn_visitor visitor = {stage, stage_alive, stage_start, stage_visit, stage_clock_ns};
+    const struct pdnn_visitor visitor = {stage, stage_alive, stage_start, stage_visit, NULL, stage_clock_ns};
     const struct pdnn_sweep_hooks hooks = {stage, note, see_progress};
     return pdnn_sweep_run_with(&visitor, stage->tasks, TASKS_MAX, &stage->rules, &hooks, &stage->result, err);
 }
@@ -429,7 +429,7 @@ static void test_sweep_run_worker_does_not_start(void **state) {
 /* Uses the rows for the instance's threads, and found capacities rather than reported ones. */
 static void test_sweep_run_tells_the_cache(void **state) {
     (void)state;
-    static const struct pdnn_ceilings ceilings = {
+    static const struct pdnn_roof_rows roof_rows = {
         .count = 4,
         .row = {{.kind = "bandwidth", .level = "L2", .threads = 2, .capacity_bytes = 1000},
                 {.kind = "bandwidth",
@@ -448,7 +448,7 @@ static void test_sweep_run_tells_the_cache(void **state) {
         struct stage stage;
         struct pdnn_err err = {0};
         stage_init(&stage, 1);
-        stage.rules.ceilings = &ceilings;
+        stage.rules.roof_rows = &roof_rows;
         for (size_t k = 0; k < TASKS_MAX; k++)
             stage.tasks[k].instance.setting[PDNN_SETTING_THREADS] = rows[i].threads;
         assert_int_equal(stage_run(&stage, &err), PDNN_OK);

@@ -143,10 +143,10 @@ static void worker_does_big(int fd, const struct pdnn_message *request) {
 static void worker_does_good(int fd, const struct pdnn_message *request) {
     if (request->kind == PDNN_MESSAGE_VISIT) {
         send_visit(fd, request->body);
-    } else if (request->kind == PDNN_MESSAGE_CEILINGS) {
+    } else if (request->kind == PDNN_MESSAGE_ROOFS) {
         const struct pdnn_roofs_request *asked = request->body;
-        const struct pdnn_ceiling rows[] = {{.kind = "compute", .threads = asked->threads},
-                                            {.value = asked->seconds}};
+        const struct pdnn_roof_row rows[] = {{.kind = "compute", .threads = asked->threads},
+                                             {.value = asked->seconds}};
         const struct pdnn_part part = {rows, sizeof rows};
         for (double fraction = 0.25; fraction < 1; fraction += 0.25) {
             const struct pdnn_part progress = {&fraction, sizeof fraction};
@@ -237,6 +237,10 @@ static int be_worker(int fd) {
         }
         if (message.kind == PDNN_MESSAGE_HELLO) {
             send_welcome(fd, &message);
+            continue;
+        }
+        if (message.kind == PDNN_MESSAGE_FAMILY) {
+            pdnn_message_send(fd, PDNN_MESSAGE_FAMILY, NULL, 0, NULL);
             continue;
         }
         for (size_t i = 0; i < sizeof behaviours / sizeof *behaviours; i++) {
@@ -546,25 +550,25 @@ static void add_fraction(void *user, double fraction) {
     *(double *)user += fraction;
 }
 
-static void test_worker_ceilings(void **state) {
-    static struct pdnn_ceilings ceilings = {.count = 1};
+static void test_worker_roof_rows(void **state) {
+    static struct pdnn_roof_rows roof_rows = {.count = 1};
     struct pdnn_worker worker;
     struct pdnn_err err = {0};
     double fractions = 0;
     (void)state;
     start(&worker, "good", 0);
-    assert_int_equal(pdnn_worker_ceilings(&worker, 2, 1.5,
-                                          &(struct pdnn_watch){.progress = add_fraction, .user = &fractions},
-                                          &ceilings, &err),
+    assert_int_equal(pdnn_worker_roofs(&worker, 2, 1.5,
+                                       &(struct pdnn_watch){.progress = add_fraction, .user = &fractions},
+                                       &roof_rows, &err),
                      PDNN_OK);
-    assert_int_equal(ceilings.count, 3);
-    assert_string_equal(ceilings.row[1].kind, "compute");
-    assert_int_equal(ceilings.row[1].threads, 2);
-    assert_float_equal(ceilings.row[2].value, 1.5, 0);
+    assert_int_equal(roof_rows.count, 3);
+    assert_string_equal(roof_rows.row[1].kind, "compute");
+    assert_int_equal(roof_rows.row[1].threads, 2);
+    assert_float_equal(roof_rows.row[2].value, 1.5, 0);
     assert_float_equal(fractions, 1.5, 0);
-    ceilings.count = PDNN_CEILINGS_MAX - 1;
-    assert_int_equal(pdnn_worker_ceilings(&worker, 2, 1.5, &unwatched, &ceilings, &err), PDNN_OVERFLOW);
-    assert_int_equal(ceilings.count, PDNN_CEILINGS_MAX - 1);
+    roof_rows.count = PDNN_ROOF_ROWS_MAX - 1;
+    assert_int_equal(pdnn_worker_roofs(&worker, 2, 1.5, &unwatched, &roof_rows, &err), PDNN_OVERFLOW);
+    assert_int_equal(roof_rows.count, PDNN_ROOF_ROWS_MAX - 1);
     pdnn_worker_stop(&worker);
 }
 
@@ -615,7 +619,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_worker_visit_stop),
         cmocka_unit_test(test_worker_ignores_signals),
         cmocka_unit_test(test_worker_dies_with_parent),
-        cmocka_unit_test(test_worker_ceilings),
+        cmocka_unit_test(test_worker_roof_rows),
         cmocka_unit_test(test_worker_check),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,6 +179,9 @@ class Compose(Case):
         self.assertEqual(set(drawn), {row["id"] for row in rows})
         for row in rows:
             self.assertAlmostEqual(drawn[row["id"]], float(row["error_pct"]), delta=0.1)
+        shutil.copytree(self.path("a"), self.path("copy"))
+        both = list(csv.DictReader(io.StringIO(self.run_paradnn("plot", "composed", "a", "copy", "--format", "csv").stdout)))
+        self.assertEqual(sorted((row["results"], row["id"]) for row in both), sorted((name, i) for name in ("a", "copy") for i in drawn))
         again = self.run_paradnn("compose", "small.yaml", "-o", "a", "--ceilings", self.roofs, "--validate", "2", "--format", "csv")
         self.assertEqual(again.stdout, done.stdout)
         # Two are no sample: neither their median nor a share of them is told.
@@ -213,6 +216,11 @@ class Compose(Case):
         journal = self.table("a", "journal.csv")
         self.assertIn("(median)", self.compose("many.yaml", "-o", "a", "--calibrate", "9", "--validate", "3").stdout)
         self.assertIn("median error", self.run_paradnn("plot", "composed", "a", "--format", "svg", "-o", "/dev/stdout").stdout)
+        shutil.copytree(self.path("a"), self.path("copy"))
+        picture = self.run_paradnn("plot", "composed", "a", "copy", "--format", "svg", "-o", "/dev/stdout").stdout
+        for title in ("a", "copy"):
+            self.assertEqual(picture.count(f">Composed over measured times in {title}<"), 1)
+        self.assertEqual(picture.count("; median error, median |error|, share within 10 %: all"), 2)
         self.assertEqual(self.table("a", "journal.csv"), journal)
 
     def test_what_was_to_calibrate_and_did_not_run_is_like_the_others(self):
@@ -271,6 +279,14 @@ class Compose(Case):
         self.assertEqual(sorted(os.listdir(self.directory)), ["roofs.csv", "small.yaml"])
         rows = list(csv.DictReader(io.StringIO(self.compose("small.yaml", "--dry-run", "--format", "csv").stdout)))
         self.assertTrue(all(row["operators"] == row["measured"] for row in rows), rows)
+
+    def test_progress_says_what_a_dry_run_says(self):
+        """Before anything is compiled, what is left is all of it."""
+        for name, sets in (("whole", ()), ("rounds", ("--set", "measure.rounds=4")), ("budget", ("--budget", "10h"))):
+            taken = re.search(r"; takes (.*)\n", self.compose("small.yaml", "--dry-run", *sets).stdout)[1]
+            said = self.compose("small.yaml", "-o", name, *sets).stderr
+            self.assertEqual(re.findall(r"0 of 8 models compiled, (.*) left\n", said), [taken], said)
+            self.assertNotIn(" 0 ms", taken)
 
     def test_a_budget_is_kept_and_the_rest_follows(self):
         """What the second run finds measured, it does not measure again."""

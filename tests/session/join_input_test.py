@@ -4,6 +4,8 @@ of leases is in test_leases.c.
 
 Usage: join_input_test.py PARADNN MOVED_CLOCK.so KILL_AT.so [TEST...]"""
 
+import collections
+import csv
 import glob
 import os
 import shutil
@@ -120,6 +122,32 @@ def test_time_and_budget():
     assert "nothing to do: 0 of 4 instances are done, 4 are left to claim" in text, text
 
 
+def claimed(directory, *options):
+    """What a process claims first, as list has it; it is ended then."""
+    with subprocess.Popen(command(directory, *options, spec="wide.yaml"), stderr=subprocess.DEVNULL, env=ENVIRONMENT) as process:
+        wait_until(lambda: os.path.exists(f"{directory}/leases/00000001") or process.poll() is not None)
+        process.terminate()
+    run = subprocess.run([PARADNN, "list", "wide.yaml", "--format", "csv"], capture_output=True, text=True, check=True, env=ENVIRONMENT)
+    instances = list(csv.DictReader(run.stdout.splitlines()))
+    record, = [line for line in read(directory, "leases", "00000001").splitlines() if line.startswith("list: ")]
+    spans = [part.split("-") for part in record[len("list: "):].split(",")]
+    return [instances[i] for span in spans for i in range(int(span[0]), int(span[-1]) + 1)]
+
+
+def test_order_of_claims():
+    """The longest come first; with a budget or an end, a balanced sample does, or the shortest."""
+    write("sweep: wide\nrun: {mode: [infer, train], threads: 1}\nmeasure: {rounds: 3, probe: off}\nmodels:\n  - fc: {layers: [1, 2, 4, 8], "
+          "nodes: [64, 128, 256, 512], input: 64, output: 8, batch: [4, 8, 16, 32]}\n", "wide.yaml")
+    last, first = claimed("last"), claimed("first", "--set", "limits.budget=1000h", "--set", "limits.reach=smallest")
+    assert len(last) >= 2 and all((row["layers"], row["nodes"]) == ("8", "512") for row in last), last
+    assert len(first) >= 8 and not any("512" in (row["nodes"], row["batch"]) for row in first), first
+    for number, limit in enumerate((["--time-left", "1000h"], ["--set", "limits.budget=1000h"])):
+        sample = claimed(f"sample{number}", *limit)
+        counts = {key: collections.Counter(row[key] for row in sample) for key in ("run_mode", "layers", "nodes", "batch")}
+        assert len(sample) >= 8, sample
+        assert all(max(of.values()) - (min(of.values()) if len(of) == n else 0) <= 2 for of, n in zip(counts.values(), (2, 4, 4, 4))), counts
+
+
 def test_other_node():
     """A process that cannot be seen from here is dead when it has not counted for the expiry."""
     prefix = ("unshare", "--pid", "--fork", "--kill-child")
@@ -149,6 +177,32 @@ def test_neighbour_dies():
         assert second.returncode == 0, second.returncode
     assert check("d") >= 200 * INSTANCES
     assert sum("event: lost" in read("d/leases", name) for name in os.listdir("d/leases") if name.isdigit()) == 1
+
+
+def test_cores_of_their_own():
+    """The second process on a host measures on a core that the first has not, and their parts are still of one setup."""
+    if needs.cores(PARADNN) < 2:
+        print("no second core")
+        return
+    os.makedirs("presence")
+    environment = {**ENVIRONMENT, "PARADNN_PRESENCE_DIR": os.path.abspath("presence")}
+    long = command("d", "--set", "measure.rounds=200")
+    with subprocess.Popen(long, stderr=subprocess.PIPE, text=True, env=environment) as first:
+        wait_until(lambda: os.path.isdir("d") and visits("d"))
+        assert stop(first.pid)
+        before = set(os.listdir("d/parts"))
+        with subprocess.Popen(long, stderr=subprocess.PIPE, text=True, env=environment) as second:
+            wait_until(lambda: "nanosleep" in read("/proc", str(second.pid), "wchan") or state(first.pid) != "T")
+            first.kill()
+            said = second.stderr.read()
+        assert "beside other sweeps" not in first.stderr.read()
+    assert "beside other sweeps" in said and "same cores" not in said, said
+    one, = before
+    other, = set(os.listdir("d/parts")) - before
+    facts = [dict(line.split(": ", 1) for line in read("d/parts", part, "environment.yaml").splitlines() if line[0] != "#") for part in (one, other)]
+    places = [fact["thread_places"].strip('"').split("},") for fact in facts]
+    assert places[0][0] != places[1][0] and facts[0]["omp_places"] == facts[1]["omp_places"], facts
+    assert check("d") >= 200 * INSTANCES
 
 
 def test_other_sweep():

@@ -72,6 +72,44 @@ static void test_deal_shards_any_order(void **state) {
         assert_true(load_us[i] <= total_us / SHARDS + 97);
 }
 
+/* What there is time for, in its order. A balanced sample ends at the first that there is no time for; what
+ * takes long is not part of it, and comes after it as far as it fits. */
+static void test_deal_fit(void **state) {
+    (void)state;
+    enum { N = 7, NONE = N };
+    static const uint64_t visit_ns[N] = {30, 10, 200, 20, 500, 10, 40};
+    static const uint32_t order[N] = {4, 6, 1, 3, 2, 0, 5};
+    static const struct {
+        struct pdnn_deal_time time;
+        uint32_t late; /* has turned out to have no time */
+        size_t count;
+        uint32_t fitting[N];
+        bool has_late;
+    } rows[] = {
+        {{INFINITY, 0, 3}, NONE, 7, {4, 6, 1, 3, 2, 0, 5}, false},
+        {{INFINITY, 0, 3}, 1, 6, {4, 6, 3, 2, 0, 5}, true},
+        {{30, 0, 3}, NONE, 4, {1, 3, 0, 5}, true},
+        {{0, 0, 3}, NONE, 0, {0}, true},
+        {{-5, 100, 3}, NONE, 0, {0}, true},
+        {{600, 1e9, 3}, NONE, 7, {4, 6, 1, 3, 2, 0, 5}, false},
+        {{600, 120, 3}, NONE, 7, {6, 1, 3, 0, 5, 4, 2}, false},
+        {{300, 120, 3}, NONE, 6, {6, 1, 3, 0, 5, 2}, true},
+        {{35, 120, 3}, NONE, 0, {0}, true},          /* 6 is the first */
+        {{35, 119, 3}, NONE, 4, {1, 3, 0, 5}, true}, /* and here it takes long */
+        {{25, 119, 3}, NONE, 2, {1, 3}, true},
+        {{600, 120, 3}, 3, 2, {6, 1}, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bool is_late[N + 1] = {false}, has_late;
+        uint32_t fitting[N];
+        is_late[rows[i].late] = true;
+        assert_int_equal(pdnn_deal_fit(&rows[i].time, visit_ns, is_late, order, N, fitting, &has_late),
+                         rows[i].count);
+        assert_memory_equal(fitting, rows[i].fitting, rows[i].count * sizeof *fitting);
+        assert_int_equal(has_late, rows[i].has_late);
+    }
+}
+
 static void test_deal_batch(void **state) {
     (void)state;
     static const uint64_t minute_us = 60000000;
@@ -238,10 +276,15 @@ static void test_deal_paper_fc(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_deal_shards),           cmocka_unit_test(test_deal_shards_of_no_cost),
-        cmocka_unit_test(test_deal_shards_any_order), cmocka_unit_test(test_deal_batch),
-        cmocka_unit_test(test_deal_first_batch),      cmocka_unit_test(test_deal_cost),
-        cmocka_unit_test(test_deal_paper_cnn),        cmocka_unit_test(test_deal_paper_fc),
+        cmocka_unit_test(test_deal_shards),
+        cmocka_unit_test(test_deal_shards_of_no_cost),
+        cmocka_unit_test(test_deal_shards_any_order),
+        cmocka_unit_test(test_deal_batch),
+        cmocka_unit_test(test_deal_fit),
+        cmocka_unit_test(test_deal_first_batch),
+        cmocka_unit_test(test_deal_cost),
+        cmocka_unit_test(test_deal_paper_cnn),
+        cmocka_unit_test(test_deal_paper_fc),
     };
     sweeps = argc > 1 ? argv[1] : "sweeps";
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,24 +111,24 @@ static void test_predict_is_monotone(void **state) {
 
 static void test_predict_measured(void **state) {
     (void)state;
-    static const struct pdnn_ceiling rows[] = {
+    static const struct pdnn_roof_row rows[] = {
         {.kind = "compute", .pattern = "fma", .dtype = "f32", .threads = 2, .value = 500},
         {.kind = "compute", .pattern = "gemm-onednn", .dtype = "f32", .threads = 2, .value = 400},
         {.kind = "compute", .pattern = "gemm-openblas", .dtype = "f32", .threads = 2, .value = 200},
         {.kind = "bandwidth", .pattern = "read", .level = "L3", .threads = 2, .value = 900},
         {.kind = "bandwidth", .pattern = "read", .level = "DRAM", .threads = 2, .value = 50},
     };
-    struct pdnn_ceilings *ceilings = calloc(1, sizeof *ceilings);
-    assert_non_null(ceilings);
-    memcpy(ceilings->row, rows, sizeof rows);
-    ceilings->count = sizeof rows / sizeof *rows;
+    struct pdnn_roof_rows *roof_rows = calloc(1, sizeof *roof_rows);
+    assert_non_null(roof_rows);
+    memcpy(roof_rows->row, rows, sizeof rows);
+    roof_rows->count = sizeof rows / sizeof *rows;
     const struct pdnn_instance measured = parse("fc/threads=2"), other = parse("fc/threads=1");
     struct pdnn_totals totals = count(240e9, 1);
-    check_near(pdnn_predict(ceilings, &spec, &measured, &totals).step, 1);
-    check_near(pdnn_predict(ceilings, &spec, &other, &totals).step, 4);
+    check_near(pdnn_predict(roof_rows, &spec, &measured, &totals).step, 1);
+    check_near(pdnn_predict(roof_rows, &spec, &other, &totals).step, 4);
     totals = count(1, 30e9);
-    check_near(pdnn_predict(ceilings, &spec, &measured, &totals).step, 1);
-    free(ceilings);
+    check_near(pdnn_predict(roof_rows, &spec, &measured, &totals).step, 1);
+    free(roof_rows);
 }
 
 int main(void) {

@@ -32,7 +32,7 @@ static void assert_others(const struct pdnn_host *host, const char *expected) {
     struct pdnn_presence presence;
     struct pdnn_str others = {0};
     setenv("PARADNN_PRESENCE_DIR", place, 1);
-    pdnn_presence_begin(&presence, host, "/b", &others);
+    pdnn_presence_begin(&presence, host->core_pu, host->threads, "/b", &others);
     assert_string_equal(pdnn_str_text(&others), expected);
     pdnn_presence_end(&presence);
     pdnn_str_finish(&others);
@@ -56,7 +56,7 @@ static void test_presence_sees_sweeps_on_its_cores(void **state) {
     char expected[64];
     assert_others(&two, "");
     setenv("PARADNN_PRESENCE_DIR", place, 1);
-    pdnn_presence_begin(&presence, &one, "/a", &others);
+    pdnn_presence_begin(&presence, one.core_pu, one.threads, "/a", &others);
     assert_string_equal(pdnn_str_text(&others), "");
     snprintf(expected, sizeof expected, "pid %ld in /a\n", (long)getpid());
     assert_others(&two, expected);
@@ -95,7 +95,7 @@ static void test_presence_is_readable(void **state) {
     struct stat file;
     mode_t usual = umask(077);
     setenv("PARADNN_PRESENCE_DIR", place, 1);
-    pdnn_presence_begin(&presence, &two, "/a", &others);
+    pdnn_presence_begin(&presence, two.core_pu, two.threads, "/a", &others);
     umask(usual);
     assert_int_equal(stat(presence.path, &file), 0);
     assert_int_equal(file.st_mode & 0777, 0644);
@@ -119,12 +119,100 @@ static void test_announce_says_a_small_quota(void **state) {
         char text[256] = "";
         const struct pdnn_session_hooks hooks = {.user = text, .warn = keep_text};
         struct pdnn_session session = {.hooks = &hooks, .host = {.threads = 1, .quota_cpus = rows[i].quota}};
-        pdnn_session_announce(&session, "/a");
+        pdnn_session_announce(&session, false, "/a");
         assert_int_equal(strncmp(text, rows[i].text, strlen(rows[i].text)), 0);
         assert_int_equal(!*text, !*rows[i].text);
         pdnn_presence_end(&session.presence);
         pdnn_arena_finish(&session.arena);
     }
+}
+
+enum { SWEEPS = 4, HOST_CORES = 6 };
+
+/* A sweep of a host with six cores, numbered as a second socket's are, whose only model takes some of them.
+ */
+struct swept {
+    struct pdnn_session session;
+    struct pdnn_session_hooks hooks;
+    struct pdnn_task task;
+    char warned[256], noted[256];
+};
+
+static void note_text(void *user, const char *text) {
+    struct swept *swept = user;
+    snprintf(swept->noted, sizeof swept->noted, "%s", text);
+}
+
+static void warn_text(void *user, const char *text) {
+    struct swept *swept = user;
+    snprintf(swept->warned, sizeof swept->warned, "%s", text);
+}
+
+static void begin_sweep(struct swept *swept, const char *id, bool is_joined) {
+    static const struct pdnn_host host = {.threads = HOST_CORES, .core_pu = {9, 1, 3, 5, 7, 11}};
+    *swept = (struct swept){.hooks = {.user = swept, .warn = warn_text, .note = note_text}};
+    assert_int_equal(pdnn_instance_parse(id, &swept->task.instance, NULL), PDNN_OK);
+    pdnn_instance_resolve(&swept->task.instance, host.threads);
+    swept->session =
+        (struct pdnn_session){.hooks = &swept->hooks, .host = host, .tasks = &swept->task, .n_tasks = 1};
+    setenv("PARADNN_PRESENCE_DIR", place, 1);
+    pdnn_session_announce(&swept->session, is_joined, "/a");
+}
+
+static void end_sweep(struct swept *swept) {
+    pdnn_presence_end(&swept->session.presence);
+    pdnn_arena_finish(&swept->session.arena);
+}
+
+/* Of several joined sweeps on one host, each takes cores that the earlier ones have not, as long as there are
+ * enough; the one for which there are not says so. One that is not joined stays where it is. */
+static void test_joined_sweeps_take_free_cores(void **state) {
+    (void)state;
+    static const struct {
+        const char *id;
+        bool is_joined;
+        const char *cores, *noted, *warned;
+    } rows[SWEEPS] = {
+        {"fc/layers=1,threads=2", true, "{9},{1},{3},{5},{7},{11}", "", ""},
+        {"fc/layers=1,threads=2", true, "{3},{5},{7},{11},{9},{1}", "on cores 3, 5, beside other sweeps", ""},
+        {"fc/layers=1,threads=1", true, "{7},{11},{9},{1},{3},{5}", "on core 7, beside other sweeps", ""},
+        {"fc/layers=1,threads=2", true, "{11},{9},{1},{3},{5},{7}", "",
+         ", since this one takes 2 of 6 and fewer are free; both measure wrong times"}};
+    struct swept swept[SWEEPS], alone;
+    for (size_t i = 0; i < SWEEPS; i++) {
+        begin_sweep(&swept[i], rows[i].id, rows[i].is_joined);
+        char *places = pdnn_host_places(&swept[i].session.host);
+        assert_string_equal(places, rows[i].cores);
+        assert_string_equal(swept[i].session.places, rows[0].cores);
+        assert_string_equal(swept[i].noted, rows[i].noted);
+        assert_int_equal(!*swept[i].warned, !*rows[i].warned);
+        assert_non_null(strstr(swept[i].warned, rows[i].warned));
+        free(places);
+    }
+    begin_sweep(&alone, "fc/layers=1,threads=1", false);
+    char *places = pdnn_host_places(&alone.session.host);
+    assert_string_equal(places, rows[0].cores);
+    assert_null(alone.session.places);
+    assert_string_equal(alone.noted, "");
+    assert_non_null(strstr(alone.warned, "another sweep is running on the same cores"));
+    assert_null(strstr(alone.warned, "since"));
+    free(places);
+    end_sweep(&alone);
+    for (size_t i = 0; i < SWEEPS; i++)
+        end_sweep(&swept[i]);
+}
+
+/* Loaders of minibatches run on the cores that a step leaves: there is no room for another sweep. */
+static void test_joined_sweeps_with_loaders_take_all(void **state) {
+    (void)state;
+    struct swept swept, other;
+    begin_sweep(&swept, "cnn:resnet50,batch=1,data=generated,threads=1", true);
+    assert_string_equal(swept.warned, "");
+    begin_sweep(&other, "fc/layers=1,threads=1", true);
+    assert_non_null(strstr(other.warned, "this one takes 1 of 6 and fewer are free"));
+    assert_string_equal(other.noted, "");
+    end_sweep(&other);
+    end_sweep(&swept);
 }
 
 int main(void) {
@@ -133,6 +221,8 @@ int main(void) {
         cmocka_unit_test(test_presence_trusts_nothing),
         cmocka_unit_test(test_presence_is_readable),
         cmocka_unit_test(test_announce_says_a_small_quota),
+        cmocka_unit_test(test_joined_sweeps_take_free_cores),
+        cmocka_unit_test(test_joined_sweeps_with_loaders_take_all),
     };
     return cmocka_run_group_tests(tests, setup, clear);
 }

@@ -36,42 +36,42 @@ struct machine {
 
 enum { HOUR_MS = 3600 * 1000 };
 
-static void add_row(struct pdnn_ceilings *ceilings, const char *kind, const char *pattern, double value) {
-    struct pdnn_ceiling *row = &ceilings->row[ceilings->count++];
-    *row = (struct pdnn_ceiling){
+static void add_row(struct pdnn_roof_rows *roof_rows, const char *kind, const char *pattern, double value) {
+    struct pdnn_roof_row *row = &roof_rows->row[roof_rows->count++];
+    *row = (struct pdnn_roof_row){
         .threads = 2, .value = value, .low = value / 3, .high = value, .median = value, .repetitions = 9};
     snprintf(row->kind, sizeof row->kind, "%s", kind);
     snprintf(row->pattern, sizeof row->pattern, "%s", pattern);
 }
 
-static void add_probes(const struct machine *machine, struct pdnn_ceilings *ceilings) {
-    add_row(ceilings, "probe", "fma", machine->gflops);
-    add_row(ceilings, "probe", "read", machine->gbs);
+static void add_probes(const struct machine *machine, struct pdnn_roof_rows *roof_rows) {
+    add_row(roof_rows, "probe", "fma", machine->gflops);
+    add_row(roof_rows, "probe", "read", machine->gbs);
     if (machine->handoff_ns > 0)
-        add_row(ceilings, "probe", "handoff", machine->handoff_ns);
+        add_row(roof_rows, "probe", "handoff", machine->handoff_ns);
 }
 
-static enum pdnn_status probe(void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+static enum pdnn_status probe(void *user, struct pdnn_roof_rows *roof_rows, struct pdnn_err *err) {
     struct machine *machine = user;
     machine->probes++;
     if (machine->fails)
         return pdnn_fail(err, PDNN_IO, "the probe failed");
-    add_probes(machine, ceilings);
+    add_probes(machine, roof_rows);
     return PDNN_OK;
 }
 
-static enum pdnn_status measure(void *user, double seconds, struct pdnn_ceilings *ceilings,
+static enum pdnn_status measure(void *user, double seconds, struct pdnn_roof_rows *roof_rows,
                                 struct pdnn_err *err) {
     struct machine *machine = user;
     if (seconds == 0)
-        return probe(user, ceilings, err);
+        return probe(user, roof_rows, err);
     machine->measurements++;
     if (machine->fails)
         return pdnn_fail(err, PDNN_IO, "the measurement failed");
-    add_row(ceilings, "compute", "fma", machine->gflops + 1.0 / 3);
-    add_probes(machine, ceilings);
+    add_row(roof_rows, "compute", "fma", machine->gflops + 1.0 / 3);
+    add_probes(machine, roof_rows);
     if (!machine->is_cut)
-        add_row(ceilings, "bandwidth", "read", machine->gbs);
+        add_row(roof_rows, "bandwidth", "read", machine->gbs);
     return PDNN_OK;
 }
 
@@ -89,19 +89,19 @@ static struct pdnn_roofs_job plain_job(void) {
 /* The rows of a sweep on the machine; its note is in `note`. */
 static char note[512];
 
-static const struct pdnn_ceilings *sweep(const struct pdnn_roofs_job *job, struct machine *machine) {
-    static struct pdnn_ceilings ceilings;
+static const struct pdnn_roof_rows *sweep(const struct pdnn_roofs_job *job, struct machine *machine) {
+    static struct pdnn_roof_rows roof_rows;
     struct pdnn_roofs_job now = *job;
     struct pdnn_str text = {0};
     struct pdnn_err err = {0};
     now.now_unix_ms = machine->now_ms;
     now.user = machine;
     machine->probes = machine->measurements = 0;
-    ceilings.count = 0;
-    assert_int_equal(pdnn_roof_cache_get(&now, &ceilings, &text, &err), PDNN_OK);
+    roof_rows.count = 0;
+    assert_int_equal(pdnn_roof_cache_get(&now, &roof_rows, &text, &err), PDNN_OK);
     snprintf(note, sizeof note, "%s", pdnn_str_text(&text));
     pdnn_str_finish(&text);
-    return &ceilings;
+    return &roof_rows;
 }
 
 static void clear(void) {
@@ -116,7 +116,7 @@ static void begin(void) {
     struct machine machine = quiet;
     const struct pdnn_roofs_job job = plain_job();
     clear();
-    const struct pdnn_ceilings *rows = sweep(&job, &machine);
+    const struct pdnn_roof_rows *rows = sweep(&job, &machine);
     assert_int_equal(machine.probes, 0);
     assert_int_equal(machine.measurements, 1);
     assert_int_equal(rows->count, 4);
@@ -129,7 +129,7 @@ static void test_kept_roofs_are_used_and_say_so(void **state) {
     const struct pdnn_roofs_job job = plain_job();
     struct machine machine = {.gflops = 103, .gbs = 48, .now_ms = HOUR_MS};
     begin();
-    const struct pdnn_ceilings *rows = sweep(&job, &machine);
+    const struct pdnn_roof_rows *rows = sweep(&job, &machine);
     assert_int_equal(machine.probes, 1);
     assert_int_equal(machine.measurements, 0);
     assert_int_equal(rows->count, 4);
@@ -152,7 +152,7 @@ static void test_roofs_of_another_state_are_measured_again(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct machine machine = {.gflops = rows[i].gflops, .gbs = rows[i].gbs, .now_ms = HOUR_MS};
         begin();
-        const struct pdnn_ceilings *got = sweep(&job, &machine);
+        const struct pdnn_roof_rows *got = sweep(&job, &machine);
         if (machine.measurements != !rows[i].is_kept)
             fail_msg("row %zu: %d measurements", i, machine.measurements);
         assert_true((got->row[0].checked_unix_ms != 0) == rows[i].is_kept);
@@ -161,8 +161,8 @@ static void test_roofs_of_another_state_are_measured_again(void **state) {
 }
 
 /* The rows of one pattern of compute, by state. */
-static const struct pdnn_ceiling *peak_in(const struct pdnn_ceilings *rows, const char *state) {
-    const struct pdnn_ceiling *found = NULL;
+static const struct pdnn_roof_row *peak_in(const struct pdnn_roof_rows *rows, const char *state) {
+    const struct pdnn_roof_row *found = NULL;
     for (size_t i = 0; i < rows->count; i++)
         if (strcmp(rows->row[i].kind, "compute") == 0 && strcmp(rows->row[i].state, state) == 0) {
             assert_null(found);
@@ -187,10 +187,10 @@ static void test_measurements_are_one_set(void **state) {
                               "differ by 100 % from those beside them, more than 15 %");
     for (size_t i = 0; i < 3; i++) {
         next[i]->now_ms = 3000 + (int64_t)i;
-        const struct pdnn_ceilings *rows = sweep(&job, next[i]);
+        const struct pdnn_roof_rows *rows = sweep(&job, next[i]);
         assert_int_equal(next[i]->measurements, 0);
         assert_int_equal(rows->count, 4);
-        const struct pdnn_ceiling *peak = peak_in(rows, "");
+        const struct pdnn_roof_row *peak = peak_in(rows, "");
         assert_true(peak->low == 50 + 1.0 / 3 && peak->high == 100 + 1.0 / 3);
         assert_true(fabs(peak->value - (75 + 1.0 / 3)) < 1e-9 && peak->measurements == 2 &&
                     peak->repetitions == 18);
@@ -216,7 +216,7 @@ static void test_states_join(void **state) {
     far.handoff_ns = 410;
     far.gflops = 98;
     far.now_ms = 2000;
-    const struct pdnn_ceilings *rows = sweep(&job, &far);
+    const struct pdnn_roof_rows *rows = sweep(&job, &far);
     assert_string_equal(note,
                         "roofs for 2 threads: measured and joined with those kept, since the threads are "
                         "farther apart than they were then");
@@ -379,7 +379,7 @@ static void test_odd_entries_are_measured_again(void **state) {
         pdnn_kept_open(&file, folder, "roofs", pdnn_str_text(&context));
         pdnn_kept_add(&file, texts[i]);
         pdnn_str_finish(&context);
-        const struct pdnn_ceilings *rows = sweep(&job, &machine);
+        const struct pdnn_roof_rows *rows = sweep(&job, &machine);
         if (machine.measurements != 1 || rows->count != 4 || rows->row[0].measurements != 1)
             fail_msg("'%s' is taken for roofs", texts[i]);
     }
@@ -387,7 +387,7 @@ static void test_odd_entries_are_measured_again(void **state) {
 
 static void test_failures_are_told(void **state) {
     (void)state;
-    static struct pdnn_ceilings ceilings;
+    static struct pdnn_roof_rows roof_rows;
     struct machine machine = {.fails = true};
     struct pdnn_roofs_job job = plain_job();
     job.now_unix_ms = 2000;
@@ -395,13 +395,43 @@ static void test_failures_are_told(void **state) {
     struct pdnn_str text = {0};
     struct pdnn_err err = {0};
     begin();
-    assert_int_equal(pdnn_roof_cache_get(&job, &ceilings, &text, &err), PDNN_IO);
+    assert_int_equal(pdnn_roof_cache_get(&job, &roof_rows, &text, &err), PDNN_IO);
     assert_string_equal(err.text, "the probe failed");
     clear();
-    assert_int_equal(pdnn_roof_cache_get(&job, &ceilings, &text, &err), PDNN_IO);
+    assert_int_equal(pdnn_roof_cache_get(&job, &roof_rows, &text, &err), PDNN_IO);
     assert_string_equal(err.text, "the measurement failed");
-    assert_int_equal(ceilings.count, 0);
+    assert_int_equal(roof_rows.count, 0);
     pdnn_str_finish(&text);
+}
+
+/* For estimates: of whatever libraries, and no machine is asked. */
+static void test_recalled_roofs_ask_no_machine(void **state) {
+    (void)state;
+    static struct pdnn_roof_rows ceilings;
+    static const struct {
+        int64_t now_ms;
+        const char *build;
+        int64_t threads;
+        size_t count;
+    } rows[] = {{1000 + HOUR_MS, "1 (a)", 2, 4},
+                {1000 + 25 * (int64_t)HOUR_MS, "1 (a)", 2, 0},
+                {1000 + HOUR_MS, "1 (b)", 2, 0},
+                {1000 + HOUR_MS, "1 (a)", 1, 0}};
+    begin();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_roofs_job job = plain_job();
+        job.software = NULL;
+        job.measure = NULL;
+        job.seconds = 0;
+        job.now_unix_ms = rows[i].now_ms;
+        job.context.build = rows[i].build;
+        job.context.threads = rows[i].threads;
+        ceilings.count = 0;
+        pdnn_roof_cache_recall(&job, &ceilings);
+        assert_int_equal(ceilings.count, rows[i].count);
+        assert_true(!ceilings.count ||
+                    (ceilings.row[0].measured_unix_ms == 1000 && ceilings.row[0].checked_unix_ms == 0));
+    }
 }
 
 static int setup(void **state) {
@@ -430,6 +460,7 @@ int main(void) {
         cmocka_unit_test(test_free_memory_may_differ),
         cmocka_unit_test(test_odd_entries_are_measured_again),
         cmocka_unit_test(test_failures_are_told),
+        cmocka_unit_test(test_recalled_roofs_ask_no_machine),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -320,11 +320,31 @@ static void test_shard_deal_on_hosts(void **state) {
     }
 }
 
+/* Sides that are compared are dealt whole, however many shards there are. */
+static void test_shard_deal_of_pairs(void **state) {
+    (void)state;
+    struct pdnn_spec spec;
+    size_t shards = 0;
+    spec_file_must_load("run: {fuse: [none, post-ops]}\nmodels: [{fc: {nodes: [8, 64, 16]}}]", NULL, &spec);
+    assert_int_equal(spec.measure.order, PDNN_ORDER_PAIRED);
+    for (uint32_t i = 0; i < 9; i++) {
+        const struct pdnn_shard shard = {i, 9};
+        struct pdnn_str ids = {0};
+        const size_t count = list(&spec, &shard, 2, &ids, NULL);
+        assert_int_equal(count % 2, 0);
+        shards += count > 0;
+        pdnn_str_finish(&ids);
+    }
+    assert_int_equal(shards, 3);
+    pdnn_spec_finish(&spec);
+}
+
 /* Numbers of threads that are written out are dealt apart: a sweep over them has many shards. */
 static void test_shard_deal_of_threads(void **state) {
     (void)state;
     struct pdnn_spec spec;
-    spec_file_must_load("run: {threads: [1, 2, 3, 4]}\nmodels: [{fc: {nodes: 64}}]", NULL, &spec);
+    spec_file_must_load(
+        "measure: {order: shuffled}\nrun: {threads: [1, 2, 3, 4]}\nmodels: [{fc: {nodes: 64}}]", NULL, &spec);
     for (uint32_t i = 0; i < 4; i++) {
         const struct pdnn_shard shard = {i, 4};
         struct pdnn_str ids = {0};
@@ -337,8 +357,9 @@ static void test_shard_deal_of_threads(void **state) {
 /* On two cores, all of them and two are one instance. */
 static void test_shard_deal_predicts_once(void **state) {
     (void)state;
-    static const char *const texts[] = {"run: {threads: [all, 2]}\nmodels: [{fc: {nodes: [8, 64]}}]",
-                                        "run: {threads: 2}\nmodels: [{fc: {nodes: [8, 64]}}]"};
+    static const char *const texts[] = {
+        "measure: {order: shuffled}\nrun: {threads: [all, 2]}\nmodels: [{fc: {nodes: [8, 64]}}]",
+        "run: {threads: 2}\nmodels: [{fc: {nodes: [8, 64]}}]"};
     static const struct pdnn_shard shard = {0, 1};
     double seconds[2];
     for (size_t i = 0; i < 2; i++) {
@@ -404,6 +425,7 @@ int main(void) {
         cmocka_unit_test(test_shard_parse),
         cmocka_unit_test(test_shard_format),
         cmocka_unit_test(test_shard_deal_on_hosts),
+        cmocka_unit_test(test_shard_deal_of_pairs),
         cmocka_unit_test(test_shard_deal_of_threads),
         cmocka_unit_test(test_shard_deal_predicts_once),
         cmocka_unit_test(test_shard_deal_of_what_is_kept),
