@@ -94,9 +94,9 @@ const char *pdnn_comparison_interval(const struct pdnn_comparison *comparison) {
     size_t n_paired = 0;
     for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
         n_paired += is_paired(comparison, pair);
-    return !n_paired                                ? "95 % interval"
-           : n_paired == comparison->pairs.n_rows   ? "99 % interval"
-                                                    : "95 or 99 % interval";
+    return !n_paired                              ? "95 % interval"
+           : n_paired == comparison->pairs.n_rows ? "99 % interval"
+                                                  : "95 or 99 % interval";
 }
 
 /* Whether visits of the sides are next to each other: those of one directory in paired order. *precision:

@@ -339,12 +339,13 @@ static void test_load_order(void **state) {
     assert_int_equal(spec.measure.order, PDNN_ORDER_SHUFFLED);
     pdnn_spec_finish(&spec);
     /* Where some model has one value only, pairs are for those who ask for them. */
-    spec_file_must_load("run: {threads: [1, 2]}\nmodels: [{fc: {}}]\n---\nmodels: [{fc: {nodes: 64}}]", NULL, &spec);
+    spec_file_must_load("run: {threads: [1, 2]}\nmodels: [{fc: {}}]\n---\nmodels: [{fc: {nodes: 64}}]", NULL,
+                        &spec);
     assert_int_equal(spec.measure.order, PDNN_ORDER_SHUFFLED);
     pdnn_spec_finish(&spec);
     spec_file_must_load(
-        "measure: {order: paired}\nrun: {threads: [1, 2]}\nmodels: [{fc: {}}]\n---\nrun: {threads: 3}\nmodels: [{fc: {}}]", NULL,
-        &spec);
+        "measure: {order: paired}\nrun: {threads: [1, 2]}\nmodels: [{fc: {}}]\n---\nrun: {threads: 3}\nmodels: [{fc: {}}]",
+        NULL, &spec);
     assert_int_equal(spec.measure.order, PDNN_ORDER_PAIRED);
     assert_int_equal(spec.measure.sides, 3);
     pdnn_spec_unpair(&spec);
@@ -354,7 +355,9 @@ static void test_load_order(void **state) {
     assert_int_equal(spec.measure.sides, 1);
     pdnn_spec_finish(&spec);
     /* Models that are alike are one group, whichever entry has them. */
-    spec_file_must_load("run: {threads: [1, 2]}\nmodels: [{fc: {}}]\n---\nrun: {threads: [3, 4, 5]}\nmodels: [{fc: {}}]", NULL, &spec);
+    spec_file_must_load(
+        "run: {threads: [1, 2]}\nmodels: [{fc: {}}]\n---\nrun: {threads: [3, 4, 5]}\nmodels: [{fc: {}}]",
+        NULL, &spec);
     assert_int_equal(spec.measure.order, PDNN_ORDER_SHUFFLED);
     pdnn_spec_finish(&spec);
 }
