@@ -21,9 +21,6 @@ enum { STREAMS = 4, ROWS = PDNN_LANES == 16 ? 4 : 2 };
  * whether the work is enough for all threads. */
 enum { GRAIN = 16, CHUNK = 1 << 15, WEIGHT = 16, LINE_FLOATS = 16, MOST_SUMS = 1 << 16 };
 
-/* How elements are stored. */
-enum stored { IN_F32, IN_BF16, IN_F16 };
-
 /* Rows in f32, that of row m of head i (of those of a piece) at first + i*head_stride + m*row_stride. */
 struct floats {
     float *first;
@@ -37,21 +34,6 @@ struct piece {
     struct pdnn_span matrices, lines;
     struct floats a, y; /* a: from the first line on, where lines are terms; y: where they are columns */
 };
-
-PDNN_INLINE enum pdnn_half half_of(const enum stored in) {
-    return in == IN_F16 ? PDNN_HALF_F16 : PDNN_HALF_BF16;
-}
-
-PDNN_INLINE void load_element(pdnn_floats *v, const void *b, int64_t at, const enum stored in) {
-    if (in == IN_F32)
-        pdnn_load(v, (const float *)b + at);
-    else
-        pdnn_load_half(v, (const uint16_t *)b + at, half_of(in));
-}
-
-PDNN_INLINE float element_at(const void *b, int64_t at, const enum stored in) {
-    return in == IN_F32 ? ((const float *)b)[at] : pdnn_half_value(((const uint16_t *)b)[at], half_of(in));
-}
 
 /* Heads that share a matrix of b. */
 static int64_t turns_of(const struct pdnn_batched_job *product) {
@@ -74,13 +56,13 @@ struct tile {
 };
 
 /* y[line] = a . line, for each row and line. */
-PDNN_INLINE void dot(const struct tile *tile, const int rows, const int streams, const enum stored in) {
+PDNN_INLINE void dot(const struct tile *tile, const int rows, const int streams, const enum pdnn_stored in) {
     pdnn_floats sum[ROWS * STREAMS] = {{0}}, b[STREAMS], a;
     int64_t i = 0;
     for (; i + PDNN_LANES <= tile->length; i += PDNN_LANES) {
 #pragma GCC unroll 4
         for (int s = 0; s < streams; s++)
-            load_element(&b[s], tile->b, tile->at + s * tile->b_apart + i, in);
+            pdnn_load_stored(&b[s], tile->b, tile->at + s * tile->b_apart + i, in);
 #pragma GCC unroll 4
         for (int r = 0; r < rows; r++) {
             pdnn_load(&a, tile->a[r] + i);
@@ -99,14 +81,15 @@ PDNN_INLINE void dot(const struct tile *tile, const int rows, const int streams,
 #pragma GCC unroll 4
         for (int s = 0; s < streams; s++) {
             for (int64_t k = i; k < tile->length; k++)
-                y[s] += tile->a[r][k] * element_at(tile->b, tile->at + s * tile->b_apart + k, in);
+                y[s] += tile->a[r][k] * pdnn_stored_value(tile->b, tile->at + s * tile->b_apart + k, in);
             tile->y[r][tile->line + s * tile->apart] = y[s];
         }
     }
 }
 
 /* y += a[line] * line, summed over the current lines, for each row. */
-PDNN_INLINE void combine(const struct tile *tile, const int rows, const int streams, const enum stored in) {
+PDNN_INLINE void combine(const struct tile *tile, const int rows, const int streams,
+                         const enum pdnn_stored in) {
     pdnn_floats b[STREAMS], sum;
     float a[ROWS * STREAMS];
     int64_t i = 0;
@@ -116,7 +99,7 @@ PDNN_INLINE void combine(const struct tile *tile, const int rows, const int stre
     for (; i + PDNN_LANES <= tile->length; i += PDNN_LANES) {
 #pragma GCC unroll 4
         for (int s = 0; s < streams; s++)
-            load_element(&b[s], tile->b, tile->at + s * tile->b_apart + i, in);
+            pdnn_load_stored(&b[s], tile->b, tile->at + s * tile->b_apart + i, in);
 #pragma GCC unroll 4
         for (int r = 0; r < rows; r++) {
             pdnn_load(&sum, tile->y[r] + i);
@@ -129,13 +112,13 @@ PDNN_INLINE void combine(const struct tile *tile, const int rows, const int stre
     for (; i < tile->length; i++) {
         for (int k = 0; k < rows * streams; k++)
             tile->y[k / streams][i] +=
-                a[k] * element_at(tile->b, tile->at + k % streams * tile->b_apart + i, in);
+                a[k] * pdnn_stored_value(tile->b, tile->at + k % streams * tile->b_apart + i, in);
     }
 }
 
 /* All rows that meet a matrix, of piece->lines from `line` on. */
 PDNN_INLINE void run_matrix(const struct piece *piece, struct tile *tile, int64_t matrix, const bool dots,
-                            const int streams, const enum stored in) {
+                            const int streams, const enum pdnn_stored in) {
     const struct pdnn_batched_job *product = &piece->job->product;
     const struct pdnn_batched_place *place = &product->b_place;
     const int64_t turns = turns_of(product), M = product->M;
@@ -157,7 +140,7 @@ PDNN_INLINE void run_matrix(const struct piece *piece, struct tile *tile, int64_
     }
 }
 
-PDNN_INLINE void run_lines(const struct piece *piece, const bool dots, const enum stored in) {
+PDNN_INLINE void run_lines(const struct piece *piece, const bool dots, const enum pdnn_stored in) {
     const struct pdnn_batched_job *product = &piece->job->product;
     const int64_t count = piece->lines.end - piece->lines.begin, apart = count / STREAMS;
     struct tile tile = {.b = piece->job->b,
@@ -178,18 +161,20 @@ PDNN_INLINE void run_lines(const struct piece *piece, const bool dots, const enu
     static void name(const struct piece *piece) {                                                            \
         run_lines(piece, dots, in);                                                                          \
     }
-RUN(dot_f32, true, IN_F32)
-RUN(dot_bf16, true, IN_BF16)
-RUN(dot_f16, true, IN_F16)
-RUN(combine_f32, false, IN_F32)
-RUN(combine_bf16, false, IN_BF16)
-RUN(combine_f16, false, IN_F16)
+RUN(dot_f32, true, PDNN_STORED_F32)
+RUN(dot_bf16, true, PDNN_STORED_BF16)
+RUN(dot_f16, true, PDNN_STORED_F16)
+RUN(combine_f32, false, PDNN_STORED_F32)
+RUN(combine_bf16, false, PDNN_STORED_BF16)
+RUN(combine_f16, false, PDNN_STORED_F16)
 
 static void run_chunk(const struct piece *piece) {
     static void (*const runs[2][3])(const struct piece *piece) = {{combine_f32, combine_bf16, combine_f16},
                                                                   {dot_f32, dot_bf16, dot_f16}};
     const struct pdnn_batched_few_job *job = piece->job;
-    const enum stored in = !job->is_half ? IN_F32 : job->half == PDNN_HALF_BF16 ? IN_BF16 : IN_F16;
+    const enum pdnn_stored in = !job->is_half                 ? PDNN_STORED_F32
+                                : job->half == PDNN_HALF_BF16 ? PDNN_STORED_BF16
+                                                              : PDNN_STORED_F16;
     runs[job->product.b_place.transposed][in](piece);
 }
 

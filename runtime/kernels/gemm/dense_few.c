@@ -16,38 +16,23 @@ struct tile {
     int64_t first, apart;
 };
 
-/* How weights are stored. */
-enum stored { IN_F32, IN_BF16, IN_F16 };
-
-PDNN_INLINE enum pdnn_half half_of(const enum stored in) {
-    return in == IN_F16 ? PDNN_HALF_F16 : PDNN_HALF_BF16;
-}
-
-PDNN_INLINE void load_weights(pdnn_floats *v, const struct pdnn_dense_few_job *job, int64_t at,
-                              const enum stored in) {
-    if (in == IN_F32)
-        pdnn_load(v, job->w + at);
-    else
-        pdnn_load_half(v, job->half_w + at, half_of(in));
+PDNN_INLINE const void *weights_of(const struct pdnn_dense_few_job *job, const enum pdnn_stored in) {
+    return in == PDNN_STORED_F32 ? (const void *)job->w : job->half_w;
 }
 
 /* Prefetches what follows vector `at` of the weights, once in each line. */
 PDNN_INLINE void fetch(const struct pdnn_dense_few_job *job, int64_t at, const int vector,
-                       const enum stored in) {
-    const int bytes = in == IN_F32 ? (int)sizeof *job->w : (int)sizeof *job->half_w;
-    const char *w = in == IN_F32 ? (const char *)(job->w + at) : (const char *)(job->half_w + at);
+                       const enum pdnn_stored in) {
+    const int bytes = in == PDNN_STORED_F32 ? (int)sizeof *job->w : (int)sizeof *job->half_w;
+    const char *w = in == PDNN_STORED_F32 ? (const char *)(job->w + at) : (const char *)(job->half_w + at);
     if (vector * PDNN_LANES * bytes % LINE_BYTES == 0)
         __builtin_prefetch(w + AHEAD_BYTES);
-}
-
-PDNN_INLINE float weight_at(const struct pdnn_dense_few_job *job, int64_t at, const enum stored in) {
-    return in == IN_F32 ? job->w[at] : pdnn_half_value(job->half_w[at], half_of(in));
 }
 
 /* sum[n * streams + s] += row n of x times the weights of stream s, with `unroll` consecutive vectors of one
  * stream before the next. Returns the number of inputs covered. */
 PDNN_INLINE int64_t add_products(const struct tile *tile, const int rows, const int streams, const int unroll,
-                                 const enum stored in, pdnn_floats *sum) {
+                                 const enum pdnn_stored in, pdnn_floats *sum) {
     const int64_t I = tile->job->I, apart = tile->apart * I, w = tile->first * I;
     const float *x = tile->job->x;
     int64_t i = 0;
@@ -57,7 +42,7 @@ PDNN_INLINE int64_t add_products(const struct tile *tile, const int rows, const 
             const int stream = k / unroll, at = k % unroll * PDNN_LANES;
             pdnn_floats weights, inputs;
             fetch(tile->job, w + stream * apart + i + at, k % unroll, in);
-            load_weights(&weights, tile->job, w + stream * apart + i + at, in);
+            pdnn_load_stored(&weights, weights_of(tile->job, in), w + stream * apart + i + at, in);
 #pragma GCC unroll 4
             for (int n = 0; n < rows; n++) {
                 pdnn_load(&inputs, x + n * I + i + at);
@@ -69,7 +54,7 @@ PDNN_INLINE int64_t add_products(const struct tile *tile, const int rows, const 
 }
 
 PDNN_INLINE void run_tile(const struct tile *tile, const int rows, const int streams, const int unroll,
-                          const enum stored in) {
+                          const enum pdnn_stored in) {
     const struct pdnn_dense_few_job *job = tile->job;
     pdnn_floats sum[2 * PDNN_DENSE_FEW_ROWS * STREAMS] = {{0}};
     int64_t done = add_products(tile, rows, streams, unroll, in, sum);
@@ -81,14 +66,14 @@ PDNN_INLINE void run_tile(const struct tile *tile, const int rows, const int str
             total += sum[k * unroll + u];
         float y = pdnn_sum(&total);
         for (int64_t i = done; i < job->I; i++)
-            y += job->x[n * job->I + i] * weight_at(job, o * job->I + i, in);
+            y += job->x[n * job->I + i] * pdnn_stored_value(weights_of(job, in), o * job->I + i, in);
         job->y[n * job->O + o] = job->b ? y + job->b[o] : y;
     }
 }
 
 /* Outputs [span), in as many streams as there are registers for sums, then the remainder. */
 PDNN_INLINE void run_span(const struct pdnn_dense_few_job *job, struct pdnn_span span, const int rows,
-                          const int streams, const int unroll, const enum stored in) {
+                          const int streams, const int unroll, const enum pdnn_stored in) {
     int64_t apart = (span.end - span.begin) / streams;
     for (int64_t o = 0; o < apart; o++)
         run_tile(&(struct tile){job, span.begin + o, apart}, rows, streams, unroll, in);
@@ -96,7 +81,8 @@ PDNN_INLINE void run_span(const struct pdnn_dense_few_job *job, struct pdnn_span
         run_tile(&(struct tile){job, o, 0}, rows, 1, unroll, in);
 }
 
-PDNN_INLINE void run_rows(const struct pdnn_dense_few_job *job, struct pdnn_span span, const enum stored in) {
+PDNN_INLINE void run_rows(const struct pdnn_dense_few_job *job, struct pdnn_span span,
+                          const enum pdnn_stored in) {
     _Static_assert(PDNN_DENSE_FEW_ROWS == 4, "a case for each number of rows");
     switch (job->N) {
     case 1:
@@ -114,15 +100,15 @@ PDNN_INLINE void run_rows(const struct pdnn_dense_few_job *job, struct pdnn_span
 }
 
 static void run_f32(const struct pdnn_dense_few_job *job, struct pdnn_span span) {
-    run_rows(job, span, IN_F32);
+    run_rows(job, span, PDNN_STORED_F32);
 }
 
 static void run_bf16(const struct pdnn_dense_few_job *job, struct pdnn_span span) {
-    run_rows(job, span, IN_BF16);
+    run_rows(job, span, PDNN_STORED_BF16);
 }
 
 static void run_f16(const struct pdnn_dense_few_job *job, struct pdnn_span span) {
-    run_rows(job, span, IN_F16);
+    run_rows(job, span, PDNN_STORED_F16);
 }
 
 static void few_part(void *work, int64_t index, int64_t parts) {

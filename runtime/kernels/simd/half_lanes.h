@@ -78,4 +78,24 @@ PDNN_INLINE void pdnn_load_half_part(pdnn_floats *v, const uint16_t *from, int64
     pdnn_load_half(v, part, type);
 }
 
+/* How elements are stored that are computed with in f32. */
+enum pdnn_stored { PDNN_STORED_F32, PDNN_STORED_BF16, PDNN_STORED_F16 };
+
+PDNN_INLINE enum pdnn_half pdnn_half_of_stored(const enum pdnn_stored in) {
+    return in == PDNN_STORED_F16 ? PDNN_HALF_F16 : PDNN_HALF_BF16;
+}
+
+/* The elements from number `at` on, and one of them. */
+PDNN_INLINE void pdnn_load_stored(pdnn_floats *v, const void *from, int64_t at, const enum pdnn_stored in) {
+    if (in == PDNN_STORED_F32)
+        pdnn_load(v, (const float *)from + at);
+    else
+        pdnn_load_half(v, (const uint16_t *)from + at, pdnn_half_of_stored(in));
+}
+
+PDNN_INLINE float pdnn_stored_value(const void *from, int64_t at, const enum pdnn_stored in) {
+    return in == PDNN_STORED_F32 ? ((const float *)from)[at]
+                                 : pdnn_half_value(((const uint16_t *)from)[at], pdnn_half_of_stored(in));
+}
+
 #endif
