@@ -437,6 +437,7 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
         .max_time_ns = measure->max_time_ns,
         .cost_order = measure->order == PDNN_ORDER_COST,
         .paired = measure->order == PDNN_ORDER_PAIRED,
+        .shards = session->shard.count,
         .time_limit_ns = session->spec.limits.time_ns,
         .deadline_ns = find_end_ns(session, &is_budget),
         .reach =

@@ -498,7 +498,7 @@ static void tell(const struct compared *c, double limit, const struct pdnn_compa
     }
     fputs(pdnn_str_text(&out), stderr);
     *arguments->some_failed = gate->broken > 0;
-    *arguments->untold = gate->untold > 0;
+    *arguments->untold = pdnn_gate_is_untold(gate);
     pdnn_str_finish(&out);
 }
 
@@ -531,7 +531,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     if (by && pdnn_by_parse(by, &c.by, err) != PDNN_OK)
         return err->status;
     enum pdnn_status status = pdnn_comparisons_open(&c.all, &request, err);
-    if (status == PDNN_INVALID && gate && strstr(err->text, pdnn_nothing_compared)) { /* is no pass */
+    if (status == PDNN_UNSUPPORTED && gate) { /* is no pass */
         fprintf(stderr, "gate %g %%: could not be told, %s\n", 100 * limit, err->text);
         *arguments->untold = true;
         finish(&c);

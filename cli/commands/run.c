@@ -231,7 +231,8 @@ static void append_verdicts(struct pdnn_str *out, const struct run *run) {
             of[n][side] = pdnn_visits_of(&run->known, tasks[sides[n][side]].id);
         n++;
     }
-    pdnn_pairs_find((const struct pdnn_instance_visits(*)[2])of, n, session->spec.measure.precision, found);
+    pdnn_pairs_find((const struct pdnn_instance_visits(*)[2])of, n, n, session->spec.measure.precision,
+                    found);
     for (size_t i = 0; i < n; i++)
         if (found[i].count)
             pdnn_str_printf(out, "%s is %s %s: %+.1f %% time, 99 %% interval %+.1f to %+.1f %%, %zu pairs\n",

@@ -16,7 +16,6 @@
 
 const char pdnn_faster[] = "faster", pdnn_slower[] = "slower", pdnn_undecided[] = "undecided",
            pdnn_alike[] = "alike";
-const char pdnn_nothing_compared[] = "no instance ended ok on both sides";
 
 #define AS(kind, show) PDNN_KIND_##kind, PDNN_SHOW_##show
 static const struct pdnn_column_def pair_columns[PDNN_PAIR_KEYS] = {
@@ -236,6 +235,15 @@ static size_t number_row(const struct pdnn_comparison *comparison, size_t at, st
     return number;
 }
 
+size_t pdnn_comparison_count_sides(const struct pdnn_comparison *comparison) {
+    struct pdnn_texts ids = {0};
+    for (size_t at = 0; at < n_rows(comparison); at++)
+        number_row(comparison, at, &ids);
+    const size_t models = ids.count;
+    pdnn_texts_finish(&ids);
+    return n_rows(comparison) - models;
+}
+
 /* Whether some row of B's directory is like one of A's, or in one directory any other, without the keys. */
 static bool has_alike(const struct pdnn_comparison *comparison) {
     struct pdnn_texts ids = {0};
@@ -301,8 +309,6 @@ static enum pdnn_status find(struct pdnn_comparison *comparison, struct pdnn_err
         if (variation == DISJOINT)
             disjoint = describe(comparison, disjoint, key);
     }
-    const struct pdnn_texts *a = values_of(comparison, 0, family), *b = values_of(comparison, 1, family);
-    const char *definitions = two ? pdnn_definitions_differ(a, b, &comparison->arena) : "";
     comparison->across.column[0] = found;
     if (n_found == 1)
         return two ? PDNN_OK : take_values(comparison, err);
@@ -310,6 +316,10 @@ static enum pdnn_status find(struct pdnn_comparison *comparison, struct pdnn_err
         return pdnn_fail(err, PDNN_INVALID,
                          "more than one key could be the one to differ, name it with --across: %.700s",
                          candidates);
+    const char *definitions =
+        two ? pdnn_definitions_differ(values_of(comparison, PDNN_SIDE_A, family),
+                                      values_of(comparison, PDNN_SIDE_B, family), &comparison->arena)
+            : "";
     if (*disjoint)
         return pdnn_fail(err, PDNN_INVALID,
                          "no instance is in both; name the keys that are to differ with --across: %.700s%s",
@@ -500,7 +510,8 @@ static enum pdnn_status join_sides(struct pdnn_comparison *comparison, struct pd
     }
     return comparison->pairs.n_rows
                ? PDNN_OK
-               : pdnn_fail(err, PDNN_INVALID, "%s, %s and %s (%zu on one or none)", pdnn_nothing_compared,
+               : pdnn_fail(err, PDNN_UNSUPPORTED,
+                           "no instance ended ok on both sides, %s and %s (%zu on one or none)",
                            comparison->label[0], comparison->label[1], comparison->unpaired.n_rows);
 }
 
@@ -537,6 +548,10 @@ enum pdnn_status pdnn_comparison_make(struct pdnn_comparison *comparison, const 
     add_keys(&made);
     *comparison = made;
     return PDNN_OK;
+}
+
+bool pdnn_comparison_is_refused(enum pdnn_status status) {
+    return status == PDNN_INVALID || status == PDNN_UNSUPPORTED;
 }
 
 void pdnn_comparison_close(struct pdnn_comparison *comparison) {

@@ -72,9 +72,6 @@ extern const struct pdnn_table_def pdnn_pairs_def;
 /* What B is, compared with A. */
 extern const char pdnn_faster[], pdnn_slower[], pdnn_undecided[], pdnn_alike[];
 
-/* What the message says where no instance ran on both sides. */
-extern const char pdnn_nothing_compared[];
-
 /* One row for each other instance, in the order of A's rows, then those that only B has. */
 enum {
     PDNN_UNPAIRED_ID,
@@ -102,6 +99,13 @@ extern const struct pdnn_table_def pdnn_unpaired_def;
 enum pdnn_status pdnn_comparison_make(struct pdnn_comparison *comparison, const struct pdnn_selection *all,
                                       size_t other, const char *across, struct pdnn_err *err);
 void pdnn_comparison_close(struct pdnn_comparison *comparison);
+
+/* Whether that status says that these sides cannot be compared, which others may be. */
+bool pdnn_comparison_is_refused(enum pdnn_status status);
+
+/* In one directory, how many sides beside the first ones all its models have, those of other values than the
+ * two of this comparison and those that failed, too: the comparisons that its sweep makes. */
+size_t pdnn_comparison_count_sides(const struct pdnn_comparison *comparison);
 
 /* Whether the sides are two directories. */
 bool pdnn_comparison_has_two(const struct pdnn_comparison *comparison);

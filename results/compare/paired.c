@@ -29,26 +29,19 @@ static double *list_logs(const struct pdnn_instance_visits of[2], size_t *count)
     return logs;
 }
 
-void pdnn_pairs_find(const struct pdnn_instance_visits (*of)[2], size_t n, double precision,
-                     struct pdnn_pairs_found *found) {
-    double **logs = pdnn_alloc(n + 1, sizeof *logs);
-    size_t comparisons = 0;
+void pdnn_pairs_find(const struct pdnn_instance_visits (*of)[2], size_t n, size_t comparisons,
+                     double precision, struct pdnn_pairs_found *found) {
     for (size_t i = 0; i < n; i++) {
         size_t count;
-        logs[i] = list_logs(of[i], &count);
+        double *logs = list_logs(of[i], &count), *scratch = pdnn_alloc(count + 1, sizeof *scratch);
         found[i] = (struct pdnn_pairs_found){.count = count >= pdnn_looks[0] ? count : 0};
-        comparisons += found[i].count > 0;
-    }
-    for (size_t i = 0; i < n; i++) {
-        double *scratch = pdnn_alloc(found[i].count + 1, sizeof *scratch);
         if (found[i].count) {
-            found[i].verdict = pdnn_pairs_judge(logs[i], found[i].count, comparisons, precision, scratch);
-            found[i].logs = pdnn_pairs_interval(logs[i], found[i].count, PDNN_LOOKS_ALPHA);
+            found[i].verdict = pdnn_pairs_judge(logs, count, comparisons, precision, scratch);
+            found[i].logs = pdnn_pairs_interval(logs, count, PDNN_LOOKS_ALPHA);
         }
         free(scratch);
-        free(logs[i]);
+        free(logs);
     }
-    free(logs);
 }
 
 double pdnn_pairs_narrow(size_t count) {

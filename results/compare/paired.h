@@ -11,10 +11,10 @@ struct pdnn_pairs_found {
     enum pdnn_paired verdict;
 };
 
-/* For each of n instances (A's visits, then B's), what their pairs say. Those with enough of them are the
- * comparisons that share the one per cent. */
-void pdnn_pairs_find(const struct pdnn_instance_visits (*of)[2], size_t n, double precision,
-                     struct pdnn_pairs_found *found);
+/* For each of n instances (A's visits, then B's), what their pairs say. comparisons: how many share the one
+ * per cent, n or more. */
+void pdnn_pairs_find(const struct pdnn_instance_visits (*of)[2], size_t n, size_t comparisons,
+                     double precision, struct pdnn_pairs_found *found);
 
 /* What half of a 99 % interval of this many pairs times this is half of the 95 % interval. */
 double pdnn_pairs_narrow(size_t count);

@@ -134,7 +134,8 @@ enum pdnn_status pdnn_comparison_settle(struct pdnn_comparison *comparison, stru
             for (int side = 0; side < PDNN_SIDES; side++)
                 of[i][side] = pdnn_visits_of(&visits[side], id_of(comparison, wanted[i], side, today));
         if (pairs)
-            pdnn_pairs_find((const struct pdnn_instance_visits(*)[2])of, n, precision, found);
+            pdnn_pairs_find((const struct pdnn_instance_visits(*)[2])of, n,
+                            pdnn_comparison_count_sides(comparison), precision, found);
         for (size_t i = 0; i < n; i++) {
             take_pairs(comparison, wanted[i], &found[i]);
             if (!states || found[i].count || !has_moved(comparison, wanted[i]))

@@ -52,7 +52,7 @@ enum pdnn_status pdnn_picture_compare(struct pdnn_picture *picture, bool needs_a
         const bool is_made = status == PDNN_OK;
         picture->n_comparisons += is_made;
         status = is_made ? pdnn_comparison_settle(made, &why) : status;
-        if (status != PDNN_OK && (is_made || needs_all || status != PDNN_INVALID)) {
+        if (status != PDNN_OK && (is_made || needs_all || !pdnn_comparison_is_refused(status))) {
             *err = why;
             if (request->n_directories > 2)
                 pdnn_wrap(err, "%.512s", request->directory[other]);

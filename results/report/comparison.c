@@ -271,7 +271,7 @@ static enum pdnn_status compare_within(struct pdnn_report_page *page, struct pdn
     static const enum pdnn_setting platforms[] = {PDNN_SETTING_BACKEND, PDNN_SETTING_ISA,
                                                   PDNN_SETTING_THREADS};
     enum pdnn_status status = PDNN_INVALID;
-    for (size_t k = 0; k < sizeof platforms / sizeof *platforms && status == PDNN_INVALID; k++) {
+    for (size_t k = 0; k < sizeof platforms / sizeof *platforms && pdnn_comparison_is_refused(status); k++) {
         page->across = across_key(page, platforms[k]);
         if (page->across)
             status = pdnn_comparison_make(page->comparison, &page->all, 0, page->across, err);
@@ -289,7 +289,7 @@ static enum pdnn_status compare_sources(struct pdnn_report_page *page, struct pd
         const bool is_made = status == PDNN_OK;
         page->data.n_pairs += is_made;
         status = is_made ? pdnn_comparison_settle(made, &why) : status;
-        if (status != PDNN_OK && (is_made || status != PDNN_INVALID)) {
+        if (status != PDNN_OK && (is_made || !pdnn_comparison_is_refused(status))) {
             *err = why;
             return status;
         }
@@ -318,7 +318,7 @@ enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, stru
     page->data.pairs = pairs;
     if (page->data.n_pairs)
         return pdnn_sides_make(&page->sides, page->comparison, page->data.n_pairs, page->data.readers, err);
-    return status == PDNN_INVALID ? PDNN_OK : status;
+    return pdnn_comparison_is_refused(status) ? PDNN_OK : status;
 }
 
 /* Directories that cannot be compared can still share a page, which says why. */

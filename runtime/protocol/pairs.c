@@ -9,17 +9,16 @@ bool pdnn_visit_is_turn(const struct pdnn_visit *visit) {
 }
 
 struct pdnn_turn pdnn_turn_of(const struct pdnn_visit *visit) {
-    const double steps = (double)visit->samples * (double)visit->steps_per_sample,
-                 ns = (double)visit->prepare_ns + steps * visit->mean_ns;
+    const double steps = (double)visit->warmups + (double)visit->samples * (double)visit->steps_per_sample;
     return (struct pdnn_turn){.ns = pdnn_visit_is_direct(visit) ? visit->median_ns : 0,
                               .begun_unix_ms = visit->started_unix_ms,
-                              .ended_unix_ms = visit->started_unix_ms + (int64_t)(ns * 1e-6)};
+                              .known_ms = 1e-6 * ((double)visit->prepare_ns + steps * visit->mean_ns)};
 }
 
 static bool are_near(const struct pdnn_turn *a, const struct pdnn_turn *b) {
     const struct pdnn_turn *first = a->begun_unix_ms <= b->begun_unix_ms ? a : b,
                            *second = first == a ? b : a;
-    return second->begun_unix_ms - first->ended_unix_ms <= PDNN_PAIR_GAP_MS;
+    return (double)(second->begun_unix_ms - first->begun_unix_ms) <= 2 * first->known_ms + PDNN_PAIR_GAP_MS;
 }
 
 size_t pdnn_pairs_logs(const struct pdnn_turn *a, size_t n_a, const struct pdnn_turn *b, size_t n_b,

@@ -8,16 +8,18 @@
 /* Sides of one comparison. */
 enum { PDNN_PAIRS_SIDES = 4 };
 
-/* The second of a pair begins at most this long after the first has ended. */
+/* Nothing but themselves lies between the visits of a pair: the second begins before twice what is known of
+ * the first has passed since that began, and this long. What a row does not tell are steps with stamps, with
+ * counters, and without communication, fewer than those it tells. */
 enum { PDNN_PAIR_GAP_MS = 10000 };
 
 /* A direct visit to an instance, as far as a pair needs it. */
 struct pdnn_turn {
     double ns; /* its median; 0: not ok */
-    int64_t begun_unix_ms, ended_unix_ms;
+    int64_t begun_unix_ms;
+    double known_ms; /* what it took at least: preparation, warm-up and samples */
 };
 
-/* The end is the earliest there can be: begin, preparation and samples. */
 struct pdnn_turn pdnn_turn_of(const struct pdnn_visit *visit);
 
 /* Whether the visit counts as a turn: it ran the model itself, whatever came of it. */

@@ -28,7 +28,7 @@ static void form(struct pdnn_paired_groups *groups, const size_t *numbers) {
         assert(group->n < PDNN_PAIRS_SIDES);
         *known = (uint32_t)at + 1;
         groups->side[i].group = (uint32_t)at;
-        groups->comparisons += group->n > 0;
+        groups->comparisons += group->n > 0 ? groups->rules.shards : 0;
         group->member[group->n++] = (uint32_t)i;
     }
     free(by_number);
@@ -79,8 +79,21 @@ void pdnn_paired_add(struct pdnn_paired_groups *groups, size_t task, struct pdnn
     side->spent_ns += spent_ns;
 }
 
+/* The first open member of a group; n: all have ended. */
+static size_t first_of(const struct pdnn_paired_groups *groups, const struct pdnn_paired_group *group) {
+    size_t first = 0;
+    while (first < group->n && groups->side[group->member[first]].closed)
+        first++;
+    return first;
+}
+
+/* What was decided beside a first member says nothing of the next one. */
 void pdnn_paired_end(struct pdnn_paired_groups *groups, size_t task) {
+    struct pdnn_paired_group *group = &groups->group[groups->side[task].group];
+    const size_t first = first_of(groups, group);
     groups->side[task].closed = true;
+    for (size_t k = 0; first < group->n && group->member[first] == task && k < group->n; k++)
+        group->verdict[k] = PDNN_PAIRED_UNDECIDED;
 }
 
 static bool is_look(size_t count) {
@@ -125,14 +138,14 @@ static bool is_decided(struct pdnn_paired_groups *groups, struct pdnn_paired_gro
 void pdnn_paired_judge(struct pdnn_paired_groups *groups, size_t task, bool is_first) {
     struct pdnn_paired_group *group = &groups->group[groups->side[task].group];
     const size_t rounds = groups->rules.rounds;
-    size_t n = 0, first = 0, least = SIZE_MAX, most = 0, visits = SIZE_MAX;
+    const size_t first = first_of(groups, group);
+    size_t n = 0, least = SIZE_MAX, most = 0, visits = SIZE_MAX;
     uint64_t spent_ns = 0;
-    for (size_t k = group->n; k-- > 0;) {
+    for (size_t k = first; k < group->n; k++) {
         const struct pdnn_paired_side *side = &groups->side[group->member[k]];
         if (side->closed)
             continue;
         n++;
-        first = k;
         least = side->n_turns < least ? side->n_turns : least;
         most = side->n_turns > most ? side->n_turns : most;
         visits = side->visits < visits ? side->visits : visits;

@@ -15,6 +15,7 @@ struct pdnn_paired_rules {
     double precision;
     uint64_t max_time_ns; /* sampling time of a group */
     uint64_t seed;
+    size_t shards; /* that the sweep was dealt to, of which this is one */
 };
 
 /* A task. */
@@ -45,7 +46,8 @@ struct pdnn_paired_groups {
     size_t n_sides;
     struct pdnn_paired_group *group;
     size_t count;
-    size_t comparisons; /* sides beside the first ones, of all groups */
+    size_t comparisons; /* of the sweep, which share the one per cent: sides beside the first ones, of all
+                           groups and, as far as is known, of all shards */
     uint32_t *order;    /* scratch for a pass */
     double *logs, *scratch;
     size_t logs_room;

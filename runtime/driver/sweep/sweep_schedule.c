@@ -185,7 +185,8 @@ static void form_groups(struct pdnn_schedule *schedule) {
     const struct pdnn_paired_rules made = {.rounds = least_visits(schedule),
                                            .precision = rules->request.rules.precision,
                                            .max_time_ns = rules->max_time_ns,
-                                           .seed = rules->request.seed};
+                                           .seed = rules->request.seed,
+                                           .shards = rules->shards ? rules->shards : 1};
     size_t *numbers = pdnn_alloc(schedule->n_tasks + 1, sizeof *numbers);
     for (size_t i = 0; i < schedule->n_tasks; i++)
         numbers[i] = schedule->tasks[i].group;
@@ -226,9 +227,8 @@ void pdnn_schedule_init(struct pdnn_schedule *schedule, const struct pdnn_task *
 }
 
 void pdnn_schedule_finish(struct pdnn_schedule *schedule) {
-    for (size_t i = 0; schedule->state && i < schedule->n_tasks; i++) {
+    for (size_t i = 0; schedule->state && i < schedule->n_tasks; i++)
         free(schedule->state[i].medians);
-    }
     pdnn_paired_finish(&schedule->groups);
     free(schedule->state);
     free(schedule->order);

@@ -58,6 +58,7 @@ struct pdnn_sweep_rules {
     uint64_t max_time_ns;   /* for all visits to one instance; paired: to one group */
     bool cost_order;        /* small to large instead of shuffled */
     bool paired;            /* groups side by side instead */
+    size_t shards;          /* of the sweep, of which these tasks are one; 0: they are all of it */
     uint64_t time_limit_ns; /* for one visit, preparation included; 0: none */
     /* When all visits must have ended, on the visitor's clock, which is base/clock; 0: never. No visit starts
      * that is expected to end later, and the one that is running then is dropped. */
