@@ -275,15 +275,10 @@ enum pdnn_status pdnn_sweep_directory_visit(struct pdnn_sweep_directory *sweep,
                                             struct pdnn_sweep_result *result, struct pdnn_err *err) {
     struct pdnn_session *session = sweep->session;
     const struct pdnn_sweep_hooks own = {sweep, visited, progress};
-    struct pdnn_sweep_rules paired = *rules;
+    struct pdnn_sweep_rules own_rules = *rules;
     hooks = hooks ? hooks : &own;
-    /* Each pass has new workers, which must choose as the first ones did, however busy the machine is. */
-    if (rules->paired && session->cache[0] && strlen(sweep->folder.path) < sizeof paired.request.choices) {
-        snprintf(paired.request.choices, sizeof paired.request.choices, "%s", sweep->folder.path);
-        paired.request.choices_are_final = true;
-        paired.request.choices_are_shared = session->spec.measure.choices == PDNN_CHOICES_SHARED;
-        rules = &paired;
-    }
+    pdnn_session_share_choices(session, sweep->folder.path, &own_rules);
+    rules = &own_rules;
     enum pdnn_status status =
         workers ? pdnn_sweep_run_on(workers, session->tasks, session->n_tasks, rules, hooks, result, err)
                 : pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, rules, hooks, result, err);

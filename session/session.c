@@ -452,6 +452,16 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
     return rules;
 }
 
+void pdnn_session_share_choices(const struct pdnn_session *session, const char *directory,
+                                struct pdnn_sweep_rules *rules) {
+    struct pdnn_request *request = &rules->request;
+    if (!rules->paired || !session->cache[0] || strlen(directory) >= sizeof request->choices)
+        return;
+    snprintf(request->choices, sizeof request->choices, "%s", directory);
+    request->choices_are_final = true;
+    request->choices_are_shared = session->spec.measure.choices == PDNN_CHOICES_SHARED;
+}
+
 const char *const pdnn_stage_names[PDNN_STAGE_COUNT] = {"done", "begun", "open", "of_another_spec"};
 
 enum pdnn_stage pdnn_stage_of(const struct pdnn_session *session, size_t task,

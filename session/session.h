@@ -114,6 +114,12 @@ void pdnn_session_predict(struct pdnn_session *session);
 /* The spec's rules in the driver's terms. From here on the session watches for an interrupt. */
 struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session);
 
+/* In paired order, has all workers choose alike, however busy the machine is: what one measured is kept in
+ * the directory for the others, and by measure.choices shared by all sides under which the library has the
+ * same instruction set. Unless nothing is to be kept. */
+void pdnn_session_share_choices(const struct pdnn_session *session, const char *directory,
+                                struct pdnn_sweep_rules *rules);
+
 /* Roofs into session->roofs, for the thread counts of open tasks that have no row there yet: kept ones if
  * they still hold (session/roof_cache.h), or measured in a worker of its own: a second or two for each count.
  * Where a third of the time left is less than that, none, and a warning. A count that takes limits.time

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -117,4 +118,24 @@ void pdnn_folder_clean(const struct pdnn_folder *folder) {
         closedir(entries);
     else if (fd >= 0)
         close(fd);
+}
+
+bool pdnn_folder_make_own(char path[PDNN_FOLDER_OWN_TEXT]) {
+    static const char name[] = "/paradnn-XXXXXX";
+    const char *temporary = getenv("TMPDIR");
+    const bool fits = temporary && *temporary && strlen(temporary) + sizeof name <= PDNN_FOLDER_OWN_TEXT;
+    snprintf(path, PDNN_FOLDER_OWN_TEXT, "%s%s", fits ? temporary : "/tmp", name);
+    const bool is_made = mkdtemp(path) != NULL;
+    path[0] = is_made ? path[0] : 0;
+    return is_made;
+}
+
+void pdnn_folder_remove_own(const char *path) {
+    DIR *entries = *path ? opendir(path) : NULL;
+    for (const struct dirent *entry; entries && (entry = readdir(entries));)
+        unlinkat(dirfd(entries), entry->d_name, 0);
+    if (entries)
+        closedir(entries);
+    if (*path)
+        rmdir(path);
 }

@@ -47,6 +47,14 @@ enum pdnn_status pdnn_folder_add(const struct pdnn_folder *folder, const char *n
                                  size_t length, struct pdnn_err *err);
 enum pdnn_status pdnn_folder_try(const struct pdnn_folder *folder, const char *name, struct pdnn_err *err);
 
+/* Makes a directory that only this process knows, below $TMPDIR or, where that is unset or long, /tmp. False,
+ * with errno and path "", if it cannot. */
+enum { PDNN_FOLDER_OWN_TEXT = 64 };
+bool pdnn_folder_make_own(char path[PDNN_FOLDER_OWN_TEXT]);
+
+/* Removes it with the files in it; "": does nothing. */
+void pdnn_folder_remove_own(const char *path);
+
 /* Removes the paradnn-*.tmp that killed processes left in a directory where nobody else replaces a file. */
 void pdnn_folder_clean(const struct pdnn_folder *folder);
 

@@ -1,4 +1,5 @@
 #include "base/memory.h"
+#include "base/paths/folder.h"
 #include "base/visible.h"
 #include "cli/job.h"
 #include "cli/print/output.h"
@@ -12,7 +13,6 @@
 #include "models/sharing.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,11 +184,15 @@ static void show(void *user, const struct pdnn_sweep_progress *progress) {
 static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {
     struct pdnn_session *session = &run->job.session;
     run->job.bar.preface = session->common;
-    const struct pdnn_sweep_rules rules = pdnn_session_rules(session);
+    struct pdnn_sweep_rules rules = pdnn_session_rules(session);
+    char choices[PDNN_FOLDER_OWN_TEXT] = "";
     const struct pdnn_sweep_hooks hooks = {run, keep_visit, show};
     struct pdnn_sweep_result result = {0};
+    if (rules.paired && pdnn_folder_make_own(choices)) /* in place of a result directory */
+        pdnn_session_share_choices(session, choices, &rules);
     enum pdnn_status status =
         pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
+    pdnn_folder_remove_own(choices);
     run->job.hooks.ended(run->job.hooks.user);
     pdnn_session_note_end(session, &result);
     run->visits = result.visits;
@@ -210,10 +214,6 @@ static enum pdnn_status check_columns(const struct run *run, const struct pdnn_a
 
 /* What the pairs of visits say of each task and the first of its group, where there are enough. */
 static void append_verdicts(struct pdnn_str *out, const struct run *run) {
-    static const char *const words[PDNN_PAIRED_COUNT] = {[PDNN_PAIRED_UNDECIDED] = "undecided beside",
-                                                         [PDNN_PAIRED_SLOWER] = "slower than",
-                                                         [PDNN_PAIRED_FASTER] = "faster than",
-                                                         [PDNN_PAIRED_ALIKE] = "alike with"};
     const struct pdnn_session *session = &run->job.session;
     const struct pdnn_task *tasks = session->tasks;
     struct pdnn_instance_visits(*of)[2] = pdnn_alloc(session->n_tasks + 1, sizeof *of);
@@ -234,11 +234,7 @@ static void append_verdicts(struct pdnn_str *out, const struct run *run) {
     pdnn_pairs_find((const struct pdnn_instance_visits(*)[2])of, n, n, session->spec.measure.precision,
                     found);
     for (size_t i = 0; i < n; i++)
-        if (found[i].count)
-            pdnn_str_printf(out, "%s is %s %s: %+.1f %% time, 99 %% interval %+.1f to %+.1f %%, %zu pairs\n",
-                            tasks[sides[i][1]].label, words[found[i].verdict], tasks[sides[i][0]].label,
-                            100 * expm1(found[i].logs.center), 100 * expm1(found[i].logs.low),
-                            100 * expm1(found[i].logs.high), found[i].count);
+        pdnn_pairs_say(&found[i], tasks[sides[i][0]].label, tasks[sides[i][1]].label, out);
     free(of);
     free(found);
     free(sides);

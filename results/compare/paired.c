@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "runtime/protocol/pairs.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,18 @@ void pdnn_pairs_find(const struct pdnn_instance_visits (*of)[2], size_t n, size_
         free(scratch);
         free(logs);
     }
+}
+
+void pdnn_pairs_say(const struct pdnn_pairs_found *found, const char *a, const char *b,
+                    struct pdnn_str *out) {
+    static const char *const words[PDNN_PAIRED_COUNT] = {[PDNN_PAIRED_UNDECIDED] = "undecided beside",
+                                                         [PDNN_PAIRED_SLOWER] = "slower than",
+                                                         [PDNN_PAIRED_FASTER] = "faster than",
+                                                         [PDNN_PAIRED_ALIKE] = "alike with"};
+    if (found->count)
+        pdnn_str_printf(out, "%s is %s %s: %+.1f %% time, 99 %% interval %+.1f to %+.1f %%, %zu pairs\n", b,
+                        words[found->verdict], a, 100 * expm1(found->logs.center),
+                        100 * expm1(found->logs.low), 100 * expm1(found->logs.high), found->count);
 }
 
 double pdnn_pairs_narrow(size_t count) {

@@ -16,6 +16,10 @@ struct pdnn_pairs_found {
 void pdnn_pairs_find(const struct pdnn_instance_visits (*of)[2], size_t n, size_t comparisons,
                      double precision, struct pdnn_pairs_found *found);
 
+/* Appends a line: "B is slower than A: +3.1 % time, 99 % interval +2.5 to +3.7 %, 12 pairs"; nothing without
+ * enough pairs. */
+void pdnn_pairs_say(const struct pdnn_pairs_found *found, const char *a, const char *b, struct pdnn_str *out);
+
 /* What half of a 99 % interval of this many pairs times this is half of the 95 % interval. */
 double pdnn_pairs_narrow(size_t count);
 

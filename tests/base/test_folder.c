@@ -104,9 +104,35 @@ static void test_folder_clean_removes_only_temporaries(void **state) {
         expect_text(place->path, kept[i], "mine");
 }
 
+/* Below $TMPDIR unless its path is too long for that of a socket in it; its own files go with it. */
+static void test_folder_make_own(void **state) {
+    static const struct {
+        const char *temporary, *expected;
+    } rows[] = {{"/tmp/", "/tmp//paradnn-"},
+                {"", "/tmp/paradnn-"},
+                {"/tmp/a-directory-whose-path-is-so-long-that-no-socket-fits-in-it", "/tmp/paradnn-"}};
+    char path[PDNN_FOLDER_OWN_TEXT], file[PDNN_FOLDER_TEXT];
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        setenv("TMPDIR", rows[i].temporary, 1);
+        assert_true(pdnn_folder_make_own(path));
+        assert_int_equal(strncmp(path, rows[i].expected, strlen(rows[i].expected)), 0);
+        assert_true(pdnn_path_join(file, path, "choices.txt"));
+        assert_int_equal(pdnn_file_replace(file, "mine", 4, NULL), PDNN_OK);
+        pdnn_folder_remove_own(path);
+        assert_int_equal(access(path, F_OK), -1);
+    }
+    setenv("TMPDIR", "/nowhere", 1);
+    assert_false(pdnn_folder_make_own(path));
+    assert_string_equal(path, "");
+    pdnn_folder_remove_own(path);
+    unsetenv("TMPDIR");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_folder_open_refuses_what_is_no_directory),
+        cmocka_unit_test(test_folder_make_own),
         cmocka_unit_test_setup_teardown(test_folder_replace_stays_in_the_directory, setup, teardown),
         cmocka_unit_test_setup_teardown(test_folder_check_names_the_path, setup, teardown),
         cmocka_unit_test_setup_teardown(test_folder_clean_removes_only_temporaries, setup, teardown),

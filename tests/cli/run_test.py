@@ -132,6 +132,20 @@ bandwidth,read,,DRAM,1,0,1e-6,1e-6,1e-6,5
         self.assertEqual((set(columns(text, "% of roof")), set(columns(text, "would save at roof, % of step"))), ({"above"}, {""}))
         self.assertEqual(set(columns(self.paradnn("breakdown", "low", "--gemms", expect=0).stdout, "% of roof")), {"above"})
 
+    def test_run_says_which_side_is_faster(self):
+        """Of two sides that were visited next to each other eight times. All workers' choices are in a directory of their own meanwhile."""
+        os.mkdir(self.path("own"))
+        for rounds, sides, is_said in ((8, "[none, post-ops]", True), (7, "[none, post-ops]", False), (8, "none", False)):
+            for output in ([], ["--format", "csv"]):
+                done = self.paradnn("run", self.ID, *ROOFS, *SHORT, "--set", f"run.fuse={sides}", "--set", f"measure.rounds={rounds}", *output,
+                                    expect=0, env=environment(PARADNN_NO_CACHE="", XDG_CACHE_HOME=self.path("kept"), TMPDIR=self.path("own")))
+                said, silent = (done.stderr, done.stdout) if output else (done.stdout, done.stderr)
+                line = r"\n?fuse=post-ops is (slower than|faster than|alike with|undecided beside) fuse=none: [-+]\d+\.\d % time, 99 % interval "
+                (self.assertRegex if is_said else self.assertNotRegex)(said, line + r"[-+]\S+ to [-+]\S+ %, 8 pairs\n")
+                self.assertNotIn("pairs", silent)
+                self.assertEqual(os.listdir(self.path("own")), [])
+                self.assertEqual(os.path.exists(self.path("kept")), sides == "none")
+
     def test_choices_are_kept_unless_told_not_to(self):
         def run(command, *options, **variables):
             done = self.paradnn(*command, self.ID, *ROOFS, *SHORT, "--set", "measure.rounds=2", *options, expect=0,

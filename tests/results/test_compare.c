@@ -8,6 +8,7 @@
 #include "results/compare/factors.h"
 #include "results/compare/gate.h"
 #include "results/compare/settle.h"
+#include "results/compare/paired.h"
 #include "results/store/journal.h"
 #include "results/table/record.h"
 #include "results/table/write.h"
@@ -603,6 +604,30 @@ static void test_comparison_pairs(void **state) {
     }
 }
 
+static void test_pairs_say(void **state) {
+    static const struct {
+        struct pdnn_pairs_found found;
+        const char *line;
+    } rows[] = {
+        {{12, {0.03, 0.025, 0.035, 7}, PDNN_PAIRED_SLOWER},
+         "two is slower than one: +3.0 % time, 99 % interval +2.5 to +3.6 %, 12 pairs\n"},
+        {{8, {-0.03, -0.035, -0.025, 7}, PDNN_PAIRED_FASTER},
+         "two is faster than one: -3.0 % time, 99 % interval -3.4 to -2.5 %, 8 pairs\n"},
+        {{8, {0, -0.01, 0.01, 7}, PDNN_PAIRED_ALIKE},
+         "two is alike with one: +0.0 % time, 99 % interval -1.0 to +1.0 %, 8 pairs\n"},
+        {{128, {0, -0.1, 0.1, 7}, PDNN_PAIRED_UNDECIDED},
+         "two is undecided beside one: +0.0 % time, 99 % interval -9.5 to +10.5 %, 128 pairs\n"},
+        {{0, {0.03, 0.025, 0.035, 7}, PDNN_PAIRED_SLOWER}, ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_str out = {0};
+        pdnn_pairs_say(&rows[i].found, "one", "two", &out);
+        assert_string_equal(pdnn_str_text(&out), rows[i].line);
+        pdnn_str_finish(&out);
+    }
+}
+
 /* All sides of all models share the one per cent, whichever two of them are compared. */
 static void test_comparison_count_sides(void **state) {
     static const char *const across[] = {"threads=1:2", "threads=1:4"};
@@ -669,6 +694,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_comparison_open_joins_directories, setup, teardown),
         cmocka_unit_test_setup_teardown(test_comparison_pairs, setup, teardown),
+        cmocka_unit_test(test_pairs_say),
         cmocka_unit_test_setup_teardown(test_comparison_count_sides, setup, teardown),
         cmocka_unit_test_setup_teardown(test_gate_cases, setup, teardown),
         cmocka_unit_test_setup_teardown(test_comparison_open_finds_what_differs, setup, teardown),

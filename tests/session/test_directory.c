@@ -295,6 +295,34 @@ static void test_write_has_every_row(void **state) {
     whole_csv_finish(&csv);
 }
 
+/* By measure.choices, in paired order, unless nothing is to be kept. */
+static void test_share_choices(void **state) {
+    static const struct {
+        const char *sets[2], *cache;
+        bool is_kept, is_shared;
+    } rows[] = {{{"run.fuse=[none, post-ops]", "seed=1"}, "/cache", true, true},
+                {{"run.fuse=[none, post-ops]", "measure.choices=shared"}, "/cache", true, true},
+                {{"run.fuse=[none, post-ops]", "measure.choices=own"}, "/cache", true, false},
+                {{"run.fuse=[none, post-ops]", "measure.order=shuffled"}, "/cache", false, false},
+                {{"run.fuse=[none, post-ops]", "seed=1"}, "", false, false},
+                {{"run.fuse=none", "seed=1"}, "/cache", false, false}};
+    static const char *const id = FIRST;
+    struct place *place = *state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_session session = {.hooks = &place->hooks};
+        struct pdnn_err err = {0};
+        if (pdnn_session_open(&session, &id, 1, rows[i].sets, 2, &err) != PDNN_OK)
+            fail_msg("%s", err.text);
+        strcpy(session.cache, rows[i].cache);
+        struct pdnn_sweep_rules rules = pdnn_session_rules(&session);
+        pdnn_session_share_choices(&session, "/own", &rules);
+        assert_string_equal(rules.request.choices, rows[i].is_kept ? "/own" : rows[i].cache);
+        assert_int_equal(rules.request.choices_are_final, rows[i].is_kept);
+        assert_int_equal(rules.request.choices_are_shared, rows[i].is_shared);
+        pdnn_session_finish(&session);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_resume_counts_what_is_there, setup, teardown),
@@ -303,6 +331,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_open_refuses_another_machine, setup, teardown),
         cmocka_unit_test_setup_teardown(test_commit_tells_of_counters, setup, teardown),
         cmocka_unit_test_setup_teardown(test_write_has_every_row, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_share_choices, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

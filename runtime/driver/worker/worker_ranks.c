@@ -2,6 +2,7 @@
 #include "runtime/driver/worker/worker.h"
 
 #include "base/clock.h"
+#include "base/paths/folder.h"
 #include "base/str.h"
 #include "runtime/driver/worker/worker_autopsy.h"
 #include "runtime/driver/worker/worker_environment.h"
@@ -29,21 +30,15 @@ enum { TURN_MS = 50 };
 
 /* Rank 0 calls here, since mpirun passes no descriptors on. */
 struct door {
-    char directory[64];
+    char directory[PDNN_FOLDER_OWN_TEXT];
     struct sockaddr_un address;
     int fd;
 };
 
 static enum pdnn_status open_door(struct door *door, struct pdnn_err *err) {
-    const char *temporary = getenv("TMPDIR");
     *door = (struct door){.fd = -1, .address.sun_family = AF_UNIX};
-    bool fits = temporary && strlen(temporary) < sizeof door->directory - 16;
-    snprintf(door->directory, sizeof door->directory, "%.40s/paradnn-XXXXXX", fits ? temporary : "/tmp");
-    if (!mkdtemp(door->directory)) {
-        int cause = errno;
-        door->directory[0] = 0;
-        return pdnn_fail(err, PDNN_IO, "cannot make a directory for the ranks' socket: %s", strerror(cause));
-    }
+    if (!pdnn_folder_make_own(door->directory))
+        return pdnn_fail(err, PDNN_IO, "cannot make a directory for the ranks' socket: %s", strerror(errno));
     snprintf(door->address.sun_path, sizeof door->address.sun_path, "%s/s", door->directory);
     door->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (door->fd < 0 || bind(door->fd, (const struct sockaddr *)&door->address, sizeof door->address) != 0 ||
@@ -55,10 +50,7 @@ static enum pdnn_status open_door(struct door *door, struct pdnn_err *err) {
 static void close_door(struct door *door) {
     if (door->fd >= 0)
         close(door->fd);
-    if (door->directory[0]) {
-        unlink(door->address.sun_path);
-        rmdir(door->directory);
-    }
+    pdnn_folder_remove_own(door->directory);
 }
 
 /* What an mpirun around this program told it, which would make the inner one, or its ranks, take themselves
