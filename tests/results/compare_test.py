@@ -386,6 +386,92 @@ class Compare(Tables):
             self.assertIn(message, self.compare(*arguments, status=1 if "ended ok on both" in message else 2))
 
 
+class Gate(Tables):
+    """compare --gate: its exit status and what it prints, and does not, on made-up sweeps in paired order."""
+
+    FUSE = ("none", "post-ops", "blocks")
+
+    def swept(self, name, models, order="paired_precision: 0.02\n"):
+        """models: by side, its status, or by how much of the first side it is slower there, by how much visits are above and below that in
+        turn, and how many there are, if not by 0.2 % and 12."""
+        rows, visits = [], []
+        for model, sides in models.items():
+            for fuse, of in zip(self.FUSE, sides):
+                key, is_ok = f"net/nodes={model}" + (f",fuse={fuse}" if fuse != "none" else ""), not isinstance(of, str)
+                rows.append([key, "net", "infer", fuse, "ok" if is_ok else of, *((100, 90, 110) if is_ok else ("", "", ""))])
+                share, noise, count = of if isinstance(of, tuple) else (of, 0.002, 12)
+                for k in range(count if is_ok else 1):
+                    ns = 100 * (1 + share) * (1 + (noise if k % 2 else -noise) * (fuse != "none")) if is_ok else ""
+                    visits.append((k, key, "ok" if is_ok else of, ns))
+        directory = self.results(name, rows, HEADER[:3] + ["fuse"] + HEADER[3:])
+        columns = make_journal.JOURNAL.split(",")
+        with open(os.path.join(directory, "journal.csv"), "w", encoding="utf-8") as file:
+            file.write(make_journal.JOURNAL + "\n")
+            for k, key, status, ns in sorted(visits, key=lambda visit: visit[0]):
+                row = dict.fromkeys(columns, "") | {"schema": 4, "id": f'"{key}"', "visit": k + 1, "status": status, "ops": 0,
+                                                    "started_utc": make_journal.started(100000 * k)}
+                row |= {"samples": 5, "steps_per_sample": 1, "warmups": 4, "time_ns_median": ns, "stop_reason": "precision"} if ns else {}
+                file.write(",".join(str(row[column]) for column in columns) + "\n")
+        with open(os.path.join(directory, "environment.yaml"), "w", encoding="utf-8") as file:
+            file.write(order)
+        return directory
+
+    def judge(self, directory, *options):
+        """The exit status and the lines of stderr that are the gate's."""
+        done = subprocess.run([PARADNN, "compare", directory, "--gate", "2%", *options], capture_output=True, text=True)
+        return done.returncode, [line for line in done.stderr.splitlines() if line.startswith(("gate", "next:", "paradnn:"))]
+
+    def test_gate(self):
+        slow, same, noisy = 0.04, 0.0, (0.0, 0.06, 12)
+        for name, models, status, said in (
+                ("passes", {1: (0.0, same), 2: (0.0, -0.03)}, 0, ["gate 2 %: passed, 2 of 2 passed"]),
+                ("fails", {1: (0.0, same), 2: (0.0, slow)}, 1,
+                 [r"gate 2 %: broken, 1 of 2 passed; slower: net/nodes=2 \(\+3\.\d to \+4\.\d %\)"]),
+                ("untold", {1: (0.0, same), 2: (0.0, noisy)}, 3,
+                 [r"gate 2 %: could not be told, 1 of 2 passed; not told: net/nodes=2 \(-9\.\d to \+\d+\.\d %\)",
+                  r"next:   paradnn sweep {0}/spec\.yaml --set measure\.rounds=24 -o {0}"]),
+                ("both", {1: (0.0, slow), 2: (0.0, noisy)}, 1,  # what is broken stays so
+                 [r"gate 2 %: broken, 0 of 2 passed; slower: net/nodes=1 \(.*\); not told: net/nodes=2 \(.*\)", "next: .*"]),
+                ("one side", {1: (0.0, same), 2: (0.0, "crash"), 3: ("oom", 0.0)}, 3,
+                 [r"gate 2 %: could not be told, 1 of 3 passed; not told: net/nodes=2 \(not ok in B\), net/nodes=3 \(not ok in A\)"]),
+                ("few", {1: (0.0, same), 2: ((0.0, 0.002, 7), (slow, 0.002, 7))}, 3,
+                 [r"gate 2 %: could not be told, 1 of 2 passed; not told: net/nodes=2 \(no pairs\)"]),
+                ("neither", {1: (0.0, same), 2: ("oom", "oom")}, 0, ["gate 2 %: passed, 1 of 1 passed; on neither side ok: 1"]),
+                ("most", {1: (0.0, same), 2: ("oom", "oom"), 3: ("crash", "oom")}, 3,
+                 ["gate 2 %: could not be told, 1 of 1 passed; on neither side ok: 2"]),
+                ("nothing", {1: (0.0, "crash"), 2: ("oom", 0.0)}, 3,
+                 [r"gate 2 %: could not be told, no instance ended ok on both sides, fuse=none and fuse=post-ops \(2 on one or none\)"]),
+                ("unpaired", {1: ((0.0, 0.002, 7), (slow, 0.002, 7))}, 2,
+                 [r"paradnn: --gate judges pairs of visits, and {0} has none: sweep with measure\.order=paired, at least 8 rounds"])):
+            directory = self.swept(name, models)
+            code, lines = self.judge(directory)
+            self.assertEqual((code, len(lines)), (status, len(said)), (name, lines))
+            for line, pattern in zip(lines, said):
+                self.assertRegex(line, "^" + pattern.format(directory) + "$")
+        self.assertEqual(self.judge(self.swept("shuffled", {1: (0.0, same)}, "order: another\n"))[0], 2)
+        for gate in ("0%", "2", "-1%", "two"):
+            self.assertIn("expected a percentage above 0", self.compare(directory, "--gate", gate, status=2))
+
+    def test_gate_of_three_sides(self):
+        """Each side with the first; models of C say so."""
+        directory = self.swept("three", {1: (0.0, 0.0, 0.04), 2: (0.0, 0.04, 0.0)})
+        code, lines = self.judge(directory, "--across", "fuse=none:post-ops:blocks")
+        self.assertEqual((code, len(lines)), (1, 1), lines)
+        self.assertRegex(lines[0], r"^gate 2 %: broken, 2 of 4 passed; slower: net/nodes=2 \([^)]*\), net/nodes=1 in C \([^)]*\)$")
+        for side in ("post-ops", "blocks"):
+            code, lines = self.judge(directory, "--across", f"fuse=none:{side}")
+            self.assertNotIn(" in C", lines[0])
+
+    def test_all_sides_share_the_one_per_cent(self):
+        """What the first look at one model's two sides decides needs a later one where there are 39 models, and more so of three sides."""
+        near, same = (0.011, 0.003, 8), (0.0, 0.002, 8)
+        for name, models, decision in (("one", {1: (same, near)}, "slower"),
+                                       ("many", {k: (same, near if k == 1 else same, same) for k in range(1, 40)}, "undecided")):
+            directory = self.swept(name, models)
+            rows = self.rows(directory, "--across", "fuse=none:post-ops")
+            self.assertEqual([row["decision"] for row in rows if row["id"] == "net/nodes=1"], [decision])
+
+
 class Sides(Tables):
     """What differs besides times, and what the roofs explain of the ratios."""
 
