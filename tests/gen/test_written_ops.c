@@ -202,8 +202,72 @@ static void test_pool2d_ceil(void **state) {
     }
 }
 
+/* The compiled entry, and whether its op's row is its own. */
+static const struct pdnn_entry_code *entry_of(const struct pdnn_str *text, size_t index,
+                                              struct pdnn_arena *arena, bool *has_own_row) {
+    const struct pdnn_definition *definition = NULL;
+    const struct pdnn_compiled *compiled = NULL;
+    struct pdnn_err err = {0};
+    if (pdnn_family_parse("one.yaml", text->text, text->length, arena, &definition, &err) != PDNN_OK ||
+        pdnn_definition_compile(definition, arena, &compiled, &err) != PDNN_OK)
+        fail_msg("%s", err.text);
+    const struct pdnn_entry_code *entry = &compiled->own.at[index];
+    *has_own_row = true;
+    for (size_t i = 0; pdnn_ops[i]; i++)
+        *has_own_row = *has_own_row && compiled->ops[i] != entry->op;
+    return entry;
+}
+
+static void assert_nodes_equal(const struct pdnn_graph *graph, const struct pdnn_node *a,
+                               const struct pdnn_node *b) {
+    assert_ptr_equal(a->op, b->op);
+    assert_memory_equal(a->attr, b->attr, sizeof a->attr);
+    assert_memory_equal(a->coef, b->coef, sizeof a->coef);
+    assert_int_equal(a->n_inputs, b->n_inputs);
+    for (int i = 0; i < a->n_outputs; i++)
+        assert_memory_equal(pdnn_node_out(graph, a, i)->dim, pdnn_node_out(graph, b, i)->dim,
+                            sizeof pdnn_node_out(graph, a, i)->dim);
+}
+
+/* pdnn_op_code_fold gives the first 256 entries that it changes a row of their own, and those that follow the
+ * op's: the same entry before and behind that makes equal nodes, and only the first has values dropped. */
+static void test_op_code_fold(void **state) {
+    enum { FOLDED = 256 };
+    size_t n_folded = 0, n_dropped = 0;
+    (void)state;
+    for (size_t k = 0; k < N_WRITTEN; k++) {
+        struct pdnn_arena arena;
+        struct pdnn_err err = {0};
+        struct pdnn_str text = {0};
+        struct pdnn_graph graph;
+        bool is_own, is_own_behind;
+        if (all_written[k].op->is_loss)
+            continue;
+        pdnn_arena_init(&arena);
+        pdnn_str_printf(&text, "%sops:\n", head);
+        write_entry(&text, all_written[k].op, &all_written[k]);
+        for (size_t i = 0; i < FOLDED; i++)
+            pdnn_str_printf(&text, "  - {dense: {out: 4}, from: matrix}\n");
+        write_entry(&text, all_written[k].op, &all_written[k]);
+        const struct pdnn_entry_code *first = entry_of(&text, 0, &arena, &is_own);
+        const struct pdnn_entry_code *last = entry_of(&text, FOLDED + 1, &arena, &is_own_behind);
+        assert_false(is_own_behind);
+        assert_true(first->n_values <= last->n_values);
+        assert_true(is_own || first->n_values == last->n_values);
+        n_folded += is_own;
+        n_dropped += first->n_values < last->n_values;
+        if (build(&text, PDNN_MODE_INFER, &arena, &graph, &err) != PDNN_OK)
+            fail_msg("%s\n%s", text.text, err.text);
+        assert_nodes_equal(&graph, &graph.nodes[0], &graph.nodes[graph.n_nodes - 1]);
+        pdnn_str_finish(&text);
+        pdnn_arena_finish(&arena);
+    }
+    assert_true(n_folded > N_WRITTEN / 2 && n_dropped > N_WRITTEN / 4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_ops_accept_what_rows_make),
-                                       cmocka_unit_test(test_pool2d_ceil)};
+                                       cmocka_unit_test(test_pool2d_ceil),
+                                       cmocka_unit_test(test_op_code_fold)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
