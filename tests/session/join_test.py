@@ -269,6 +269,59 @@ def twins(sweep, reference):
     expect("nothing to do: 16 of 16" in text, f"a third copy: {text}")
 
 
+def sides_of(directory, kills):
+    """In paired order: both sides of a model were visited equally often, next to each other but for what each kill may have torn apart."""
+    def side(row):
+        return re.sub(r",fuse=[^,]*", "", row["id"]), ",fuse=post-ops" in row["id"]
+
+    counts = collections.defaultdict(lambda: [0, 0])
+    for row in rows(directory, "journal.csv"):
+        model, is_b = side(row)
+        counts[model][is_b] += row["status"] == "ok"
+    expect(len(counts) == 4 and all(a == b >= ROUNDS for a, b in counts.values()), f"visits of both sides: {dict(counts)}")
+    parts, lone = os.path.join(directory, "parts"), 0
+    for part in os.listdir(parts) if os.path.isdir(parts) else []:
+        if not os.path.exists(os.path.join(parts, part, "journal.csv")):
+            continue
+        waiting = None
+        for row in rows(os.path.join(parts, part), "journal.csv"):
+            model, is_b = side(row)
+            if waiting == (model, not is_b):
+                waiting = None
+            else:
+                lone += waiting is not None
+                waiting = (model, is_b)
+        lone += waiting is not None
+    expect(lone <= 2 * kills, f"{lone} visits without the other side beside them after {kills} kills")
+
+
+def paired(program, root, ceilings):
+    """A sweep that compares two sides: joined, joined with a process killed, and dealt to two shards."""
+    spec, shards = os.path.join(root, "paired.yaml"), [os.path.join(root, f"paired.{i}") for i in range(2)]
+    write(SPEC.replace("mode: [infer, train]", "mode: infer, fuse: [none, post-ops]").replace("batch: [2, 4]", "batch: 2"), spec)
+    for kills in range(2):
+        sweep = Sweep(program, spec, os.path.join(root, f"paired.joined{kills}"), ceilings)
+        for _ in range(2):
+            sweep.start()
+        wait_until(lambda sweep=sweep: sweep.visits() >= 5 or not all(joiner.is_at_work() for joiner in sweep.joiners))
+        killed = kills and sweep.joiners[0].is_at_work() and sweep.joiners[0].stop() and kill(sweep, sweep.joiners.pop(0))
+        for joiner in sweep.joiners:
+            joiner.end()
+        expect(sweep.start().end()[0] == 0, "a third process")
+        sweep.joiners = []
+        sweep.merge()
+        sides_of(sweep.directory, int(bool(killed)))
+    for i, directory in enumerate(shards):
+        done = run(program, ["sweep", spec, "-o", directory, "--shard", f"{i}/2", "--ceilings", ceilings])
+        expect(done.returncode == 0, done.stderr)
+    done = run(program, ["merge", *shards, "-o", os.path.join(root, "paired.merged")])
+    expect(done.returncode == 0, done.stderr)
+    sides_of(os.path.join(root, "paired.merged"), 0)
+    for name in ("joined0", "joined1", "merged"):
+        with open(os.path.join(root, f"paired.{name}", "environment.yaml"), encoding="utf-8") as file:
+            expect("\npaired_precision: 0.9\n" in file.read(), f"compare does not know that {name} has pairs")
+
+
 def main():
     program = os.path.abspath(sys.argv[1])
     wanted = int(sys.argv[3]) if len(sys.argv) > 3 else len(HARMS)
@@ -284,6 +337,7 @@ def main():
         expect(done.returncode == 0, done.stderr)
         reference = exact(alone)
         expect(len(reference) == INSTANCES, f"{len(reference)} rows")
+        paired(program, root, ceilings)
         twins(Sweep(program, spec, os.path.join(root, "twins"), ceilings), reference)
         turns = [kind for _ in range(0, wanted, len(HARMS)) for kind in random.sample(list(HARMS), len(HARMS))][:wanted]
         harms = joins = sweeps = visits = extra = 0
