@@ -249,6 +249,29 @@ static void test_pairs_verdicts(void **state) {
     assert_true(holds(found));
 }
 
+/* It is a sweep, of several models with several sides, that is false once in a hundred. */
+static void test_pairs_sweeps(void **state) {
+    enum { SWEEPS = 1000, COMPARISONS = 6 };
+    static struct machine machine;
+    size_t n_false = 0;
+    (void)state;
+    for (uint64_t i = 0; i < SWEEPS; i++) {
+        bool is_false = false;
+        machine_init(&machine, 7 * i, 8);
+        for (size_t task = 0; task < 8; task++)
+            machine.tasks[task].group = task / 4 + 1;
+        assert_int_equal(machine_run(&machine), PDNN_OK);
+        for (size_t task = 0; task < 8; task++) {
+            const enum pdnn_paired verdict = judge(&machine, task / 4 * 4, task, COMPARISONS);
+            is_false =
+                is_false || (task % 4 && (verdict == PDNN_PAIRED_SLOWER || verdict == PDNN_PAIRED_FASTER));
+        }
+        n_false += is_false;
+    }
+    print_message("%zu of %d sweeps false\n", n_false, SWEEPS);
+    assert_true(n_false <= SWEEPS * 15 / 1000);
+}
+
 static void test_pairs_wrong_variants(void **state) {
     static const struct {
         const char *name;
@@ -291,6 +314,118 @@ static void test_pairs_order(void **state) {
     for (size_t group = 0; group < 3; group++) {
         assert_int_equal(machine.n_turns[2 * group], machine.n_turns[2 * group + 1]);
         assert_int_not_equal(judge(&machine, 2 * group, 2 * group + 1, 3), PDNN_PAIRED_UNDECIDED);
+    }
+}
+
+/* What the journal tells of visits: which are turns, and which turns are pairs. */
+static void test_pairs_kinds(void **state) {
+    static const struct {
+        struct pdnn_visit a, b;
+        bool are_turns, is_pair;
+    } rows[] = {
+#define OK(begun, ns, steps)                                                                                 \
+    {.started_unix_ms = begun, .median_ns = ns, .mean_ns = ns, .samples = steps, .steps_per_sample = 1}
+        {OK(1000, 1e6, 50), OK(1060, 1e6, 50), true, true},
+        {OK(1060, 1e6, 50), OK(1000, 1e6, 50), true, true},   /* either side may be the first */
+        {OK(1000, 1e6, 50), OK(11100, 1e6, 50), true, true},  /* 10 s beyond twice 50 ms */
+        {OK(1000, 1e6, 50), OK(11101, 1e6, 50), true, false}, /* and no longer */
+        {OK(1000, 20e9, 5), OK(171000, 20e9, 5), true, true}, /* a visit of 100 s, with as much of stamps */
+        {OK(171000, 20e9, 5), OK(1000, 20e9, 5), true, true},
+        {OK(1000, 1e6, 50), OK(171000, 20e9, 5), true, false}, /* it is the first that takes long */
+        /* A failed visit keeps its place and makes no pair; a sum of operators is no turn. */
+        {OK(1000, 1e6, 50), {.started_unix_ms = 1060, .outcome = PDNN_OUTCOME_CRASH}, true, false},
+        {OK(1000, 1e6, 50),
+         {.started_unix_ms = 1060, .flags = PDNN_FLAG_COMPOSED, .median_ns = 1},
+         false,
+         false},
+        {OK(1000, 1e6, 50),
+         {.started_unix_ms = 1060, .flags = PDNN_FLAG_COMPOSED | PDNN_FLAG_PREDICTED, .median_ns = 1},
+         false,
+         false},
+#undef OK
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct pdnn_turn a = pdnn_turn_of(&rows[i].a), b = pdnn_turn_of(&rows[i].b);
+        double logs[1];
+        assert_true(pdnn_visit_is_turn(&rows[i].a));
+        assert_int_equal(pdnn_visit_is_turn(&rows[i].b), rows[i].are_turns);
+        assert_int_equal(pdnn_pairs_logs(&a, 1, &b, 1, logs), rows[i].is_pair);
+        if (rows[i].is_pair)
+            assert_true(logs[0] == 0);
+    }
+}
+
+static const struct pdnn_paired_rules paired_rules = {
+    .rounds = 8, .precision = 0.02, .max_time_ns = UINT64_C(60000000000), .seed = 1, .shards = 1};
+
+/* All sides beside the first ones share the one per cent, of all shards; a model with one side has none. */
+static void test_pairs_comparisons(void **state) {
+    static const struct {
+        size_t n, numbers[8], shards, comparisons, groups;
+    } rows[] = {
+        {4, {1, 1, 2, 2}, 1, 2, 2},
+        {8, {1, 1, 1, 1, 2, 2, 2, 2}, 1, 6, 2},
+        {7, {1, 1, 1, 2, 2, 2, 0}, 1, 4, 3},
+        {4, {1, 2, 1, 2}, 5, 10, 2},
+        {3, {0, 0, 0}, 1, 0, 3},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_paired_groups groups;
+        struct pdnn_paired_rules rules = paired_rules;
+        rules.shards = rows[i].shards;
+        pdnn_paired_init(&groups, &rules, rows[i].numbers, rows[i].n);
+        assert_int_equal(groups.comparisons, rows[i].comparisons);
+        assert_int_equal(groups.count, rows[i].groups);
+        pdnn_paired_finish(&groups);
+    }
+}
+
+/* Both others are slower than a first side; when that ends for good, they are compared anew. */
+static void test_pairs_first_ends(void **state) {
+    struct pdnn_paired_groups groups;
+    (void)state;
+    pdnn_paired_init(&groups, &paired_rules, (const size_t[]){1, 1, 1}, 3);
+    for (size_t round = 0; round < 8; round++)
+        for (size_t task = 0; task < 3; task++) {
+            const double noise = !task ? 0 : (task + round) % 2 ? 0.02 : -0.02;
+            pdnn_paired_add(&groups, task,
+                            (struct pdnn_turn){.ns = (task ? 1.2 : 1) * exp(noise), .begun_unix_ms = 1}, 1);
+        }
+    pdnn_paired_judge(&groups, 0, false);
+    assert_int_equal(groups.group[0].verdict[1], PDNN_PAIRED_SLOWER);
+    assert_int_equal(groups.group[0].verdict[2], PDNN_PAIRED_SLOWER);
+    assert_false(groups.group[0].is_open);
+    pdnn_paired_end(&groups, 2); /* of another one, verdicts stay */
+    pdnn_paired_judge(&groups, 0, false);
+    assert_int_equal(groups.group[0].verdict[1], PDNN_PAIRED_SLOWER);
+    assert_false(groups.group[0].is_open);
+    groups.side[2].closed = false;
+    pdnn_paired_end(&groups, 0);
+    pdnn_paired_judge(&groups, 1, false);
+    assert_int_equal(groups.group[0].verdict[2], PDNN_PAIRED_UNDECIDED);
+    assert_true(groups.group[0].is_open);
+    pdnn_paired_finish(&groups);
+}
+
+/* Four sides next to each other, in an order that turns round, as long as one of them is undecided. */
+static void test_pairs_four_sides(void **state) {
+    static struct machine machine;
+    (void)state;
+    machine_init(&machine, 3, 8);
+    for (size_t i = 0; i < 8; i++)
+        machine.tasks[i].group = i / 4 + 1;
+    assert_int_equal(machine_run(&machine), PDNN_OK);
+    assert_int_equal(machine.n_asked % 4, 0);
+    for (size_t i = 0; i < machine.n_asked; i++) {
+        const size_t first = machine.asked[i / 4 * 4], of = machine.asked[i];
+        assert_int_equal(of, first % 4 ? first - i % 4 : first + i % 4);
+        assert_int_equal(machine.probes[i], i % 4 == 0);
+    }
+    for (size_t i = 0; i < 8; i++) {
+        assert_int_equal(machine.n_turns[i], machine.n_turns[i / 4 * 4]);
+        assert_true(i % 4 == 0 || judge(&machine, i / 4 * 4, i, 6) != PDNN_PAIRED_UNDECIDED);
     }
 }
 
@@ -430,11 +565,13 @@ static void test_pairs_deadline(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pairs_kinds),          cmocka_unit_test(test_pairs_comparisons),
+        cmocka_unit_test(test_pairs_first_ends),     cmocka_unit_test(test_pairs_four_sides),
         cmocka_unit_test(test_pairs_order),          cmocka_unit_test(test_pairs_shared_choices),
         cmocka_unit_test(test_pairs_resume),         cmocka_unit_test(test_pairs_stop),
         cmocka_unit_test(test_pairs_crash),          cmocka_unit_test(test_pairs_ends),
         cmocka_unit_test(test_pairs_deadline),       cmocka_unit_test(test_pairs_verdicts),
-        cmocka_unit_test(test_pairs_wrong_variants),
+        cmocka_unit_test(test_pairs_wrong_variants), cmocka_unit_test(test_pairs_sweeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
