@@ -48,6 +48,7 @@ static const struct pdnn_help_row exit_rows[] = {
     {"0", "success"},
     {"1", "some instances failed, none ended ok, or the machine failed (disk full, out of memory)"},
     {"2", "the command line, a spec or an input file is wrong; nothing ran"},
+    {"3", "it could not be told (paradnn compare --gate)"},
     {"130", "interrupted by a signal; what was measured is kept"},
     {0},
 };

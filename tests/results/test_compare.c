@@ -676,18 +676,6 @@ static void test_gate_cases(void **state) {
         pdnn_gate_finish(&gate);
         close_comparison(&c);
     }
-    struct pdnn_comparison c;
-    struct pdnn_compare_gate gate = {.passed = 0};
-    write_side(0, HEADER "\"fc/nodes=64,threads=1\",fc,64,1,onednn,1,ok,,1,100,90,110\n"
-                         "\"fc/nodes=64,threads=2\",fc,64,1,onednn,2,ok,,1,100,90,110\n"
-                         "\"fc/nodes=32,threads=1\",fc,32,1,onednn,1,ok,,1,100,90,110\n"
-                         "\"fc/nodes=32,threads=2\",fc,32,1,onednn,2,oom,,1,,,\n");
-    open_comparison(&c, 1, NULL);
-    pdnn_gate_add(&gate, &c, 0.02);
-    assert_int_equal(gate.untold, 2);
-    assert_int_equal(gate.neither, 0);
-    pdnn_gate_finish(&gate);
-    close_comparison(&c);
 }
 
 int main(void) {
