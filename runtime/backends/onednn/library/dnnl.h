@@ -5,10 +5,12 @@
 #include "base/err.h"
 
 #include <dnnl.h>
+#include <stdbool.h>
 
 struct pdnn_onednn_library {
     dnnl_engine_t engine;
     dnnl_stream_t stream;
+    bool pads_wrongly; /* padding.h */
 };
 
 /* Returns PDNN_UNSUPPORTED if the library does not implement what was asked, else an error: "oneDNN 2.6.3

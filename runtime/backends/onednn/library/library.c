@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "runtime/backend/library_build.h"
 #include "runtime/backends/onednn/library/dnnl.h"
+#include "runtime/backends/onednn/library/padding.h"
 #include "runtime/backends/onednn/library/version.h"
 #include "runtime/lowering/sgemm.h"
 
@@ -97,6 +98,7 @@ enum pdnn_status pdnn_onednn_library_create(struct pdnn_onednn_library **library
         pdnn_onednn_library_destroy(made);
         return pdnn_onednn_fail(err, status, "an engine");
     }
+    made->pads_wrongly = pdnn_onednn_pads_wrongly(made);
     *library = made;
     return PDNN_OK;
 }

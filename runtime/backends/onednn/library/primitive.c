@@ -5,6 +5,7 @@
 #include "runtime/backends/onednn/library/describe.h"
 #include "runtime/backends/onednn/library/dnnl.h"
 #include "runtime/backends/onednn/library/implementation.h"
+#include "runtime/backends/onednn/library/padding.h"
 #include "runtime/backends/onednn/library/version.h"
 
 #include <assert.h>
@@ -26,6 +27,7 @@ struct pdnn_onednn_primitive {
     dnnl_exec_arg_t args[PDNN_ONEDNN_ARG_COUNT + 1]; /* and a zero point */
     int32_t zero_point;
     dnnl_status_t bound; /* the first failure to bind */
+    bool adds_to_zeros;  /* DST is filled with zeros first */
 };
 
 static void set_name(struct pdnn_onednn_primitive *primitive, const_dnnl_primitive_desc_t descriptor) {
@@ -33,11 +35,11 @@ static void set_name(struct pdnn_onednn_primitive *primitive, const_dnnl_primiti
              pdnn_onednn_implementation_name(descriptor));
 }
 
-static dnnl_status_t make_attributes(const struct pdnn_onednn_request *request,
+static dnnl_status_t make_attributes(const struct pdnn_onednn_request *request, bool adds_to_zeros,
                                      dnnl_primitive_attr_t *attributes) {
     dnnl_post_ops_t post_ops = NULL;
     const struct pdnn_onednn_layout *scale = request->layout[PDNN_ONEDNN_SCALE];
-    bool has_post_ops = request->n_post_ops || scale;
+    bool has_post_ops = request->n_post_ops || scale || adds_to_zeros;
     dnnl_status_t status = dnnl_primitive_attr_create(attributes);
     if (status == dnnl_success)
         status = dnnl_primitive_attr_set_scratchpad_mode(*attributes, dnnl_scratchpad_mode_user);
@@ -49,6 +51,8 @@ static dnnl_status_t make_attributes(const struct pdnn_onednn_request *request,
         status = dnnl_post_ops_append_binary(post_ops, dnnl_binary_mul, PDNN_DNNL_DESC(scale));
     for (int i = 0; status == dnnl_success && i < request->n_post_ops; i++)
         status = pdnn_onednn_append_post_op(post_ops, &request->post_op[i]);
+    if (status == dnnl_success && adds_to_zeros)
+        status = pdnn_onednn_append_sum(post_ops, 0.5F);
     if (status == dnnl_success && has_post_ops)
         status = dnnl_primitive_attr_set_post_ops(*attributes, post_ops);
     if (post_ops)
@@ -123,11 +127,38 @@ static dnnl_status_t add_arguments(struct pdnn_onednn_primitive *primitive, stru
     return status;
 }
 
+static dnnl_status_t describe(const struct pdnn_onednn_library *library,
+                              const struct pdnn_onednn_request *request,
+                              struct pdnn_onednn_primitive *primitive) {
+    dnnl_primitive_attr_t attributes = NULL;
+    dnnl_status_t status = make_attributes(request, primitive->adds_to_zeros, &attributes);
+    if (status == dnnl_success)
+        status = pdnn_onednn_describe(library->engine, request, attributes, &primitive->descriptor);
+    if (attributes)
+        dnnl_primitive_attr_destroy(attributes);
+    return status;
+}
+
+/* The library does not tell the next implementation of a reorder. But the generated code can add only the
+ * whole of the destination: asked to add half of it, the library takes other code, and half of zero is zero.
+ */
+static dnnl_status_t describe_right(const struct pdnn_onednn_library *library,
+                                    const struct pdnn_onednn_request *request,
+                                    struct pdnn_onednn_primitive *primitive) {
+    dnnl_status_t status = describe(library, request, primitive);
+    if (status != dnnl_success || !library->pads_wrongly ||
+        !pdnn_onednn_is_wrongly_padded(request, primitive->descriptor))
+        return status;
+    dnnl_primitive_desc_destroy(primitive->descriptor);
+    primitive->descriptor = NULL;
+    primitive->adds_to_zeros = true;
+    return describe(library, request, primitive);
+}
+
 enum pdnn_status pdnn_onednn_primitive_describe(struct pdnn_onednn_pool *pool,
                                                 const struct pdnn_onednn_request *request,
                                                 struct pdnn_onednn_primitive **primitive,
                                                 struct pdnn_err *err) {
-    dnnl_primitive_attr_t attributes = NULL;
     enum pdnn_status checked = pdnn_onednn_pool_check(pool, err);
     if (checked != PDNN_OK)
         return checked;
@@ -135,13 +166,9 @@ enum pdnn_status pdnn_onednn_primitive_describe(struct pdnn_onednn_pool *pool,
     made->stream = pool->library->stream;
     for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++)
         made->index[i] = -1;
-    dnnl_status_t status = make_attributes(request, &attributes);
-    if (status == dnnl_success)
-        status = pdnn_onednn_describe(pool->library->engine, request, attributes, &made->descriptor);
+    dnnl_status_t status = describe_right(pool->library, request, made);
     if (status == dnnl_success)
         status = add_arguments(made, pool, request);
-    if (attributes)
-        dnnl_primitive_attr_destroy(attributes);
     if (status != dnnl_success) {
         pdnn_onednn_primitive_destroy(made);
         return pdnn_onednn_fail(err, status, "a primitive");
@@ -222,6 +249,11 @@ void pdnn_onednn_primitive_bind(struct pdnn_onednn_primitive *primitive, enum pd
 int pdnn_onednn_primitive_run(const struct pdnn_onednn_primitive *primitive) {
     if (primitive->bound != dnnl_success)
         return (int)primitive->bound;
+    if (primitive->adds_to_zeros) {
+        void *target = NULL;
+        dnnl_memory_get_data_handle(primitive->args[primitive->index[PDNN_ONEDNN_DST]].memory, &target);
+        memset(target, 0, pdnn_onednn_primitive_bytes(primitive, PDNN_ONEDNN_DST));
+    }
     return (int)dnnl_primitive_execute(primitive->primitive, primitive->stream, primitive->n_args,
                                        primitive->args);
 }

@@ -96,9 +96,13 @@ dnnl_status_t pdnn_onednn_set_zero_point(dnnl_primitive_attr_t attributes, int32
     return dnnl_primitive_attr_set_zero_points(attributes, DNNL_ARG_SRC, 1, 0, &zero_point);
 }
 
+dnnl_status_t pdnn_onednn_append_sum(dnnl_post_ops_t post_ops, float factor) {
+    return dnnl_post_ops_append_sum(post_ops, factor);
+}
+
 dnnl_status_t pdnn_onednn_append_post_op(dnnl_post_ops_t post_ops, const struct pdnn_onednn_post_op *post) {
     if (!post->activation)
-        return dnnl_post_ops_append_sum(post_ops, 1);
+        return pdnn_onednn_append_sum(post_ops, 1);
     return dnnl_post_ops_append_eltwise(post_ops, 1, (dnnl_alg_kind_t)post->activation->algorithm,
                                         post->alpha, post->beta);
 }

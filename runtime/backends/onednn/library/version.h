@@ -56,6 +56,8 @@ extern const struct pdnn_onednn_isa pdnn_onednn_isas[];
 /* Sets the zero point of SRC. In 3.x the number itself is an argument of the primitive. */
 dnnl_status_t pdnn_onednn_set_zero_point(dnnl_primitive_attr_t attributes, int32_t zero_point);
 extern const bool pdnn_onednn_zero_point_is_argument;
+/* The destination times the factor is added. */
+dnnl_status_t pdnn_onednn_append_sum(dnnl_post_ops_t post_ops, float factor);
 dnnl_status_t pdnn_onednn_append_post_op(dnnl_post_ops_t post_ops, const struct pdnn_onednn_post_op *post);
 /* A primitive descriptor to make: the request's own, or that of the forward pass it belongs to. */
 struct pdnn_onednn_description {
