@@ -8,7 +8,7 @@ enum { VECTORS_MAX = PDNN_LANES < 16 ? 16 / PDNN_LANES : 1 };
 
 PDNN_INLINE void store(float *to, const pdnn_floats *v, bool bypass) {
     if (bypass)
-        pdnn_bypass_copy(to, (const float *)v, PDNN_LANES);
+        pdnn_bypass_vector(to, (const float *)v);
     else
         pdnn_store(to, v);
 }

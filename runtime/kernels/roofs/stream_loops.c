@@ -10,7 +10,7 @@ PDNN_INLINE void store_past(float *to, const pdnn_floats *v) {
 #elif PDNN_LANES == 8
     _mm256_stream_ps(to, *v);
 #else
-    pdnn_bypass_copy(to, (const float *)v, PDNN_LANES);
+    pdnn_bypass_vector(to, (const float *)v);
 #endif
 }
 

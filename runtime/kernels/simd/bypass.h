@@ -46,7 +46,19 @@ static inline void pdnn_bypass_copy(float *y, const float *x, int64_t n) {
         _mm_stream_ps(y + i, _mm_loadu_ps(x + i));
 }
 
-/* The same from memory: the hardware prefetcher starts anew with each page and row. */
+#if defined(PDNN_LANES)
+/* One vector; y is 16-byte aligned. */
+static inline void pdnn_bypass_vector(float *y, const float *x) {
+#if PDNN_LANES == 16
+    pdnn_bypass_copy(y, x, PDNN_LANES);
+#else
+    for (int i = 0; i < PDNN_LANES; i += PDNN_BYPASS_FLOATS)
+        _mm_stream_ps(y + i, _mm_loadu_ps(x + i));
+#endif
+}
+#endif
+
+/* pdnn_bypass_copy from memory: the hardware prefetcher starts anew with each page and row. */
 static inline void pdnn_bypass_move(float *y, const float *x, int64_t n) {
     enum { AHEAD = 512 };
     int64_t i = 0;
@@ -70,6 +82,12 @@ static inline void pdnn_bypass_fence(void) {
 static inline void pdnn_bypass_copy(float *y, const float *x, int64_t n) {
     __builtin_memcpy(y, x, (uint64_t)n * sizeof *y);
 }
+
+#if defined(PDNN_LANES)
+static inline void pdnn_bypass_vector(float *y, const float *x) {
+    pdnn_bypass_copy(y, x, PDNN_LANES);
+}
+#endif
 
 static inline void pdnn_bypass_move(float *y, const float *x, int64_t n) {
     pdnn_bypass_copy(y, x, n);
