@@ -205,7 +205,7 @@ static enum pdnn_status read_range(const struct pdnn_yaml *node, struct pdnn_are
                                    struct pdnn_axis *axis, struct pdnn_err *err) {
     const char *name = axis->def->name;
     struct range range = {0};
-    if (axis->def->type == PDNN_PARAM_CHOICE)
+    if (pdnn_param_is_word(axis->def))
         return pdnn_yaml_fail(node, err, "%s takes a word or a list of words, not a range", name);
     enum pdnn_status status = pdnn_keys_read(node, &pdnn_range_keys, &range, err);
     if (status != PDNN_OK)

@@ -34,7 +34,8 @@ static enum pdnn_status parse_setting(const char *setting, struct override *over
     *equals = 0;
     override->value = equals + 1;
     for (char *word = path; word;) {
-        char *dot = strchr(word, '.');
+        const bool is_library = override->n_words == 1 && strcmp(override->words[0], "libraries") == 0;
+        char *dot = is_library ? NULL : strchr(word, '.'); /* their names may have dots */
         if (dot)
             *dot = 0;
         if (!*word || override->n_words == PATH_DEPTH)

@@ -30,7 +30,7 @@ static void copy_values(const struct pdnn_yaml *from, const char *key, bool only
  * and stays. */
 static const struct pdnn_yaml *govern(const struct pdnn_yaml *first, const struct pdnn_yaml *governor,
                                       struct pdnn_arena *arena) {
-    static const char *const governed[] = {"sweep", "seed", "limits", "seqpoint", "dataset"};
+    static const char *const governed[] = {"sweep", "seed", "limits", "seqpoint", "dataset", "libraries"};
     static const char *const own[] = {"run", "families", "models"};
     struct pdnn_yaml *root = pdnn_arena_alloc(arena, 1, sizeof *root);
     struct pdnn_yaml *measure = pdnn_arena_alloc(arena, 1, sizeof *measure);

@@ -306,3 +306,13 @@ enum pdnn_status pdnn_rows_read(const struct pdnn_yaml *node, const struct pdnn_
     }
     return status;
 }
+
+bool pdnn_rows_have_column(const struct pdnn_yaml *entry, const char *name) {
+    const struct pdnn_yaml *rows = entry->kind == PDNN_YAML_MAP ? pdnn_yaml_find(entry, "rows") : NULL,
+                           *columns =
+                               rows && rows->kind == PDNN_YAML_MAP ? pdnn_yaml_find(rows, "columns") : NULL;
+    const struct pdnn_yaml *column = columns && columns->kind == PDNN_YAML_LIST ? columns->first : NULL;
+    while (column && strcmp(column->text, name) != 0)
+        column = column->next;
+    return column != NULL;
+}

@@ -17,4 +17,7 @@ enum pdnn_status pdnn_rows_read(const struct pdnn_yaml *node, const struct pdnn_
                                 struct pdnn_arena *arena, struct pdnn_axis *axes, size_t *n_axes,
                                 struct pdnn_err *err);
 
+/* Whether a model's entry, as written, has a table with this column. */
+bool pdnn_rows_have_column(const struct pdnn_yaml *entry, const char *name);
+
 #endif

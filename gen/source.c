@@ -107,7 +107,8 @@ static enum pdnn_status write_id(struct pdnn_source *source, const char *id, str
     const char *comma = "";
     pdnn_str_printf(&str, "run: {");
     for (size_t i = 0; i < PDNN_SETTING_COUNT; i++) {
-        if (i == PDNN_SETTING_CACHE || !pdnn_setting_applies(&instance, (enum pdnn_setting)i))
+        if (i == PDNN_SETTING_CACHE || !pdnn_setting_applies(&instance, (enum pdnn_setting)i) ||
+            (i == PDNN_SETTING_LIBRARY && !instance.setting[i])) /* those of the spec */
             continue;
         append_param(&str, comma, &pdnn_settings[i], pdnn_value_of(instance.setting[i]));
         comma = ", ";

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "gen/family/load.h"
 #include "gen/language.h"
+#include "gen/libraries.h"
 #include "gen/model.h"
 #include "gen/override.h"
 #include "gen/record.h"
@@ -17,7 +18,8 @@
 /* A document's top level. */
 struct sections {
     int64_t seed;
-    const struct pdnn_yaml *sweep, *run, *measure, *limits, *seqpoint, *dataset, *families, *models;
+    const struct pdnn_yaml *sweep, *run, *measure, *limits, *seqpoint, *dataset, *libraries, *families,
+        *models;
 };
 
 static const struct pdnn_key_def section_keys[] = {
@@ -45,6 +47,11 @@ static const struct pdnn_key_def section_keys[] = {
          "data sets of `data: file`; of several, each model reads the first that has what it reads; paths start at "
          "the spec's directory",
      .example = "[images.data, tokens.data]"},
+    {PDNN_KEY("libraries", pdnn_key_read_node, struct sections, libraries),
+     .values = "a map of names to directories", .absent = "models run with what workers load by themselves",
+     .help = "builds of oneDNN or OpenBLAS for the run setting `library`, which compares all of them where "
+             "nothing gives it values; paths start at the spec's directory",
+     .example = "{old: /opt/onednn-3.5/lib, new: /opt/onednn-3.7/lib}"},
     {PDNN_KEY("families", pdnn_key_read_node, struct sections, families),
      .values = "a list of files and maps", .absent = "the families that ship",
      .help =
@@ -264,11 +271,15 @@ static enum pdnn_status read_models(const struct pdnn_yaml *root, const struct s
                               "models takes a list with an entry per model (- fc: {...}), not %s",
                               models->kind == PDNN_YAML_LIST ? "an empty one" : pdnn_yaml_kind_name(models));
     struct pdnn_axis settings[PDNN_SETTING_COUNT];
-    size_t n_settings = 0;
+    size_t n_settings = 0, n_given;
     enum pdnn_status status = read_settings(sections->run, cache, &spec->arena, settings, &n_settings, err);
+    n_given = n_settings;
+    pdnn_libraries_add_axis(spec, &spec->arena, settings, &n_settings);
     for (const struct pdnn_yaml *entry = models->first; entry && status == PDNN_OK; entry = entry->next) {
         struct pdnn_spec_model *model = &spec->models[spec->n_models++];
-        status = pdnn_spec_model_read(entry, settings, n_settings, &spec->arena, model, err);
+        const bool has_own = pdnn_rows_have_column(entry, pdnn_settings[PDNN_SETTING_LIBRARY].name);
+        status =
+            pdnn_spec_model_read(entry, settings, has_own ? n_given : n_settings, &spec->arena, model, err);
     }
     return status;
 }
@@ -512,9 +523,12 @@ static void start_paths(struct pdnn_yaml *root, const struct pdnn_source *source
                         struct pdnn_arena *arena) {
     struct pdnn_yaml *sets = pdnn_yaml_find(root, "dataset"), *epoch = pdnn_yaml_find(root, "seqpoint");
     struct pdnn_yaml *lengths = epoch ? pdnn_yaml_find(epoch, "lengths") : NULL;
+    struct pdnn_yaml *libraries = pdnn_yaml_find(root, "libraries");
     const bool is_list = sets && sets->kind == PDNN_YAML_LIST;
     for (struct pdnn_yaml *set = is_list ? sets->first : sets; set; set = is_list ? set->next : NULL)
         start_at(set, source, here, true, arena);
+    for (struct pdnn_yaml *library = libraries ? libraries->first : NULL; library; library = library->next)
+        start_at(library, source, here, true, arena);
     if (lengths)
         start_at(lengths, source, here, false, arena);
 }
@@ -564,12 +578,15 @@ static enum pdnn_status load(const char *const *arguments, size_t n_arguments, c
         return pdnn_fail(err, PDNN_INVALID, "%zu models in all specs, the limit is %d", n_models,
                          PDNN_SPEC_MODELS);
     spec->models = pdnn_arena_alloc(&spec->arena, n_models + 1, sizeof *spec->models);
+    status = pdnn_libraries_read(pdnn_yaml_find(roots[origin.governor], "libraries"), spec, err);
     /* Once more: overrides may have changed them, and each document's own are found first. */
     for (size_t i = 0; i < origin.n_roots && status == PDNN_OK; i++) {
         status = pdnn_families_load(roots[i], &count, &spec->arena, err);
         if (status == PDNN_OK)
             status = read_document(source_of[i], roots[i], i == origin.governor ? &measure : NULL, spec, err);
     }
+    if (status == PDNN_OK)
+        status = pdnn_libraries_check(spec, err);
     if (status == PDNN_OK)
         status = check_instances(spec, err);
     if (status == PDNN_OK)

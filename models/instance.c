@@ -84,6 +84,10 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                           .help = "caps the instruction set; each value runs in a process of its own; "
                                   "default: no cap",
                           .example = "[default, avx2]"},
+    [PDNN_SETTING_LIBRARY] = {PDNN_ROW_NAME("library", "default"),
+                              .help = "which of the spec's `libraries` the worker loads; default: what it "
+                                      "loads without them; each value runs in a process of its own",
+                              .example = "[default, new]"},
     [PDNN_SETTING_DATA] = {PDNN_ROW_CHOICE("data", data_sources, 0),
                            .help =
                                "the minibatch of a step; resident: the same in every step, already in place; "

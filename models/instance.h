@@ -25,6 +25,7 @@ enum pdnn_setting {
     PDNN_SETTING_CHECKPOINT, /* training of families that mark segments */
     PDNN_SETTING_LAYERS_RUN, /* layers that run, the rest is extrapolated; 0: all */
     PDNN_SETTING_ISA,        /* enum pdnn_isa (models/isa.h) */
+    PDNN_SETTING_LIBRARY,    /* a packed name (models/param.h); 0: what the worker loads by itself */
     PDNN_SETTING_DATA,       /* enum pdnn_data: where each step's minibatch comes from */
     PDNN_SETTING_LOADERS,    /* threads that prepare minibatches; unless data is resident */
     PDNN_SETTING_PAGES,      /* enum pdnn_pages: the page cache; data=file only */

@@ -225,6 +225,41 @@ static enum pdnn_status not_a_number(const struct pdnn_param_def *def, const cha
                      def->word ? "'" : "");
 }
 
+bool pdnn_name_pack(const char *text, int64_t *number) {
+    const size_t length = strlen(text), base = sizeof PDNN_NAME_LETTERS - 1;
+    int64_t packed = 0;
+    if (!length || length > PDNN_NAME_LENGTH || strspn(text, PDNN_NAME_LETTERS) < length)
+        return false;
+    for (; *text; text++)
+        packed = packed * (int64_t)base + (strchr(PDNN_NAME_LETTERS, *text) - PDNN_NAME_LETTERS) + 1;
+    *number = packed;
+    return true;
+}
+
+const char *pdnn_name_unpack(int64_t number, char text[PDNN_NAME_LENGTH + 1]) {
+    const int64_t base = sizeof PDNN_NAME_LETTERS - 1;
+    char letters[PDNN_NAME_LENGTH];
+    size_t length = 0;
+    assert(number >= 0 && number <= PDNN_NAME_MAX);
+    for (; number; number = (number - 1) / base)
+        letters[length++] = PDNN_NAME_LETTERS[(number - 1) % base];
+    for (size_t i = 0; i < length; i++)
+        text[i] = letters[length - 1 - i];
+    text[length] = 0;
+    return text;
+}
+
+static enum pdnn_status parse_name(const struct pdnn_param_def *def, const char *text,
+                                   struct pdnn_value *value, struct pdnn_err *err) {
+    int64_t number;
+    if (!pdnn_name_pack(text, &number))
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s is '%.40s', expected '%s' or a name of 1 to %d of a-z, 0-9, '.', '-' and '_'",
+                         def->name, text, def->word, PDNN_NAME_LENGTH);
+    *value = pdnn_value_of(number);
+    return PDNN_OK;
+}
+
 /* Two or more numbers separated by '-'. */
 static enum pdnn_status parse_list(const struct pdnn_param_def *def, const char *text,
                                    struct pdnn_value *value, struct pdnn_err *err) {
@@ -265,6 +300,8 @@ enum pdnn_status pdnn_param_parse(const struct pdnn_param_def *def, const char *
         *value = pdnn_value_of(def->word_value);
         return PDNN_OK;
     }
+    if (def->type == PDNN_PARAM_NAME)
+        return parse_name(def, text, value, err);
     char low[PDNN_PARAM_TEXT], high[PDNN_PARAM_TEXT], bare[24]; /* without the unit, which may follow */
     size_t length = strlen(text), unit = strlen(pdnn_param_unit(def));
     if (unit && length > unit && length - unit < sizeof bare &&
@@ -341,6 +378,8 @@ const char *pdnn_param_format(const struct pdnn_param_def *def, struct pdnn_valu
         return def->word;
     if (def->type == PDNN_PARAM_DECIMAL)
         return pdnn_param_format_number(def, value.number, buffer);
+    if (def->type == PDNN_PARAM_NAME)
+        return pdnn_name_unpack(value.number, buffer);
     char *end = put_number(buffer, value.number);
     for (int i = 0; i < value.n_more; i++) {
         *end++ = '-';

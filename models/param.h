@@ -11,7 +11,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum pdnn_param_type { PDNN_PARAM_INT, PDNN_PARAM_CHOICE, PDNN_PARAM_LIST, PDNN_PARAM_DECIMAL };
+enum pdnn_param_type {
+    PDNN_PARAM_INT,
+    PDNN_PARAM_CHOICE,
+    PDNN_PARAM_LIST,
+    PDNN_PARAM_DECIMAL,
+    PDNN_PARAM_NAME
+};
+
+/* A NAME is up to PDNN_NAME_LENGTH of the PDNN_NAME_LETTERS, packed into a number: each number from 0, which
+ * is the empty name, to PDNN_NAME_MAX is one name. */
+#define PDNN_NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789.-_"
+enum { PDNN_NAME_LENGTH = 11 };
+#define PDNN_NAME_MAX INT64_C(325830464620432239)
+bool pdnn_name_pack(const char *text, int64_t *number); /* false: the text is no such name, or is empty */
+const char *pdnn_name_unpack(int64_t number, char text[PDNN_NAME_LENGTH + 1]); /* returns text */
 
 /* PDNN_LIST_NUMBER_MAX: the largest number of a list, so that PDNN_PARAM_TEXT has room for five. */
 enum { PDNN_LIST_MAX = 5, PDNN_LIST_NUMBER_MAX = 99999 };
@@ -58,8 +72,9 @@ struct pdnn_param_def {
     int64_t min, max;           /* INT, LIST, DECIMAL: inclusive range of each number */
     struct pdnn_value fallback; /* the default; CHOICE: an index into choices */
     const char *const *choices; /* CHOICE: NULL-terminated; the value is the index. Else NULL */
-    /* INT, LIST: a word that may be written for word_value, or NULL. For an INT, it stands for a number that
-     * replaces it before anything runs: `all` threads, a hidden size like the embedding's. */
+    /* INT, LIST, NAME: a word that may be written for word_value, or NULL. For an INT, it stands for a number
+     * that replaces it before anything runs: `all` threads, a hidden size like the embedding's; for a NAME,
+     * for 0. */
     const char *word;
     int64_t word_value;
     const char *unit; /* or NULL */
@@ -75,7 +90,14 @@ struct pdnn_param_def {
     .name = key, .type = PDNN_PARAM_LIST, .min = least, .max = most, .fallback.number = usual
 #define PDNN_ROW_CHOICE(key, words, usual)                                                                   \
     .name = key, .type = PDNN_PARAM_CHOICE, .choices = words, .fallback.number = usual
+#define PDNN_ROW_NAME(key, usual)                                                                            \
+    .name = key, .type = PDNN_PARAM_NAME, .min = 0, .max = PDNN_NAME_MAX, .word = usual
 #define PDNN_ROW_WORD(text, number) .word = text, .word_value = number
+
+/* Whether its values are words, which are equal or not and nothing else. */
+static inline bool pdnn_param_is_word(const struct pdnn_param_def *def) {
+    return def->type == PDNN_PARAM_CHOICE || def->type == PDNN_PARAM_NAME;
+}
 
 /* "" where it has none. */
 static inline const char *pdnn_param_unit(const struct pdnn_param_def *def) {

@@ -327,6 +327,10 @@ void pdnn_param_range_format(struct pdnn_str *out, const struct pdnn_param_def *
     }
     if (param->word)
         pdnn_str_printf(out, "%s, ", param->word);
+    if (param->type == PDNN_PARAM_NAME) {
+        pdnn_str_printf(out, "a name of 1 to %d of a-z, 0-9, '.', '-' and '_'", PDNN_NAME_LENGTH);
+        return;
+    }
     char low[PDNN_PARAM_TEXT], high[PDNN_PARAM_TEXT];
     pdnn_str_printf(out, "%s%s..%s", param->type == PDNN_PARAM_LIST ? "list of " : "",
                     pdnn_param_format_number(param, param->min, low),

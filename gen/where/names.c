@@ -70,9 +70,11 @@ static size_t bare_length(const void *family, const char *name, const char *text
     const struct pdnn_param_def *def;
     const bool is_preset = find_slot(family, name, &def) < 0 && strcmp(name, preset) == 0;
     size_t length = 0;
-    while (isalnum((unsigned char)text[length]) || text[length] == '_' || text[length] == '-')
+    const bool has_dots = def && def->type == PDNN_PARAM_NAME;
+    while (isalnum((unsigned char)text[length]) || text[length] == '_' || text[length] == '-' ||
+           (has_dots && text[length] == '.'))
         length++;
-    const bool is_word = is_preset || (def && def->type == PDNN_PARAM_CHOICE) ||
+    const bool is_word = is_preset || (def && pdnn_param_is_word(def)) ||
                          (def && def->type == PDNN_PARAM_LIST && is_list(def, text, length));
     return is_word ? length : 0;
 }
@@ -104,7 +106,7 @@ static enum pdnn_status bind_word(struct binder *b, const struct pdnn_expression
     struct pdnn_err why = {0};
     if (pdnn_param_parse(def, word->text, &test.list, &why) != PDNN_OK)
         return pdnn_yaml_fail_in(b->node, (size_t)word->offset, err, "where: %s", why.text);
-    if (def->type == PDNN_PARAM_LIST)
+    if (def->type == PDNN_PARAM_LIST || def->type == PDNN_PARAM_NAME)
         return add_test(b, node, &test, leaf, err);
     *leaf = (struct pdnn_where_leaf){true, use(b, slot), (double)test.list.number, node->kind};
     return PDNN_OK;
@@ -131,7 +133,7 @@ static enum pdnn_status bind_comparison(struct binder *b, const struct pdnn_expr
     if (name->kind != PDNN_EXPRESSION_NAME)
         return PDNN_OK;
     const int slot = find_slot(b->family, name->text, &def);
-    const bool is_choice = def ? def->type == PDNN_PARAM_CHOICE : slot < 0 && strcmp(name->text, preset) == 0;
+    const bool is_choice = def ? pdnn_param_is_word(def) : slot < 0 && strcmp(name->text, preset) == 0;
     const bool is_word =
         word->kind == PDNN_EXPRESSION_WORD || (is_choice && word->kind == PDNN_EXPRESSION_NAME);
     if (!is_word || (is_choice && !is_equality))
@@ -192,10 +194,13 @@ static enum pdnn_status bind_name(struct binder *b, const struct pdnn_expression
     const int slot = find_slot(b->family, node->text, &def);
     const bool is_preset = slot < 0 && strcmp(node->text, preset) == 0;
     leaf->is_taken = true;
-    if (is_preset || (def && def->type == PDNN_PARAM_CHOICE))
+    if (is_preset || (def && pdnn_param_is_word(def)))
         return pdnn_yaml_fail_in(b->node, (size_t)node->offset, err,
                                  "where uses %s, which is a word: compare it as in %s == %s", node->text,
-                                 node->text, def ? def->choices[0] : "resnet50");
+                                 node->text,
+                                 !def           ? "resnet50"
+                                 : def->choices ? def->choices[0]
+                                                : def->word);
     if (slot >= 0) {
         leaf->variable = use(b, slot);
         b->number = def;

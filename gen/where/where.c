@@ -117,6 +117,8 @@ static bool is_equal(struct pdnn_where *where, const struct pdnn_instance *insta
     struct pdnn_instance other = *instance;
     if (test->preset)
         return pdnn_instance_preset(instance, &where->presets) == test->preset;
+    if (test->slot >= PDNN_WHERE_SETTINGS)
+        return instance->setting[test->slot - PDNN_WHERE_SETTINGS] == test->list.number;
     other.hyper[test->slot] = test->list;
     pdnn_instance_resolve(&other, 1);
     return pdnn_hyper_applies(instance, (size_t)test->slot) &&

@@ -452,8 +452,9 @@ static struct outline outline_for(const struct place *place) {
  * lifetimes, under a depth below 0. */
 static struct pdnn_instance key_of(const struct place *place, const struct outline *kind) {
     static const enum pdnn_setting others[] = {
-        PDNN_SETTING_BACKEND,    PDNN_SETTING_THREADS, PDNN_SETTING_CACHE,   PDNN_SETTING_ISA,
-        PDNN_SETTING_LAYERS_RUN, PDNN_SETTING_DATA,    PDNN_SETTING_LOADERS, PDNN_SETTING_PAGES,
+        PDNN_SETTING_BACKEND, PDNN_SETTING_THREADS,    PDNN_SETTING_CACHE,
+        PDNN_SETTING_ISA,     PDNN_SETTING_LAYERS_RUN, PDNN_SETTING_DATA,
+        PDNN_SETTING_LOADERS, PDNN_SETTING_PAGES,      PDNN_SETTING_LIBRARY,
     };
     struct pdnn_instance key = *place->instance;
     const struct pdnn_family_def *family = key.family;

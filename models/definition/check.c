@@ -219,7 +219,9 @@ static size_t longest_pair(const struct pdnn_param_def *def) {
     size_t longest = def->word ? strlen(def->word) : 0, number = digits_of(def->max);
     for (int i = 0; def->choices && def->choices[i]; i++)
         longest = strlen(def->choices[i]) > longest ? strlen(def->choices[i]) : longest;
-    number = def->type == PDNN_PARAM_LIST ? PDNN_LIST_MAX * (number + 1) : number + 1;
+    number = def->type == PDNN_PARAM_LIST   ? PDNN_LIST_MAX * (number + 1)
+             : def->type == PDNN_PARAM_NAME ? PDNN_NAME_LENGTH
+                                            : number + 1;
     return strlen(def->name) + 2 + (!def->choices && number > longest ? number : longest);
 }
 

@@ -362,6 +362,47 @@ static void test_load_order(void **state) {
     pdnn_spec_finish(&spec);
 }
 
+/* Libraries are compared, all of them unless something says which. */
+static void test_load_libraries(void **state) {
+    static const char head[] = "libraries: {old: o, new: /n}\n";
+    static const struct {
+        const char *rest;
+        enum pdnn_order order;
+        uint64_t sides;
+    } rows[] = {
+        {"models: [{fc: {}}]", PDNN_ORDER_PAIRED, 2},
+        {"run: {library: [default, new]}\nmodels: [{fc: {}}]", PDNN_ORDER_PAIRED, 2},
+        {"run: {library: new}\nmodels: [{fc: {}}]", PDNN_ORDER_SHUFFLED, 1},
+        {"run: {fuse: [none, post-ops]}\nmodels: [{fc: {}}]", PDNN_ORDER_SHUFFLED, 1},
+        {"models: [{fc: {}, rows: {columns: [library, batch], values: [[old, 1], [new, 2]]}}]",
+         PDNN_ORDER_SHUFFLED, 1},
+    };
+    char text[256];
+    struct pdnn_spec spec;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(text, sizeof text, "%s%s", head, rows[i].rest);
+        spec_file_must_load(text, NULL, &spec);
+        assert_int_equal(spec.measure.order, rows[i].order);
+        assert_int_equal(spec.measure.sides, rows[i].sides);
+        assert_int_equal(spec.n_libraries, 2);
+        assert_string_equal(spec.libraries[0].directory, "/tmp/o");
+        assert_string_equal(spec.libraries[1].directory, "/n");
+        pdnn_spec_finish(&spec);
+    }
+    /* A name may have dots; what is given last holds; an id has no say unless it names one. */
+    const char *id = "fc/nodes=64", *with = "fc/nodes=64,library=3.7",
+               *sets[] = {"libraries.3.7=a", "libraries.new=/b", "libraries.3.7='/c'"};
+    assert_int_equal(pdnn_spec_load(&id, 1, sets, 3, &spec, NULL), PDNN_OK);
+    assert_int_equal(spec.n_libraries, 2);
+    assert_string_equal(spec.libraries[0].directory, "/c");
+    assert_int_equal(spec.measure.sides, 2);
+    pdnn_spec_finish(&spec);
+    assert_int_equal(pdnn_spec_load(&with, 1, sets, 3, &spec, NULL), PDNN_OK);
+    assert_int_equal(spec.measure.sides, 1);
+    pdnn_spec_finish(&spec);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_load_defaults),  cmocka_unit_test(test_load_all_keys),
@@ -369,6 +410,7 @@ int main(void) {
         cmocka_unit_test(test_load_several),   cmocka_unit_test(test_load_ids),
         cmocka_unit_test(test_load_presets),   cmocka_unit_test(test_load_nothing),
         cmocka_unit_test(test_load_mutated),   cmocka_unit_test(test_load_order),
+        cmocka_unit_test(test_load_libraries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -246,6 +246,25 @@ static void test_eval_what_does_not_apply(void **state) {
     assert_non_null(strstr(err.text, "not a finite number for cnn/block=residual,"));
 }
 
+/* Names that a double would not tell apart. */
+static void test_eval_names(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int holds;
+    } rows[] = {
+        {"library == ___________", 1}, {"library == __________-", 0}, {"library != __________-", 1},
+        {"library == default", 0},     {"library == 3.7-rc1", 0},     {"batch == 1 and library != 26", 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_err err = {0};
+        int holds = eval(rows[i].text, "fc/batch=1,library=___________", &err);
+        if (holds != rows[i].holds)
+            fail_msg("'%s' is %d: %s", rows[i].text, holds, err.text);
+    }
+    assert_int_equal(eval("library == default", "fc", &(struct pdnn_err){0}), 1);
+}
+
 static void test_create_refuses(void **state) {
     (void)state;
     static const char *const texts[] = {
@@ -411,6 +430,7 @@ int main(void) {
         cmocka_unit_test(test_eval_longest_lists),
         cmocka_unit_test(test_eval_lists_refused),
         cmocka_unit_test(test_eval_what_does_not_apply),
+        cmocka_unit_test(test_eval_names),
         cmocka_unit_test(test_create_refuses),
         cmocka_unit_test(test_create_refuses_depth),
         cmocka_unit_test(test_eval_word_for_a_number),

@@ -246,7 +246,7 @@ static void test_instance_graph_dtype(void **state) {
 /* The value with the longest text. */
 static struct pdnn_value longest_value(const struct pdnn_param_def *def) {
     char buffer[PDNN_PARAM_TEXT];
-    if (def->type == PDNN_PARAM_INT)
+    if (def->type == PDNN_PARAM_INT || def->type == PDNN_PARAM_NAME)
         return pdnn_value_of(def->max);
     if (def->type == PDNN_PARAM_LIST)
         return pdnn_list_make((int64_t[]){def->max, def->max, def->max, def->max, def->max}, PDNN_LIST_MAX);

@@ -197,6 +197,46 @@ static void test_parse_errors(void **state) {
     }
 }
 
+/* Every number is a name, and a name is one number: also the names of 11 letters that differ least. */
+static void test_names_pack(void **state) {
+    static const char *const names[] = {"a",           "_",           "aa",          "z.",
+                                        "3.7-rc1",     "onednn-v3.7", "aaaaaaaaaaa", "aaaaaaaaaab",
+                                        "___________", "__________-", "-",           "0"};
+    static const char *const others[] = {"",    "aaaaaaaaaaaa", "A",   "a b",     "a,b",
+                                         "a=b", "a/b",          "a:b", "\xc3\xa4"};
+    const struct pdnn_param_def def = {PDNN_ROW_NAME("library", "default")};
+    int64_t packed[sizeof names / sizeof *names], packed_now;
+    char text[PDNN_NAME_LENGTH + 1], buffer[PDNN_PARAM_TEXT];
+    struct pdnn_value value;
+    struct pdnn_err err;
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_true(pdnn_name_pack(names[i], &packed[i]));
+        assert_true(packed[i] > 0 && packed[i] <= PDNN_NAME_MAX);
+        assert_string_equal(pdnn_name_unpack(packed[i], text), names[i]);
+        for (size_t k = 0; k < i; k++)
+            assert_true(packed[k] != packed[i]);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_false(pdnn_name_pack(others[i], &packed_now));
+        assert_int_equal(pdnn_param_parse(&def, others[i], &value, &err), PDNN_INVALID);
+        assert_non_null(
+            strstr(err.text, "expected 'default' or a name of 1 to 11 of a-z, 0-9, '.', '-' and '_'"));
+    }
+    for (packed_now = 1; packed_now < 100000; packed_now += 7) {
+        int64_t again;
+        assert_true(pdnn_name_pack(pdnn_name_unpack(packed_now, text), &again));
+        assert_true(again == packed_now);
+    }
+    assert_string_equal(pdnn_name_unpack(0, text), "");
+    assert_string_equal(pdnn_name_unpack(PDNN_NAME_MAX, text), "___________");
+    assert_int_equal(pdnn_param_parse(&def, "default", &value, &err), PDNN_OK);
+    assert_int_equal(value.number, 0);
+    assert_string_equal(pdnn_param_format(&def, value, buffer), "default");
+    assert_int_equal(pdnn_param_parse(&def, "new.1", &value, &err), PDNN_OK);
+    assert_string_equal(pdnn_param_format(&def, value, buffer), "new.1");
+}
+
 static void test_check_number(void **state) {
     (void)state;
     /* The word's value is not a number to calculate with. */
@@ -234,6 +274,7 @@ int main(void) {
         cmocka_unit_test(test_decimals_are_the_doubles_of_their_texts),
         cmocka_unit_test(test_suggest_rows),
         cmocka_unit_test(test_parse_errors),
+        cmocka_unit_test(test_names_pack),
         cmocka_unit_test(test_check_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
