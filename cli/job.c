@@ -51,7 +51,7 @@ static void ask_ignored(struct pdnn_str *ignored) {
     for (char **variable = environ; *variable; variable++)
         is_set = is_set || (pdnn_openmp_is_passed(*variable) && pdnn_openmp_library(*variable));
     if (is_set && pdnn_host_read(&host, NULL) == PDNN_OK &&
-        pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, NULL) == PDNN_OK)
+        pdnn_worker_start(&worker, &host, PDNN_WORKER_PLAIN, 0, NULL) == PDNN_OK)
         pdnn_str_printf(ignored, "%s", pdnn_worker_ignored(&worker));
     pdnn_worker_stop(&worker);
 }

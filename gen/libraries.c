@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-/* What the dynamic linker takes for more than a name in a list of directories. */
-static const char path_marks[] = ":;$\n";
-
 static enum pdnn_status read_library(const struct pdnn_yaml *node, struct pdnn_spec *spec,
                                      struct pdnn_err *err) {
     const struct pdnn_param_def *def = &pdnn_settings[PDNN_SETTING_LIBRARY];
@@ -22,12 +19,6 @@ static enum pdnn_status read_library(const struct pdnn_yaml *node, struct pdnn_s
             name);
     if (node->kind != PDNN_YAML_SCALAR || !*node->text)
         return pdnn_yaml_fail(node, err, "libraries has no directory for %s, expected %s: DIR", name, name);
-    if (strpbrk(node->text, path_marks))
-        return pdnn_yaml_fail(
-            node, err,
-            "libraries: the dynamic linker reads ':', ';' and '$' in %s otherwise than as a "
-            "directory's name: make a link to it",
-            node->text);
     if (spec->n_libraries == PDNN_SPEC_LIBRARIES)
         return pdnn_yaml_fail(node->key, err, "libraries has more than %d names", PDNN_SPEC_LIBRARIES);
     *library = (struct pdnn_spec_library){value.number, node->text, node};

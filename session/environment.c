@@ -101,6 +101,24 @@ static void add_variables(struct list *list, const char *ignored) {
         add_text(list, key_of(list, name, strlen(name)), value, true)->variable = name;
 }
 
+/* Each build by the name of its library, with a hash of its file: another one under that name is no way to go
+ * on. Where it lies may change. */
+static void add_libraries(struct list *list, const struct pdnn_session *session) {
+    for (const struct pdnn_session_library *of = session->loaded; of < session->loaded + session->n_loaded;
+         of++)
+        for (size_t i = 0; i < of->software->count; i++) {
+            if (!*of->software->row[i].path)
+                continue;
+            const char *key =
+                pdnn_arena_printf(list->arena, PDNN_FACT_LIBRARY, of->name, of->software->row[i].backend);
+            add_text(list, key,
+                     pdnn_arena_printf(list->arena, "%s, file %s", of->software->row[i].version, of->hash[i]),
+                     true)
+                ->variable = key;
+            add_text(list, pdnn_arena_printf(list->arena, "%s_path", key), of->software->row[i].path, false);
+        }
+}
+
 /* Starts a worker and asks what it binds its threads to. If it dies meanwhile, another is asked, as with a
  * worker lost in a sweep. The caller stops the worker, also after a failure. */
 static enum pdnn_status ask_worker(const struct pdnn_session *session, struct pdnn_worker *worker,
@@ -111,7 +129,7 @@ static enum pdnn_status ask_worker(const struct pdnn_session *session, struct pd
         if (attempt)
             pdnn_worker_stop(worker);
         status =
-            pdnn_worker_start(worker, &session->host, PDNN_ISA_DEFAULT, session->memory_limit_bytes, err);
+            pdnn_worker_start(worker, &session->host, PDNN_WORKER_PLAIN, session->memory_limit_bytes, err);
         if (status == PDNN_OK)
             status = pdnn_worker_places(worker, session->host.threads, places, err);
     }
@@ -135,6 +153,7 @@ enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, stru
         for (size_t i = 0; i < software->count; i++)
             add_text(&list, pdnn_arena_printf(arena, "backend_%s", software->row[i].backend),
                      software->row[i].version, true);
+        add_libraries(&list, session);
         add_openmp(&list, session, places, pdnn_worker_ignored(&worker));
         add_variables(&list, pdnn_worker_ignored(&worker));
         add_whole(&list, "seed", session->spec.seed, true);

@@ -118,7 +118,7 @@ enum pdnn_status pdnn_measure_roofs(const struct pdnn_roof_rows_job *request,
     const struct pdnn_host *host = request->host;
     struct pdnn_str note = {0};
     enum pdnn_status status =
-        pdnn_worker_start(&watcher.worker, host, PDNN_ISA_DEFAULT, host->memory_limit_bytes, err);
+        pdnn_worker_start(&watcher.worker, host, PDNN_WORKER_PLAIN, host->memory_limit_bytes, err);
     if (status != PDNN_OK)
         return status;
     for (; status == PDNN_OK && watcher.done < request->n_threads; watcher.done++) {
@@ -167,7 +167,7 @@ enum pdnn_status pdnn_session_measure_links(struct pdnn_session *session, struct
         const struct pdnn_watch watch = {.time_limit_ns =
                                              pdnn_roof_rows_limit_ns(link_seconds, link_overtime_ns),
                                          .stop = session->hooks->watch(session->hooks->user)};
-        status = pdnn_worker_start_ranks(&worker, &session->host, PDNN_ISA_DEFAULT, ranks.threads[i],
+        status = pdnn_worker_start_ranks(&worker, &session->host, PDNN_WORKER_PLAIN, ranks.threads[i],
                                          session->memory_limit_bytes, &alone, err);
         if (status == PDNN_OK)
             status = pdnn_worker_roofs(&worker, 0, link_seconds, &watch, session->roof_rows, err);

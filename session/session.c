@@ -225,7 +225,9 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
         return err->status;
     group_tasks(session);
     label_tasks(session);
-    return open_datasets(session, err);
+    if (open_datasets(session, err) != PDNN_OK)
+        return err->status;
+    return session->hooks ? pdnn_session_load_libraries(session, err) : PDNN_OK;
 }
 
 /* The machine is the one that the facts are of; what they do not say is this one's. */
@@ -432,6 +434,7 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
                     .allow_slow = session->allow_slow,
                     .probe = measure->probe,
                     .counters = measure->counters},
+        .libraries = session->libraries,
         .roof_rows = session->roof_rows,
         .rounds = measure->rounds,
         .max_time_ns = measure->max_time_ns,

@@ -24,6 +24,13 @@ struct pdnn_session_row {
     const char *reason;
 };
 
+/* What open tasks run with, from what a worker said that loaded it. */
+struct pdnn_session_library {
+    const char *name;
+    const struct pdnn_software *software;
+    const char *hash[PDNN_SOFTWARE_MAX]; /* of the files of its rows; "": our own code */
+};
+
 struct pdnn_session {
     const struct pdnn_session_hooks *hooks; /* borrowed; NULL if nothing is measured */
     struct pdnn_shard shard;                /* the caller's; {0}: the whole sweep */
@@ -49,9 +56,12 @@ struct pdnn_session {
                              progress shows. The caller's */
     const char *largest; /* of tasks that share their weights: the id with most memory. Set when it is open */
     struct pdnn_presence presence;
-    char sets[PDNN_REQUEST_SETS]; /* of data sets, for workers; "": no open task reads files */
-    const char *sets_text;        /* what they are, for people; NULL: none */
-    enum pdnn_counters counters;  /* what the visits so far say of hardware counters */
+    const struct pdnn_session_library *loaded; /* the builds, if an open task names a library */
+    size_t n_loaded;
+    struct pdnn_library_dirs libraries; /* those among them that are named, for the driver */
+    char sets[PDNN_REQUEST_SETS];       /* of data sets, for workers; "": no open task reads files */
+    const char *sets_text;              /* what they are, for people; NULL: none */
+    enum pdnn_counters counters;        /* what the visits so far say of hardware counters */
     const char *places;      /* of the host's cores before free ones were put first; NULL: they were not */
     const char *shares_with; /* other sweeps on the same cores; NULL or "" if there are none */
 };
@@ -75,6 +85,14 @@ enum pdnn_status pdnn_session_open_there(struct pdnn_session *session, const cha
 /* Adds a task that is another one but for its threads. */
 void pdnn_session_add_twin(struct pdnn_session *session, size_t task, const struct pdnn_instance *instance);
 void pdnn_session_finish(struct pdnn_session *session);
+
+/* Starts a worker with each library that an open task names, and with what workers load by themselves if
+ * others do not, and notes what each loaded. PDNN_INVALID with the place in the spec if a directory is not
+ * there, has no library that workers need, or has one that they do not load. */
+enum pdnn_status pdnn_session_load_libraries(struct pdnn_session *session, struct pdnn_err *err);
+
+/* The kind of worker that a task needs. */
+struct pdnn_worker_kind pdnn_session_kind(const struct pdnn_session *session, size_t task);
 
 /* Announces the session to other sweeps on this machine, with the cores that its open tasks take, and warns
  * of each that is running on one of those. is_joined: it takes cores that no other sweep has first, and says

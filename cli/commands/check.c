@@ -134,7 +134,7 @@ static void report(struct check *check, const char *id, enum verdict verdict, co
 static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_err *err) {
     const struct pdnn_session *session = &check->job.session;
     const struct pdnn_task *task = &session->tasks[at];
-    const enum pdnn_isa isa = (enum pdnn_isa)task->instance.setting[PDNN_SETTING_ISA];
+    const struct pdnn_worker_kind kind = pdnn_session_kind(session, at);
     char reason[128], flop[PDNN_UNIT_TEXT], most[PDNN_UNIT_TEXT];
     snprintf(reason, sizeof reason, "%s, more than the %s of --max-flop",
              pdnn_format_si(flop, (double)task->flop_count, "FLOP"),
@@ -144,10 +144,10 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
         return PDNN_OK;
     }
     pdnn_progress_tell(&check->job.bar, false);
-    if (check->worker.isa != isa)
+    if (!pdnn_worker_is(&check->worker, kind))
         pdnn_worker_stop(&check->worker);
     if (!check->worker.pid &&
-        pdnn_worker_start(&check->worker, &session->host, isa, session->memory_limit_bytes, err) != PDNN_OK)
+        pdnn_worker_start(&check->worker, &session->host, kind, session->memory_limit_bytes, err) != PDNN_OK)
         return err->status;
     struct pdnn_check_row *rows = NULL;
     size_t n_rows = 0;

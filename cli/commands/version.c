@@ -15,7 +15,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     (void)arguments;
     printf("paradnn %s\n", PDNN_VERSION);
     if (pdnn_host_read(&host, err) != PDNN_OK ||
-        pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, err) != PDNN_OK)
+        pdnn_worker_start(&worker, &host, PDNN_WORKER_PLAIN, 0, err) != PDNN_OK)
         return err->status;
     const struct pdnn_software *software = pdnn_worker_software(&worker);
     for (size_t i = 0; i < software->count; i++)

@@ -72,6 +72,8 @@ struct pdnn_fact {
 #define PDNN_FACT_COUNTERS "counters"
 /* The key of measure.precision, which only directories in paired order have. */
 #define PDNN_FACT_PAIRED "paired_precision"
+/* The build that a library's name stands for, of a backend: version and hash of its file. */
+#define PDNN_FACT_LIBRARY "library_%s_%s"
 
 /* Makes each fact that varies a list of what it was in DIR/environment.yaml and is now, in the arena, and
  * appends "governor was performance and is powersave now" of those that changed. What is not shown does not

@@ -114,6 +114,12 @@ struct pdnn_backend_def {
     bool is_reference; /* slow by design: no roof, and what others are checked against */
     /* "oneDNN 2.6.3 (avx2), build c740ed96491c": two builds of one version are two. Static. */
     const char *(*version)(void);
+    /* The path of the library that does the work, as it was loaded; NULL: there is none but this program.
+     * Static. */
+    const char *(*path)(void);
+    /* The instruction set that the library makes use of, under the limit: "avx2"; NULL: it has none to tell.
+     * Static. */
+    const char *(*effective_isa)(void);
     /* Both are NULL when the backend has no choice of instruction sets. isa_variable returns the "NAME=value"
      * that must be in the environment of the process to cap them at the isa, or, with isa default, for the
      * library to make the best of this processor; NULL when none is needed. limit_isa is called once in that

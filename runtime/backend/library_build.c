@@ -39,16 +39,22 @@ static bool read_id(const unsigned char *at, size_t length, char *text) {
     return false;
 }
 
-static int look(struct dl_phdr_info *object, size_t size, void *user) {
-    const struct search *search = user;
-    bool is_here = false, has_id = false;
-    uint64_t sum = UINT64_C(14695981039346656037); /* FNV-1a */
-    (void)size;
+static bool is_in(const struct dl_phdr_info *object, uintptr_t datum) {
+    bool is_here = false;
     for (size_t i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
-        is_here = is_here || (segment->p_type == PT_LOAD &&
-                              search->datum - (uintptr_t)start_of(object, i) < segment->p_memsz);
+        is_here = is_here ||
+                  (segment->p_type == PT_LOAD && datum - (uintptr_t)start_of(object, i) < segment->p_memsz);
     }
+    return is_here;
+}
+
+static int look(struct dl_phdr_info *object, size_t size, void *user) {
+    const struct search *search = user;
+    const bool is_here = is_in(object, search->datum);
+    bool has_id = false;
+    uint64_t sum = UINT64_C(14695981039346656037); /* FNV-1a */
+    (void)size;
     for (size_t i = 0; i < object->dlpi_phnum && is_here && !has_id; i++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
         has_id = segment->p_type == PT_NOTE && read_id(start_of(object, i), segment->p_memsz, search->text);
@@ -68,5 +74,28 @@ const char *pdnn_library_build(const void *datum, char text[PDNN_LIBRARY_BUILD_T
     struct search search = {(uintptr_t)datum, text};
     text[0] = 0;
     dl_iterate_phdr(look, &search);
+    return text;
+}
+
+struct path_search {
+    uintptr_t datum;
+    char *text;
+    size_t room;
+};
+
+static int look_for_path(struct dl_phdr_info *object, size_t size, void *user) {
+    const struct path_search *search = user;
+    (void)size;
+    if (!is_in(object, search->datum))
+        return 0;
+    if (strlen(object->dlpi_name) < search->room)
+        snprintf(search->text, search->room, "%s", object->dlpi_name);
+    return 1;
+}
+
+const char *pdnn_library_path(const void *datum, char *text, size_t room) {
+    struct path_search search = {(uintptr_t)datum, text, room};
+    text[0] = 0;
+    dl_iterate_phdr(look_for_path, &search);
     return text;
 }

@@ -14,12 +14,17 @@ enum { MAX_REPEATS = 50 };
 struct pdnn_tune_entry {
     struct pdnn_tune_key key;
     uint64_t compilation; /* the last one that measured it */
+    uint64_t asked;       /* the last one that asked for it */
+    bool is_forgotten;    /* as if it were not there */
     int n_compilations;
     bool is_recalled;  /* no question has been answered with it yet */
     bool is_disturbed; /* measured beside other programs */
     int n;
     double ns[]; /* minimum over all measurements */
 };
+
+/* A compilation of another process. */
+static const uint64_t of_another = UINT64_MAX;
 
 void (*pdnn_tune_agree)(double *ns, int n);
 
@@ -104,7 +109,18 @@ void pdnn_tune_begin(struct pdnn_tune *tune) {
 
 static struct pdnn_tune_entry *find(const struct pdnn_tune *tune, const struct pdnn_tune_key *key) {
     size_t number = pdnn_texts_find(&tune->keys, key->text);
-    return number == SIZE_MAX ? NULL : tune->entries[number];
+    return number == SIZE_MAX || tune->entries[number]->is_forgotten ? NULL : tune->entries[number];
+}
+
+bool pdnn_tune_forget(struct pdnn_tune *tune) {
+    bool any = false;
+    for (size_t i = 0; i < tune->keys.count; i++) {
+        struct pdnn_tune_entry *entry = tune->entries[i];
+        entry->is_forgotten =
+            entry->is_forgotten || (entry->compilation == of_another && entry->asked == tune->compilation);
+        any = any || entry->is_forgotten;
+    }
+    return any;
 }
 
 /* An entry without times, in the place of another under this key. */
@@ -127,7 +143,7 @@ void pdnn_tune_recall(struct pdnn_tune *tune, const struct pdnn_tune_key *key, c
                       int compilations) {
     struct pdnn_tune_entry *entry = add(tune, key, n);
     memcpy(entry->ns, ns, (size_t)n * sizeof *ns);
-    entry->compilation = UINT64_MAX; /* none of this process */
+    entry->compilation = of_another;
     entry->n_compilations = compilations;
     entry->is_recalled = true;
 }
@@ -187,6 +203,7 @@ enum pdnn_status pdnn_tune_ask(struct pdnn_tune *tune, const struct pdnn_tune_qu
         return status;
     tune->n_recalled += is_settled && entry->is_recalled;
     entry->is_recalled = false;
+    entry->asked = tune->compilation;
     memcpy(ns, entry->ns, (size_t)entry->n * sizeof *ns);
     return PDNN_OK;
 }

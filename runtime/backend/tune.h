@@ -84,6 +84,10 @@ void pdnn_tune_recall(struct pdnn_tune *tune, const struct pdnn_tune_key *key, c
 /* Starts a new compilation, in which times from earlier ones may be measured again. */
 void pdnn_tune_begin(struct pdnn_tune *tune);
 
+/* Forgets what the present compilation took from another process, which the library refuses to run: it is
+ * another build than the one that was measured. False: there was nothing. */
+bool pdnn_tune_forget(struct pdnn_tune *tune);
+
 struct pdnn_tune_question {
     struct pdnn_tune_key key;
     int n;            /* number of times, always the same for a key */

@@ -14,13 +14,15 @@ static void append_variable(struct pdnn_str *out, const char *variable) {
 }
 
 /* The order of an environment's variables means nothing. */
-static void append_variables(struct pdnn_str *out, char *const *variables) {
+static void append_variables(struct pdnn_str *out, char *const *variables, bool is_any_library) {
+    static const char path[] = "LD_LIBRARY_PATH=";
     const char *last = NULL;
     for (;;) {
         const char *next = NULL;
         for (char *const *at = variables; *at; at++) {
-            if (pdnn_openmp_is_setting(*at) && (!last || strcmp(*at, last) > 0) &&
-                (!next || strcmp(*at, next) < 0))
+            if (pdnn_openmp_is_setting(*at) &&
+                !(is_any_library && strncmp(*at, path, sizeof path - 1) == 0) &&
+                (!last || strcmp(*at, last) > 0) && (!next || strcmp(*at, next) < 0))
                 next = *at;
         }
         if (!next)
@@ -41,5 +43,5 @@ void pdnn_environment_key_format(const struct pdnn_environment_key *context, str
                     host->threads, host->numa_nodes, host->quota_cpus, context->threads);
     for (int64_t i = 0; i < context->threads && i < PDNN_HOST_CORES_MAX; i++)
         pdnn_str_printf(out, " %d", host->core_pu[i]);
-    append_variables(out, context->variables);
+    append_variables(out, context->variables, context->is_any_library);
 }

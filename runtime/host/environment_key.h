@@ -7,6 +7,8 @@
 #include "base/str.h"
 #include "runtime/host/host.h"
 
+#include <stdbool.h>
+
 /* All pointers are borrowed. */
 struct pdnn_environment_key {
     const struct pdnn_host *host;
@@ -14,6 +16,7 @@ struct pdnn_environment_key {
     const char *isa;             /* the run setting */
     int64_t threads;
     char *const *variables; /* like environ */
+    bool is_any_library;    /* those do not count that say where libraries are */
 };
 
 /* Appends the text, which is one line. */

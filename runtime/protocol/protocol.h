@@ -45,6 +45,7 @@ struct pdnn_hello {
     struct pdnn_host host;
     uint64_t memory_limit_bytes; /* 0: none */
     enum pdnn_isa isa;           /* isa of every instance this worker will run */
+    int64_t library;             /* likewise, the run setting */
 };
 
 /* From a worker of another build, only the build is valid. */

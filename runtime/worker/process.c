@@ -20,13 +20,15 @@ static size_t backend_number(const char *name) {
     return i;
 }
 
-static enum pdnn_status check_isa(const struct pdnn_process *process, const struct pdnn_instance *instance,
-                                  struct pdnn_err *err) {
+static enum pdnn_status check_kind(const struct pdnn_process *process, const struct pdnn_instance *instance,
+                                   struct pdnn_err *err) {
     enum pdnn_isa isa = (enum pdnn_isa)instance->setting[PDNN_SETTING_ISA];
     size_t number = backend_number(pdnn_backend_names[instance->setting[PDNN_SETTING_BACKEND]]);
     if (isa != process->isa)
         return pdnn_fail(err, PDNN_INTERNAL, "isa=%s was requested from a worker for isa=%s",
                          pdnn_isa_names[isa], pdnn_isa_names[process->isa]);
+    if (instance->setting[PDNN_SETTING_LIBRARY] != process->library)
+        return pdnn_fail(err, PDNN_INTERNAL, "another library was requested from a worker than it has");
     if (process->limit[number].status != PDNN_OK)
         return pdnn_fail(err, process->limit[number].status, "%s", process->limit[number].text);
     return PDNN_OK;
@@ -70,7 +72,7 @@ enum pdnn_status pdnn_process_instance(struct pdnn_process *process, const char 
         return pdnn_fail(err, PDNN_INVALID,
                          "asks for %" PRId64 " threads; cores available to this process: %" PRId64, threads,
                          host->threads);
-    status = check_isa(process, instance, err);
+    status = check_kind(process, instance, err);
     if (status != PDNN_OK)
         return status;
     return process->world ? take_cores(process, threads, err)
@@ -109,14 +111,18 @@ static void keep_choices(const struct pdnn_process *process, const struct pdnn_r
     open->tune->share.team = &process->team;
     open->tune->is_final = request->choices_are_final;
     open->choices = pdnn_alloc(1, sizeof *open->choices);
-    const struct pdnn_environment_key context = {
-        .host = &process->host,
-        .build = pdnn_build,
-        .library = open->def->version(),
-        /* the library's version has the effective one */
-        .isa = request->choices_are_shared ? "any" : pdnn_isa_names[process->isa],
-        .threads = open->threads,
-        .variables = environ};
+    struct pdnn_environment_key context = {.host = &process->host,
+                                           .build = pdnn_build,
+                                           .library = open->def->version(),
+                                           .isa = pdnn_isa_names[process->isa],
+                                           .threads = open->threads,
+                                           .variables = environ};
+    /* The directory is one setup's, and its sides differ in the isa or the library, of one major version. */
+    if (request->choices_are_shared && open->def->effective_isa) {
+        context.library = open->def->name;
+        context.isa = open->def->effective_isa();
+        context.is_any_library = true;
+    }
     pdnn_choices_keep(open->tune, open->choices, request->choices, &context);
 }
 

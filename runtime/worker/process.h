@@ -48,7 +48,8 @@ struct pdnn_process {
     const struct pdnn_world *world; /* NULL: this process is alone */
     struct pdnn_host host;
     uint64_t asked_ns; /* when the last visit was asked for */
-    enum pdnn_isa isa; /* of every instance in this process */
+    enum pdnn_isa isa; /* of every instance in this process; so is the library */
+    int64_t library;
     /* By index into pdnn_backends: why that backend cannot be limited to the isa. */
     struct pdnn_err limit[PDNN_PROCESS_BACKENDS_MAX];
     struct pdnn_open_backend backend[PDNN_PROCESS_BACKENDS_MAX];

@@ -60,6 +60,8 @@ static void list_software(struct pdnn_software *software) {
     for (size_t i = 0; pdnn_backends[i] && i < PDNN_SOFTWARE_MAX; i++) {
         copy_text(software->row[i].backend, sizeof software->row[i].backend, pdnn_backends[i]->name);
         copy_text(software->row[i].version, sizeof software->row[i].version, pdnn_backends[i]->version());
+        if (pdnn_backends[i]->path)
+            copy_text(software->row[i].path, sizeof software->row[i].path, pdnn_backends[i]->path());
         software->count = i + 1;
     }
 }
@@ -72,6 +74,7 @@ static enum pdnn_status answer_hello(struct pdnn_process *process, const void *b
     memcpy(welcome.build, pdnn_build, sizeof welcome.build);
     process->host = hello->host;
     process->isa = hello->isa;
+    process->library = hello->library;
     list_variables(hello, &welcome);
     if (!welcome.variables[0])
         pdnn_limit_isa(process);
@@ -253,7 +256,8 @@ static bool is_valid(const struct pdnn_message *message) {
     if (message->kind == PDNN_MESSAGE_HELLO) {
         const struct pdnn_hello *hello = message->body;
         return hello->host.threads >= 0 && hello->host.threads <= PDNN_HOST_CORES_MAX &&
-               (unsigned)hello->isa < PDNN_ISA_COUNT && is_text(hello->host.isa, sizeof hello->host.isa);
+               (unsigned)hello->isa < PDNN_ISA_COUNT && hello->library >= 0 &&
+               hello->library <= PDNN_NAME_MAX && is_text(hello->host.isa, sizeof hello->host.isa);
     }
     if (message->kind == PDNN_MESSAGE_OPERATOR) {
         const struct pdnn_operator_request *request = message->body;
@@ -296,6 +300,7 @@ static enum pdnn_status follow_hello(struct pdnn_process *process, const struct 
                          process->world->rank, pdnn_build, PDNN_BUILD_TEXT - 1, (const char *)message->body);
     process->host = hello->host;
     process->isa = hello->isa;
+    process->library = hello->library;
     if (!process->world->is_beside_0 && pdnn_host_read(&process->host, err) != PDNN_OK)
         return err->status;
     pdnn_limit_isa(process);

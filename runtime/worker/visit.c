@@ -332,6 +332,19 @@ static void note_choices(const struct pdnn_tune *before, const struct pdnn_open_
     visit->spent.recalled = after.n_recalled - before->n_recalled;
 }
 
+/* What one side of a comparison chose, another build of the library may refuse; it then chooses anew, and the
+ * other side follows with its next process. */
+static enum pdnn_status create_plan(struct pdnn_plan *plan, const struct pdnn_open_backend *backend,
+                                    const struct pdnn_graph *graph, const struct pdnn_request *request,
+                                    const struct pdnn_plan_options *options, struct pdnn_err *err) {
+    struct pdnn_err why = {0};
+    enum pdnn_status status = pdnn_plan_create(plan, backend->def, backend->state, graph, options, &why);
+    if (status == PDNN_UNSUPPORTED && request->choices_are_shared && backend->tune &&
+        pdnn_tune_forget(backend->tune))
+        status = pdnn_plan_create(plan, backend->def, backend->state, graph, options, &why);
+    return status == PDNN_OK ? PDNN_OK : pdnn_fail(err, status, "%s", why.text);
+}
+
 static enum pdnn_status visit_alone(struct pdnn_process *process, const struct pdnn_request *request,
                                     struct pdnn_visit *visit, struct pdnn_err *err) {
     struct pdnn_plan_options options = {.limit_bytes = request->memory_limit_bytes,
@@ -372,7 +385,7 @@ static enum pdnn_status visit_alone(struct pdnn_process *process, const struct p
     options.beside_bytes += loads ? pdnn_loading_bytes(&model) : 0;
     opening_ns = pdnn_clock_ns() - opening_ns;
     const struct pdnn_tune before = tune_now(backend);
-    status = pdnn_plan_create(&plan, backend->def, backend->state, &model.graph, &options, err);
+    status = create_plan(&plan, backend, &model.graph, request, &options, err);
     if (status != PDNN_OK)
         goto out;
     visit->prepare_ns = pdnn_clock_ns() - started_ns - opening_ns;

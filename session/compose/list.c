@@ -17,15 +17,19 @@ enum pdnn_status pdnn_compose_find_context(struct compose *compose, size_t task,
                                            struct pdnn_err *err) {
     const int64_t *setting = compose->session->tasks[task].instance.setting;
     const enum pdnn_isa isa = (enum pdnn_isa)setting[PDNN_SETTING_ISA];
-    struct context fresh = {
-        .backend = setting[PDNN_SETTING_BACKEND], .threads = setting[PDNN_SETTING_THREADS], .isa = isa};
+    struct context fresh = {.backend = setting[PDNN_SETTING_BACKEND],
+                            .threads = setting[PDNN_SETTING_THREADS],
+                            .isa = isa,
+                            .library = setting[PDNN_SETTING_LIBRARY]};
     struct pdnn_worker *worker;
     for (*number = 0; *number < compose->n_contexts; ++*number) {
         const struct context *known = &compose->contexts[*number];
-        if (known->backend == fresh.backend && known->threads == fresh.threads && known->isa == fresh.isa)
+        if (known->backend == fresh.backend && known->threads == fresh.threads && known->isa == fresh.isa &&
+            known->library == fresh.library)
             return PDNN_OK;
     }
-    if (pdnn_sweep_workers_get(compose->workers, isa, &worker, err) != PDNN_OK)
+    if (pdnn_sweep_workers_get(compose->workers, pdnn_session_kind(compose->session, task), &worker, err) !=
+        PDNN_OK)
         return err->status;
     const struct pdnn_software *software = pdnn_worker_software(worker);
     for (size_t i = 0; i < software->count; i++)

@@ -167,7 +167,6 @@ static enum pdnn_status add_rows(struct compose *compose, size_t number, size_t 
 
 static enum pdnn_status measure_one(struct compose *compose, size_t number, size_t round,
                                     struct pdnn_err *err) {
-    const struct context *context = &compose->contexts[compose->measured[number].context];
     const size_t task = compose->operators.facts[number].task;
     const struct pdnn_watch watch = {.time_limit_ns = compose->rules.time_limit_ns,
                                      .stop = compose->rules.stop,
@@ -178,7 +177,7 @@ static enum pdnn_status measure_one(struct compose *compose, size_t number, size
     size_t n_times = 0;
     struct pdnn_worker *worker;
     enum pdnn_status status =
-        pdnn_sweep_workers_get(compose->workers, (enum pdnn_isa)context->isa, &worker, err);
+        pdnn_sweep_workers_get(compose->workers, pdnn_session_kind(compose->session, task), &worker, err);
     if (status == PDNN_OK) {
         request->request = pdnn_operators_request(compose->session, &compose->rules, task);
         request->request.rules.max_visit_ns = PDNN_COMPOSE_MEASURE_NS;

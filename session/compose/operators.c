@@ -57,8 +57,7 @@ static enum pdnn_status list_one(struct pdnn_operators *operators, const struct 
     struct pdnn_visit visit = {0};
     struct pdnn_operator *list = NULL;
     size_t count = 0;
-    enum pdnn_status status =
-        pdnn_sweep_workers_get(workers, (enum pdnn_isa)of->instance.setting[PDNN_SETTING_ISA], &worker, err);
+    enum pdnn_status status = pdnn_sweep_workers_get(workers, pdnn_session_kind(session, task), &worker, err);
     if (status == PDNN_OK)
         status = pdnn_worker_operators(worker, &request, &watch, &visit, &list, &count, err);
     if (status == PDNN_OK) {

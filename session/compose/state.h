@@ -14,7 +14,7 @@ enum { PDNN_COMPOSE_MEASURE_NS = 150000000 };
 enum role { ROLE_NONE, ROLE_COMPOSED, ROLE_VALIDATES, ROLE_CALIBRATES, ROLE_DIRECT };
 
 struct context {
-    int64_t backend, threads, isa;
+    int64_t backend, threads, isa, library;
     char text[PDNN_LIBRARY_CONTEXT_TEXT];
     char software[PDNN_LIBRARY_NAME_TEXT];
 };

@@ -170,7 +170,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     }
     sent = bytes + 1;
     n_sent = length - 1;
-    if (fuzz_is_ok(pdnn_worker_start(&worker, &host, (enum pdnn_isa)0, 0, &err), &err)) {
+    if (fuzz_is_ok(pdnn_worker_start(&worker, &host, PDNN_WORKER_PLAIN, 0, &err), &err)) {
         const struct pdnn_software *software = pdnn_worker_software(&worker);
         FUZZ_CHECK(software->count <= PDNN_SOFTWARE_MAX);
         if (bytes[0] & 1)

@@ -37,26 +37,26 @@ struct machine {
     size_t n_dropped;
 };
 
-static bool is_alive(void *user, enum pdnn_isa isa) {
-    (void)isa;
+static bool is_alive(void *user, struct pdnn_worker_kind kind) {
+    (void)kind;
     return ((struct machine *)user)->is_alive;
 }
 
-static enum pdnn_status start(void *user, enum pdnn_isa isa, struct pdnn_err *err) {
-    (void)isa, (void)err;
+static enum pdnn_status start(void *user, struct pdnn_worker_kind kind, struct pdnn_err *err) {
+    (void)kind, (void)err;
     ((struct machine *)user)->is_alive = true;
     return PDNN_OK;
 }
 
 /* Like a worker: dropped at the deadline. */
-static enum pdnn_status have_visited(void *user, enum pdnn_isa isa, const struct pdnn_request *request,
+static enum pdnn_status have_visited(void *user, struct pdnn_worker_kind kind, const struct pdnn_request *request,
                                      const struct pdnn_watch *watch, struct pdnn_visit *visit,
                                      struct pdnn_err *err) {
     struct machine *machine = user;
     size_t task = (size_t)strtoul(request->id, NULL, 10);
     double swing = 1 + machine->noise * (2 * pdnn_rng_double(&machine->rng) - 1);
     uint64_t took_ns = (uint64_t)((double)machine->tasks[task].visit_ns * machine->factor * swing);
-    (void)isa;
+    (void)kind;
     watch->tick(watch->user);
     if (watch->deadline_ns && fake_now_ns + took_ns > watch->deadline_ns) {
         fake_now_ns = watch->deadline_ns;

@@ -102,7 +102,7 @@ static void ask_all(const char *what, enum pdnn_message_kind endless) {
         size_t n_rows = 0;
         enum pdnn_status status;
         setenv(variable, what, 1);
-        assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_OK);
+        assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_WORKER_PLAIN, 0, &err), PDNN_OK);
         roof_rows.count = 0;
         if (kinds[i] == PDNN_MESSAGE_VISIT) {
             assert_int_equal(pdnn_worker_visit(&worker, &request, &unwatched, &visit, &err), PDNN_OK);
@@ -140,7 +140,7 @@ static void test_software(void **state) {
         struct pdnn_worker worker;
         struct pdnn_err err = {0};
         setenv(variable, cases[i], 1);
-        assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_IO);
+        assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_WORKER_PLAIN, 0, &err), PDNN_IO);
         assert_non_null(strstr(err.text, garbled));
     }
 }
@@ -152,7 +152,7 @@ static void test_failure_without_a_reason(void **state) {
     size_t n_rows = 0;
     (void)state;
     setenv(variable, "no reason", 1);
-    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_OK);
+    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_WORKER_PLAIN, 0, &err), PDNN_OK);
     assert_int_equal(pdnn_worker_check(&worker, &request, &unwatched, &rows, &n_rows, &err),
                      PDNN_UNSUPPORTED);
     assert_string_equal(err.text, "the worker gave no reason");

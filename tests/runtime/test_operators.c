@@ -25,7 +25,7 @@ static void start(struct pdnn_worker *worker) {
     struct pdnn_err err = {0};
     assert_int_equal(pdnn_host_read(&host, &err), PDNN_OK);
     host.threads = 1;
-    assert_int_equal(pdnn_worker_start(worker, &host, PDNN_ISA_DEFAULT, (uint64_t)1 << 30, &err), PDNN_OK);
+    assert_int_equal(pdnn_worker_start(worker, &host, PDNN_WORKER_PLAIN, (uint64_t)1 << 30, &err), PDNN_OK);
 }
 
 static struct pdnn_request request_for(const char *id) {

@@ -74,14 +74,14 @@ static double of_process(const struct machine *machine, size_t task) {
     return (machine->wrong.process_part > 0 ? machine->wrong.process_part : 0.0025) * normal(&rng);
 }
 
-static bool machine_alive(void *user, enum pdnn_isa isa) {
-    (void)isa;
+static bool machine_alive(void *user, struct pdnn_worker_kind kind) {
+    (void)kind;
     return ((struct machine *)user)->is_alive;
 }
 
-static enum pdnn_status machine_start(void *user, enum pdnn_isa isa, struct pdnn_err *err) {
+static enum pdnn_status machine_start(void *user, struct pdnn_worker_kind kind, struct pdnn_err *err) {
     struct machine *machine = user;
-    (void)isa, (void)err;
+    (void)kind, (void)err;
     machine->is_alive = true;
     machine->n_starts++;
     machine->process = pdnn_rng_next(&machine->rng);
@@ -103,12 +103,12 @@ static double step_ns(struct machine *machine, size_t task) {
     return 1e6 * machine->state * exp(part);
 }
 
-static enum pdnn_status machine_visit(void *user, enum pdnn_isa isa, const struct pdnn_request *request,
-                                      const struct pdnn_watch *watch, struct pdnn_visit *visit,
-                                      struct pdnn_err *err) {
+static enum pdnn_status machine_visit(void *user, struct pdnn_worker_kind kind,
+                                      const struct pdnn_request *request, const struct pdnn_watch *watch,
+                                      struct pdnn_visit *visit, struct pdnn_err *err) {
     struct machine *machine = user;
     const size_t task = (size_t)(request->id[0] - 'a'), turn = machine->n_turns[task];
-    (void)isa;
+    (void)kind;
     assert_true(machine->is_alive && machine->n_asked < TASKS_MAX * TURNS_MAX);
     machine->probes[machine->n_asked] = request->probe;
     machine->unstamped[machine->n_asked] = request->unstamped;

@@ -135,7 +135,7 @@ static void start(struct pdnn_worker *worker, const struct place *fault, const c
         setenv(output_variable, output, 1);
     }
     setenv(factor_variable, factor, 1);
-    assert_int_equal(pdnn_worker_start(worker, &host, PDNN_ISA_DEFAULT, (uint64_t)1 << 30, &err), PDNN_OK);
+    assert_int_equal(pdnn_worker_start(worker, &host, PDNN_WORKER_PLAIN, (uint64_t)1 << 30, &err), PDNN_OK);
 }
 
 static void visit(struct pdnn_worker *worker, const char *settings, uint64_t memory_limit_bytes,
@@ -313,7 +313,7 @@ static void test_serve_rest(void **state) {
     if (host.threads < 2)
         skip();
     unsetenv(step_variable);
-    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, (uint64_t)1 << 30, &err), PDNN_OK);
+    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_WORKER_PLAIN, (uint64_t)1 << 30, &err), PDNN_OK);
     int alone = count_threads(&worker);
     for (int turn = 0; turn < 2; turn++) {
         assert_int_equal(pdnn_worker_visit(&worker, &request, &unwatched, &seen, &err), PDNN_OK);
@@ -340,7 +340,7 @@ static void test_serve_places(void **state) {
     assert_int_equal(pdnn_host_read(&host, &err), PDNN_OK);
     char *expected = pdnn_host_places(&host);
     setenv("GOMP_CPU_AFFINITY", "0", 1);
-    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_OK);
+    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_WORKER_PLAIN, 0, &err), PDNN_OK);
     unsetenv("GOMP_CPU_AFFINITY");
     assert_int_equal(pdnn_worker_places(&worker, host.threads, &places, &err), PDNN_OK);
     assert_string_equal(places, expected);
@@ -397,7 +397,9 @@ static void test_serve_visit_isa(void **state) {
         struct pdnn_visit seen;
         struct pdnn_err err = {0};
         unsetenv(step_variable);
-        assert_int_equal(pdnn_worker_start(&worker, &host, rows[i].isa, (uint64_t)1 << 30, &err), PDNN_OK);
+        assert_int_equal(pdnn_worker_start(&worker, &host, (struct pdnn_worker_kind){.isa = rows[i].isa},
+                                           (uint64_t)1 << 30, &err),
+                         PDNN_OK);
         visit(&worker, rows[i].settings, 0, &seen);
         assert_int_equal(seen.outcome, rows[i].outcome);
         assert_string_equal(seen.reason, rows[i].reason);

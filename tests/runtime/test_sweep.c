@@ -38,29 +38,29 @@ static uint64_t stage_clock_ns(void) {
     return NOW_NS;
 }
 
-static bool stage_alive(void *user, enum pdnn_isa isa) {
-    return ((struct stage *)user)->alive[isa];
+static bool stage_alive(void *user, struct pdnn_worker_kind kind) {
+    return ((struct stage *)user)->alive[kind.isa];
 }
 
-static enum pdnn_status stage_start(void *user, enum pdnn_isa isa, struct pdnn_err *err) {
+static enum pdnn_status stage_start(void *user, struct pdnn_worker_kind kind, struct pdnn_err *err) {
     struct stage *stage = user;
     stage->n_starts++;
     if (stage->starts_to_fail) {
         stage->starts_to_fail--;
         return pdnn_fail(err, PDNN_IO, "no worker today");
     }
-    stage->alive[isa] = true;
+    stage->alive[kind.isa] = true;
     return PDNN_OK;
 }
 
-static enum pdnn_status stage_visit(void *user, enum pdnn_isa isa, const struct pdnn_request *request,
-                                    const struct pdnn_watch *watch, struct pdnn_visit *visit,
-                                    struct pdnn_err *err) {
+static enum pdnn_status stage_visit(void *user, struct pdnn_worker_kind kind,
+                                    const struct pdnn_request *request, const struct pdnn_watch *watch,
+                                    struct pdnn_visit *visit, struct pdnn_err *err) {
     struct stage *stage = user;
     size_t task = (size_t)(request->id[0] - 'a');
     assert_true(stage->n_asked < VISITS_MAX);
-    assert_true(stage->alive[isa]);
-    assert_int_equal(isa, stage->tasks[task].instance.setting[PDNN_SETTING_ISA]);
+    assert_true(stage->alive[kind.isa]);
+    assert_int_equal(kind.isa, stage->tasks[task].instance.setting[PDNN_SETTING_ISA]);
     stage->max_visit_ns[stage->n_asked] = request->rules.max_visit_ns;
     stage->grace_ns = watch->grace_ns;
     stage->cold = request->rules.cold;
@@ -73,12 +73,12 @@ static enum pdnn_status stage_visit(void *user, enum pdnn_isa isa, const struct 
     if (stage->n_asked == stage->stop_at) {
         stage->stop = 1;
         assert_ptr_equal(watch->stop, &stage->stop);
-        stage->alive[isa] = false;
+        stage->alive[kind.isa] = false;
         return pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
     }
     size_t turn = stage->script_at[task]++;
     visit->outcome = turn < 4 ? stage->script[task][turn] : PDNN_OUTCOME_OK;
-    stage->alive[isa] = visit->outcome != PDNN_OUTCOME_CRASH && visit->outcome != PDNN_OUTCOME_TIMEOUT;
+    stage->alive[kind.isa] = visit->outcome != PDNN_OUTCOME_CRASH && visit->outcome != PDNN_OUTCOME_TIMEOUT;
     visit->median_ns = 1e6 * (1 + (turn % 2 ? stage->spread : 0));
     visit->mean_ns = 1e6;
     visit->samples = 5;

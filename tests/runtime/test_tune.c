@@ -206,6 +206,36 @@ static void test_ask_recalled(void **state) {
     pdnn_tune_finish(&tune);
 }
 
+/* What the library refuses is asked again, and nothing else. */
+static void test_forget(void **state) {
+    (void)state;
+    struct pdnn_tune tune = {.is_final = true};
+    struct script script = {.ns = {50, 40}};
+    const struct pdnn_tune_question first = question_of("op N=1", 2, &script),
+                                    second = question_of("op N=2", 2, &script),
+                                    own = question_of("op N=3", 2, &script);
+    pdnn_tune_recall(&tune, &first.key, (const double[]){60, 90}, 2, 1);
+    pdnn_tune_recall(&tune, &second.key, (const double[]){70, 90}, 2, 1);
+    pdnn_tune_begin(&tune);
+    assert_true(ask(&tune, &first) == 60);
+    pdnn_tune_begin(&tune);
+    assert_true(ask(&tune, &own) == 50);
+    assert_false(pdnn_tune_forget(&tune)); /* this compilation took nothing from others */
+    pdnn_tune_begin(&tune);
+    assert_true(ask(&tune, &second) == 70);
+    assert_true(ask(&tune, &own) == 50);
+    assert_true(pdnn_tune_forget(&tune));
+    pdnn_tune_begin(&tune);
+    assert_true(ask(&tune, &second) == 40);
+    assert_true(ask(&tune, &first) == 60);
+    assert_true(ask(&tune, &own) == 50);
+    pdnn_tune_begin(&tune);
+    assert_true(ask(&tune, &second) == 40);
+    assert_false(pdnn_tune_forget(&tune));
+    assert_int_equal(script.calls, 2);
+    pdnn_tune_finish(&tune);
+}
+
 static void test_ask_keys(void **state) {
     (void)state;
     struct pdnn_tune tune = {0};
@@ -286,8 +316,9 @@ int main(void) {
         cmocka_unit_test(test_measure_repeats),  cmocka_unit_test(test_measure_gives_up_on_the_hopeless),
         cmocka_unit_test(test_measure_failing),  cmocka_unit_test(test_pick),
         cmocka_unit_test(test_ask_settles),      cmocka_unit_test(test_ask_recalled),
-        cmocka_unit_test(test_ask_keys),         cmocka_unit_test(test_ask_long_key),
-        cmocka_unit_test(test_ask_failing),      cmocka_unit_test(test_ask_without_room),
+        cmocka_unit_test(test_forget),           cmocka_unit_test(test_ask_keys),
+        cmocka_unit_test(test_ask_long_key),     cmocka_unit_test(test_ask_failing),
+        cmocka_unit_test(test_ask_without_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -259,8 +259,10 @@ static void start_isa(struct pdnn_worker *worker, const char *behaviour, enum pd
                       uint64_t memory_limit_bytes) {
     struct pdnn_err err = {0};
     setenv(variable, behaviour, 1);
-    assert_int_equal(pdnn_worker_start(worker, &host, isa, memory_limit_bytes, &err), PDNN_OK);
-    assert_int_equal(worker->isa, isa);
+    assert_int_equal(
+        pdnn_worker_start(worker, &host, (struct pdnn_worker_kind){.isa = isa}, memory_limit_bytes, &err),
+        PDNN_OK);
+    assert_int_equal(worker->kind.isa, isa);
     assert_true(pdnn_worker_alive(worker));
 }
 
@@ -273,7 +275,7 @@ static void test_worker_start_no_start(void **state) {
     struct pdnn_err err = {0};
     (void)state;
     setenv(variable, "no_start", 1);
-    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_IO);
+    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_WORKER_PLAIN, 0, &err), PDNN_IO);
     assert_string_equal(err.text, "the worker did not start: exited with status 4");
     assert_int_equal(worker.pid, 0);
     assert_false(pdnn_worker_alive(&worker));
@@ -286,7 +288,7 @@ static void test_worker_start_other_build(void **state) {
     char text[256];
     (void)state;
     setenv(variable, "other_build", 1);
-    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_IO);
+    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_WORKER_PLAIN, 0, &err), PDNN_IO);
     snprintf(text, sizeof text,
              "/proc/self/exe is build 0.0.9 (abc), but this program is build %s: both must be the same build",
              pdnn_build);
@@ -300,11 +302,11 @@ static void test_worker_start_no_program(void **state) {
     struct pdnn_err err = {0};
     (void)state;
     setenv(PDNN_WORKER_VARIABLE, "/no/such/worker", 1);
-    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_IO);
+    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_WORKER_PLAIN, 0, &err), PDNN_IO);
     assert_string_equal(err.text,
                         "no worker program at '/no/such/worker' (PARADNN_WORKER): No such file or directory");
     unsetenv(PDNN_WORKER_VARIABLE);
-    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_IO);
+    assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_WORKER_PLAIN, 0, &err), PDNN_IO);
     assert_non_null(strstr(err.text, "no worker program at /"));
     assert_non_null(strstr(err.text, "/libexec/paradnn/paradnn-worker"));
     setenv(PDNN_WORKER_VARIABLE, "/proc/self/exe", 1);
@@ -531,7 +533,7 @@ static void test_worker_dies_with_parent(void **state) {
     if (driver == 0) {
         struct pdnn_worker worker;
         setenv(variable, "good", 1);
-        if (pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, NULL) != PDNN_OK)
+        if (pdnn_worker_start(&worker, &host, PDNN_WORKER_PLAIN, 0, NULL) != PDNN_OK)
             _exit(1);
         ssize_t ignored = write(pair[1], &worker.pid, sizeof worker.pid);
         (void)ignored;

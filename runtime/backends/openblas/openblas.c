@@ -28,6 +28,11 @@ static const char *version(void) {
     return text;
 }
 
+static const char *path(void) {
+    static char text[PDNN_SOFTWARE_PATH];
+    return pdnn_library_path(openblas_get_config(), text, sizeof text);
+}
+
 /* The user's own choice of a core wins, except over an isa that it does not stay within. */
 static const char *isa_variable(const struct pdnn_host *host, enum pdnn_isa isa) {
     static const char variable[] = "OPENBLAS_CORETYPE";
@@ -102,6 +107,7 @@ const struct pdnn_backend_def pdnn_backend_openblas = {
     .name = "openblas",
     .help = "matrix products by OpenBLAS, the rest by our own kernels; no fusion",
     .version = version,
+    .path = path,
     .isa_variable = isa_variable,
     .limit_isa = limit_isa,
     .ignores = ignores,

@@ -55,13 +55,13 @@ static void tick(void *user) {
     report(user, false);
 }
 
-static enum pdnn_status make_alive(struct sweep *sweep, enum pdnn_isa isa, struct pdnn_err *err) {
+static enum pdnn_status make_alive(struct sweep *sweep, struct pdnn_worker_kind kind, struct pdnn_err *err) {
     const struct pdnn_visitor *visitor = sweep->visitor;
     enum pdnn_status status = PDNN_OK;
     for (int attempt = 0; attempt < START_ATTEMPTS && !is_stopped(sweep); attempt++) {
-        if (visitor->alive(visitor->user, isa))
+        if (visitor->alive(visitor->user, kind))
             return PDNN_OK;
-        status = visitor->start(visitor->user, isa, err);
+        status = visitor->start(visitor->user, kind, err);
         sweep->result.workers_started += status == PDNN_OK;
     }
     return status;
@@ -95,7 +95,7 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
                                      .expected_ns = pdnn_schedule_wall_ns(&sweep->schedule, index),
                                      .tick = tick,
                                      .user = sweep};
-    const enum pdnn_isa isa = (enum pdnn_isa)task->instance.setting[PDNN_SETTING_ISA];
+    const struct pdnn_worker_kind kind = pdnn_worker_kind_of(&task->instance, &sweep->rules->libraries);
     struct pdnn_visit visit = {0};
     int length = snprintf(request.id, sizeof request.id, "%s", task->id);
     if (length < 0 || (size_t)length >= sizeof request.id)
@@ -116,18 +116,18 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
         request.cache_bytes =
             pdnn_roof_rows_cache_bytes(sweep->rules->roof_rows, task->instance.setting[PDNN_SETTING_THREADS]);
     uint64_t begun_ns = clock_ns(sweep);
-    enum pdnn_status status = make_alive(sweep, isa, err);
+    enum pdnn_status status = make_alive(sweep, kind, err);
     if (is_stopped(sweep))
         return PDNN_OK; /* visit_all reports the stop */
     if (status != PDNN_OK)
         return status;
     sweep->label = task->label ? task->label : task->id;
     uint64_t asked_ns = clock_ns(sweep);
-    status = visitor->visit(visitor->user, isa, &request, &watch, &visit, err);
+    status = visitor->visit(visitor->user, kind, &request, &watch, &visit, err);
     uint64_t answered_ns = clock_ns(sweep);
     add_spent(&sweep->result.spent, &visit.spent);
     bool is_late = status == PDNN_INTERRUPTED && !is_stopped(sweep) && !left_ns(sweep);
-    sweep->result.workers_lost += !is_late && !visitor->alive(visitor->user, isa);
+    sweep->result.workers_lost += !is_late && !visitor->alive(visitor->user, kind);
     if (is_late) {
         sweep->result.out_of_time = true;
         return PDNN_OK;
@@ -236,12 +236,12 @@ void pdnn_sweep_result_add(struct pdnn_sweep_result *sum, const struct pdnn_swee
 /* Workers of several ranks that are kept. */
 enum { SEVERAL_MAX = 4 };
 
-/* One for each isa. */
 struct pdnn_sweep_workers {
     const struct pdnn_host *host;
     uint64_t memory_limit_bytes;
-    struct pdnn_worker worker[PDNN_ISA_COUNT];
-    enum pdnn_isa last; /* isa of the last visit, whose worker's threads may still be running */
+    struct pdnn_worker *one; /* heap: one for each kind that was asked for; a dead one keeps its place */
+    size_t n_ones, room;
+    size_t last; /* of these, that of the last visit, whose threads may still be running */
     struct {
         int64_t ranks;
         struct pdnn_worker worker;
@@ -258,53 +258,74 @@ struct pdnn_sweep_workers *pdnn_sweep_workers_create(const struct pdnn_host *hos
 
 static void retire_all(void *user) {
     struct pdnn_sweep_workers *workers = user;
-    for (int isa = 0; isa < PDNN_ISA_COUNT; isa++)
-        pdnn_worker_stop(&workers->worker[isa]);
+    for (size_t i = 0; i < workers->n_ones; i++)
+        pdnn_worker_stop(&workers->one[i]);
     for (int i = 0; i < SEVERAL_MAX; i++)
         pdnn_worker_stop(&workers->several[i].worker);
 }
 
 void pdnn_sweep_workers_destroy(struct pdnn_sweep_workers *workers) {
-    if (workers)
-        retire_all(workers);
+    if (!workers)
+        return;
+    retire_all(workers);
+    free(workers->one);
     free(workers);
 }
 
-static bool is_worker_alive(void *user, enum pdnn_isa isa) {
-    return pdnn_worker_alive(&((struct pdnn_sweep_workers *)user)->worker[isa]);
+/* The number of the kind's worker, which may be dead. */
+static size_t find_one(struct pdnn_sweep_workers *workers, struct pdnn_worker_kind kind) {
+    size_t at = 0;
+    while (at < workers->n_ones && !pdnn_worker_is(&workers->one[at], kind))
+        at++;
+    if (at == workers->n_ones) {
+        workers->one = pdnn_grow(workers->one, &workers->room, at, sizeof *workers->one);
+        workers->one[workers->n_ones++] = (struct pdnn_worker){.kind = kind};
+    }
+    return at;
 }
 
-static enum pdnn_status start_worker(void *user, enum pdnn_isa isa, struct pdnn_err *err) {
+static struct pdnn_worker *one_of(struct pdnn_sweep_workers *workers, struct pdnn_worker_kind kind) {
+    const size_t at = find_one(workers, kind); /* it may move them */
+    return &workers->one[at];
+}
+
+static bool is_worker_alive(void *user, struct pdnn_worker_kind kind) {
     struct pdnn_sweep_workers *workers = user;
-    return pdnn_worker_start(&workers->worker[isa], workers->host, isa, workers->memory_limit_bytes, err);
+    return pdnn_worker_alive(one_of(workers, kind));
 }
 
-static void rest_others(struct pdnn_sweep_workers *workers, enum pdnn_isa isa) {
-    if (isa != workers->last)
-        pdnn_worker_rest(&workers->worker[workers->last]);
-    workers->last = isa;
+static enum pdnn_status start_worker(void *user, struct pdnn_worker_kind kind, struct pdnn_err *err) {
+    struct pdnn_sweep_workers *workers = user;
+    return pdnn_worker_start(one_of(workers, kind), workers->host, kind, workers->memory_limit_bytes, err);
+}
+
+static void rest_others(struct pdnn_sweep_workers *workers, size_t one) {
+    if (one != workers->last)
+        pdnn_worker_rest(&workers->one[workers->last]);
+    workers->last = one;
     for (int i = 0; i < SEVERAL_MAX; i++)
         pdnn_worker_rest(&workers->several[i].worker);
 }
 
-enum pdnn_status pdnn_sweep_workers_get(struct pdnn_sweep_workers *workers, enum pdnn_isa isa,
+enum pdnn_status pdnn_sweep_workers_get(struct pdnn_sweep_workers *workers, struct pdnn_worker_kind kind,
                                         struct pdnn_worker **worker, struct pdnn_err *err) {
+    const size_t one = find_one(workers, kind);
     enum pdnn_status status = PDNN_OK;
-    for (int attempt = 0; attempt < START_ATTEMPTS && !is_worker_alive(workers, isa); attempt++)
-        status = start_worker(workers, isa, err);
+    for (int attempt = 0; attempt < START_ATTEMPTS && !pdnn_worker_alive(&workers->one[one]); attempt++)
+        status = start_worker(workers, kind, err);
     if (status != PDNN_OK)
         return status;
-    rest_others(workers, isa);
-    *worker = &workers->worker[isa];
+    rest_others(workers, one);
+    *worker = &workers->one[one];
     return PDNN_OK;
 }
 
 /* The worker of several ranks, started unless it lives; the oldest one makes room. */
-static enum pdnn_status get_ranks(struct pdnn_sweep_workers *workers, enum pdnn_isa isa, int64_t ranks,
-                                  struct pdnn_worker **worker, struct pdnn_err *err) {
+static enum pdnn_status get_ranks(struct pdnn_sweep_workers *workers, struct pdnn_worker_kind kind,
+                                  int64_t ranks, struct pdnn_worker **worker, struct pdnn_err *err) {
     int at = 0;
     while (at < SEVERAL_MAX &&
-           (workers->several[at].ranks != ranks || workers->several[at].worker.isa != isa ||
+           (workers->several[at].ranks != ranks || !pdnn_worker_is(&workers->several[at].worker, kind) ||
             !pdnn_worker_alive(&workers->several[at].worker)))
         at++;
     if (at < SEVERAL_MAX) {
@@ -322,19 +343,20 @@ static enum pdnn_status get_ranks(struct pdnn_sweep_workers *workers, enum pdnn_
     }
     workers->several[at].ranks = ranks;
     *worker = &workers->several[at].worker;
-    return pdnn_worker_start_ranks(*worker, workers->host, isa, ranks, workers->memory_limit_bytes,
-                                   &workers->worker[isa], err);
+    return pdnn_worker_start_ranks(*worker, workers->host, kind, ranks, workers->memory_limit_bytes,
+                                   one_of(workers, kind), err);
 }
 
 /* Ranks that do not start are the outcome of the visit: other instances can do without them. */
-static enum pdnn_status have_ranks_visit(struct pdnn_sweep_workers *workers, enum pdnn_isa isa,
+static enum pdnn_status have_ranks_visit(struct pdnn_sweep_workers *workers, struct pdnn_worker_kind kind,
                                          const struct pdnn_request *request, const struct pdnn_watch *watch,
                                          struct pdnn_visit *visit, struct pdnn_err *err) {
+    const size_t one = find_one(workers, kind);
     struct pdnn_worker *worker;
     struct pdnn_err why = {0};
-    pdnn_worker_rest(&workers->worker[isa]);
-    rest_others(workers, isa);
-    enum pdnn_status status = get_ranks(workers, isa, request->ranks, &worker, &why);
+    pdnn_worker_rest(&workers->one[one]);
+    rest_others(workers, one);
+    enum pdnn_status status = get_ranks(workers, kind, request->ranks, &worker, &why);
     if (status == PDNN_OK)
         return pdnn_worker_visit(worker, request, watch, visit, err);
     *visit = (struct pdnn_visit){.outcome = status == PDNN_UNSUPPORTED ? PDNN_OUTCOME_UNSUPPORTED
@@ -344,16 +366,17 @@ static enum pdnn_status have_ranks_visit(struct pdnn_sweep_workers *workers, enu
     return PDNN_OK;
 }
 
-static enum pdnn_status have_visited(void *user, enum pdnn_isa isa, const struct pdnn_request *request,
-                                     const struct pdnn_watch *watch, struct pdnn_visit *visit,
-                                     struct pdnn_err *err) {
+static enum pdnn_status have_visited(void *user, struct pdnn_worker_kind kind,
+                                     const struct pdnn_request *request, const struct pdnn_watch *watch,
+                                     struct pdnn_visit *visit, struct pdnn_err *err) {
     struct pdnn_sweep_workers *workers = user;
     enum pdnn_status status;
     if (request->ranks > 1) {
-        status = have_ranks_visit(workers, isa, request, watch, visit, err);
+        status = have_ranks_visit(workers, kind, request, watch, visit, err);
     } else {
-        rest_others(workers, isa);
-        status = pdnn_worker_visit(&workers->worker[isa], request, watch, visit, err);
+        const size_t one = find_one(workers, kind);
+        rest_others(workers, one);
+        status = pdnn_worker_visit(&workers->one[one], request, watch, visit, err);
     }
     /* Threads that lost their cores share others: what they took is no time of this setup. */
     if (status == PDNN_OK && pdnn_host_cores_check(workers->host, err) != PDNN_OK) {

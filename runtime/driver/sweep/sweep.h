@@ -32,9 +32,9 @@ void pdnn_sweep_result_add(struct pdnn_sweep_result *sum, const struct pdnn_swee
 struct pdnn_sweep_workers; /* opaque */
 struct pdnn_sweep_workers *pdnn_sweep_workers_create(const struct pdnn_host *host,
                                                      uint64_t memory_limit_bytes);
-/* The worker for the isa, started if there is none alive; the others are at rest. Borrowed until the next
+/* The worker of the kind, started if there is none alive; the others are at rest. Borrowed until the next
  * call. */
-enum pdnn_status pdnn_sweep_workers_get(struct pdnn_sweep_workers *workers, enum pdnn_isa isa,
+enum pdnn_status pdnn_sweep_workers_get(struct pdnn_sweep_workers *workers, struct pdnn_worker_kind kind,
                                         struct pdnn_worker **worker, struct pdnn_err *err);
 void pdnn_sweep_workers_destroy(struct pdnn_sweep_workers *workers); /* takes NULL */
 
@@ -52,14 +52,14 @@ enum pdnn_status pdnn_sweep_run_on(struct pdnn_sweep_workers *workers, const str
                                    const struct pdnn_sweep_hooks *hooks, struct pdnn_sweep_result *result,
                                    struct pdnn_err *err);
 
-/* What runs the visits: worker processes, one per isa, or a stand-in in tests. */
+/* What runs the visits: worker processes, one per kind, or a stand-in in tests. */
 struct pdnn_visitor {
     void *user;
-    bool (*alive)(void *user, enum pdnn_isa isa);
+    bool (*alive)(void *user, struct pdnn_worker_kind kind);
     /* Called before a visit if the worker is not alive. */
-    enum pdnn_status (*start)(void *user, enum pdnn_isa isa, struct pdnn_err *err);
+    enum pdnn_status (*start)(void *user, struct pdnn_worker_kind kind, struct pdnn_err *err);
     /* Like pdnn_worker_visit. */
-    enum pdnn_status (*visit)(void *user, enum pdnn_isa isa, const struct pdnn_request *request,
+    enum pdnn_status (*visit)(void *user, struct pdnn_worker_kind kind, const struct pdnn_request *request,
                               const struct pdnn_watch *watch, struct pdnn_visit *visit, struct pdnn_err *err);
     /* Ends all workers, so that the next visits have new ones. Called between the passes of paired order. */
     void (*retire)(void *user);

@@ -5,6 +5,7 @@
 
 #include "base/stats.h"
 #include "runtime/driver/sweep/sweep_groups.h"
+#include "runtime/driver/worker/library_dir.h"
 #include "runtime/protocol/roof_rows.h"
 #include "runtime/protocol/request.h"
 #include "runtime/protocol/standing.h"
@@ -53,6 +54,7 @@ enum pdnn_reach { PDNN_REACH_SPREAD, PDNN_REACH_SMALLEST, PDNN_REACH_COUNT };
 struct pdnn_sweep_rules {
     /* the same for every visit, except id, max_visit_ns, cold and cache_bytes */
     struct pdnn_request request;
+    struct pdnn_library_dirs libraries;     /* that instances may name */
     const struct pdnn_roof_rows *roof_rows; /* for the measured cache sizes; NULL: not measured */
     int64_t rounds;
     uint64_t max_time_ns;   /* for all visits to one instance; paired: to one group */

@@ -13,22 +13,31 @@
 #include "runtime/protocol/software.h"
 #include "runtime/protocol/visit.h"
 
+/* The kind of worker that an instance needs. A library that is not among these is none. */
+struct pdnn_worker_kind pdnn_worker_kind_of(const struct pdnn_instance *instance,
+                                            const struct pdnn_library_dirs *libraries);
+
+bool pdnn_worker_is(const struct pdnn_worker *worker, struct pdnn_worker_kind kind);
+
 /* Starts a worker (fork and exec) with the environment of runtime/host/host_openmp.h and memory_limit_bytes
- * of address-space headroom (0: no limit). If its libraries need other environment variables for the isa, the
- * worker is started again with those. Returns once it has answered. The worker dies with this process, is the
+ * of address-space headroom (0: no limit); the kind's library, if it has one, comes first where the dynamic
+ * linker looks. If its libraries need other environment variables for the isa, the worker is started again
+ * with those. Returns once it has answered. The worker dies with this process, is the
  * kernel's first choice when memory runs out, and ignores SIGINT, SIGTERM, SIGHUP, SIGUSR1 and
  * SIGUSR2, which are for the driver. Its stdout and stderr go to our stderr. PDNN_IO if there is no program
- * to run, or if it is of another build. */
+ * to run, or if it is of another build; PDNN_INVALID as pdnn_library_dir_check says. */
 enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn_host *host,
-                                   enum pdnn_isa isa, uint64_t memory_limit_bytes, struct pdnn_err *err);
+                                   struct pdnn_worker_kind kind, uint64_t memory_limit_bytes,
+                                   struct pdnn_err *err);
 
 /* The same for a worker that is several ranks, which mpirun starts: on this host, or where MPI's own
- * environment and PARADNN_HOSTS say. `alike` is a worker for the same isa, whose environment it gets; or {0}.
+ * environment and PARADNN_HOSTS say. `alike` is a worker of the same kind, whose environment it gets; or {0}.
  * The pid is mpirun's, and the connection is to rank 0. PDNN_UNSUPPORTED, with what is missing, in a build
  * without MPI or without mpirun. */
 enum pdnn_status pdnn_worker_start_ranks(struct pdnn_worker *worker, const struct pdnn_host *host,
-                                         enum pdnn_isa isa, int64_t ranks, uint64_t memory_limit_bytes,
-                                         const struct pdnn_worker *alike, struct pdnn_err *err);
+                                         struct pdnn_worker_kind kind, int64_t ranks,
+                                         uint64_t memory_limit_bytes, const struct pdnn_worker *alike,
+                                         struct pdnn_err *err);
 
 /* The libraries behind its backends. Borrowed until the worker is stopped. */
 const struct pdnn_software *pdnn_worker_software(const struct pdnn_worker *worker);

@@ -71,5 +71,5 @@ void pdnn_worker_stop(struct pdnn_worker *worker) {
         free(worker->link->families);
         free(worker->link);
     }
-    *worker = (struct pdnn_worker){0};
+    *worker = (struct pdnn_worker){.kind = worker->kind};
 }

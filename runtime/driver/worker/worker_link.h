@@ -6,6 +6,7 @@
 #include "models/family.h"
 #include "runtime/protocol/protocol.h"
 #include "models/isa.h"
+#include "runtime/driver/worker/library_dir.h"
 #include "runtime/host/host_cgroup.h"
 
 #include <stdbool.h>
@@ -33,17 +34,27 @@ struct pdnn_worker_link {
 /* Copies some of the worker's output to our stderr and remembers its end. False if there was none. */
 bool pdnn_worker_hear(struct pdnn_worker_link *link);
 
+/* What every instance that a worker runs has in common, since libraries are loaded, and limited, only once.
+ */
+struct pdnn_worker_kind {
+    enum pdnn_isa isa;
+    const struct pdnn_library_dir *library; /* borrowed; NULL: what it loads by itself */
+};
+
+/* A worker without limits and libraries. */
+#define PDNN_WORKER_PLAIN ((struct pdnn_worker_kind){.isa = PDNN_ISA_DEFAULT})
+
 /* The driver's handle; {0} means no worker. */
 struct pdnn_worker {
-    pid_t pid;         /* 0: no worker */
-    enum pdnn_isa isa; /* isa of every instance it runs, since libraries take that limit only once */
+    pid_t pid; /* 0: no worker */
+    struct pdnn_worker_kind kind;
     struct pdnn_worker_link *link; /* heap: the connection, and the last output on stderr */
 };
 
 /* False if there is none or it has died since the last request; in that case pid is 0 afterwards. */
 bool pdnn_worker_alive(struct pdnn_worker *worker);
 
-/* Kills and reaps the worker, if there is one. */
+/* Kills and reaps the worker, if there is one. Its kind stays. */
 void pdnn_worker_stop(struct pdnn_worker *worker);
 
 /* How long to wait for an answer, and what to do meanwhile. {0}: for ever, nothing. */

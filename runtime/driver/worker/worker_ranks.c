@@ -186,14 +186,19 @@ static enum pdnn_status connect_ranks(struct pdnn_worker *worker, const struct p
 }
 
 enum pdnn_status pdnn_worker_start_ranks(struct pdnn_worker *worker, const struct pdnn_host *host,
-                                         enum pdnn_isa isa, int64_t ranks, uint64_t memory_limit_bytes,
-                                         const struct pdnn_worker *alike, struct pdnn_err *err) {
-    const struct pdnn_worker_start start = {host, isa, memory_limit_bytes, ranks, connect_ranks};
+                                         struct pdnn_worker_kind kind, int64_t ranks,
+                                         uint64_t memory_limit_bytes, const struct pdnn_worker *alike,
+                                         struct pdnn_err *err) {
+    const struct pdnn_worker_start start = {host, kind, memory_limit_bytes, ranks, connect_ranks};
     char program[PDNN_PROGRAM_TEXT];
     if (!pdnn_worker_mpi_program(program))
         return pdnn_fail(err, PDNN_UNSUPPORTED,
                          "ranks=%" PRId64
                          " needs a build with MPI: install libopenmpi-dev or libmpich-dev, then build again",
                          ranks);
+    const char *hosts = getenv(HOSTS_VARIABLE);
+    if (kind.library && hosts && *hosts)
+        return pdnn_fail(err, PDNN_UNSUPPORTED,
+                         "libraries are of this host, and " HOSTS_VARIABLE " has ranks run on others");
     return pdnn_worker_begin(worker, &start, alike->link ? alike->link->variables : "", err);
 }

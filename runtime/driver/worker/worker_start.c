@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 
 #include "base/memory.h"
+#include "base/str.h"
 #include "runtime/driver/worker/worker_ask.h"
 #include "runtime/driver/worker/worker_environment.h"
 #include "runtime/driver/worker/worker_link.h"
@@ -100,7 +101,8 @@ static bool is_sound(const struct pdnn_software *software) {
     bool sound = software->count <= PDNN_SOFTWARE_MAX;
     for (size_t i = 0; sound && i < software->count; i++)
         sound = memchr(software->row[i].backend, 0, sizeof software->row[i].backend) &&
-                memchr(software->row[i].version, 0, sizeof software->row[i].version);
+                memchr(software->row[i].version, 0, sizeof software->row[i].version) &&
+                memchr(software->row[i].path, 0, sizeof software->row[i].path);
     return sound;
 }
 
@@ -127,8 +129,10 @@ static enum pdnn_status read_welcome(const struct pdnn_message *answer, const ch
 
 static enum pdnn_status greet(struct pdnn_worker *worker, const struct pdnn_worker_start *start,
                               const char *program, struct pdnn_welcome *welcome, struct pdnn_err *err) {
-    struct pdnn_hello hello = {
-        .host = *start->host, .memory_limit_bytes = start->memory_limit_bytes, .isa = start->isa};
+    struct pdnn_hello hello = {.host = *start->host,
+                               .memory_limit_bytes = start->memory_limit_bytes,
+                               .isa = start->kind.isa,
+                               .library = start->kind.library ? start->kind.library->name : 0};
     const struct pdnn_part body = {&hello, sizeof hello};
     const struct pdnn_watch watch = {.time_limit_ns = start_limit_ns};
     struct pdnn_message answer;
@@ -145,14 +149,22 @@ static enum pdnn_status greet(struct pdnn_worker *worker, const struct pdnn_work
 /* welcome->variables lists those it should have been started with. */
 static enum pdnn_status start_once(struct pdnn_worker *worker, const struct pdnn_worker_start *start,
                                    const char *more, struct pdnn_welcome *welcome, struct pdnn_err *err) {
+    const struct pdnn_library_dir *library = start->kind.library;
+    struct pdnn_str lines = {0};
     char program[PDNN_PROGRAM_TEXT];
-    *worker = (struct pdnn_worker){.isa = start->isa, .link = pdnn_alloc(1, sizeof *worker->link)};
+    pdnn_str_printf(&lines, "%s", more);
+    if (library)
+        pdnn_library_dir_variable(library, &lines);
+    *worker = (struct pdnn_worker){.kind = start->kind, .link = pdnn_alloc(1, sizeof *worker->link)};
     worker->link->fd = worker->link->error_fd = -1;
     worker->link->memory_limit_bytes = start->memory_limit_bytes;
     worker->link->is_ranks = start->ranks > 0;
-    enum pdnn_status status = start->connect(worker, start, more, program, err);
+    enum pdnn_status status = start->connect(worker, start, pdnn_str_text(&lines), program, err);
+    pdnn_str_finish(&lines);
     if (status == PDNN_OK)
         status = greet(worker, start, program, welcome, err);
+    if (status == PDNN_OK && library)
+        status = pdnn_library_dir_check(library, &welcome->software, err);
     if (status == PDNN_OK) {
         worker->link->software = welcome->software;
         memcpy(worker->link->ignored, welcome->ignored, sizeof welcome->ignored);
@@ -194,10 +206,22 @@ static enum pdnn_status connect_one(struct pdnn_worker *worker, const struct pdn
 }
 
 enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn_host *host,
-                                   enum pdnn_isa isa, uint64_t memory_limit_bytes, struct pdnn_err *err) {
-    const struct pdnn_worker_start start = {host, isa, memory_limit_bytes, 0, connect_one};
+                                   struct pdnn_worker_kind kind, uint64_t memory_limit_bytes,
+                                   struct pdnn_err *err) {
+    const struct pdnn_worker_start start = {host, kind, memory_limit_bytes, 0, connect_one};
     enum pdnn_status status = pdnn_host_process_check(err);
     return status == PDNN_OK ? pdnn_worker_begin(worker, &start, "", err) : status;
+}
+
+struct pdnn_worker_kind pdnn_worker_kind_of(const struct pdnn_instance *instance,
+                                            const struct pdnn_library_dirs *libraries) {
+    return (struct pdnn_worker_kind){
+        (enum pdnn_isa)instance->setting[PDNN_SETTING_ISA],
+        pdnn_library_dir_find(libraries, instance->setting[PDNN_SETTING_LIBRARY])};
+}
+
+bool pdnn_worker_is(const struct pdnn_worker *worker, struct pdnn_worker_kind kind) {
+    return worker->kind.isa == kind.isa && worker->kind.library == kind.library;
 }
 
 const char *pdnn_worker_ignored(const struct pdnn_worker *worker) {

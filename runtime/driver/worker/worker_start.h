@@ -8,7 +8,7 @@
 /* What a worker is started with. */
 struct pdnn_worker_start {
     const struct pdnn_host *host;
-    enum pdnn_isa isa;
+    struct pdnn_worker_kind kind;
     uint64_t memory_limit_bytes;
     int64_t ranks; /* 0: one process */
     /* Starts the processes, with more environment variables (worker_environment.h), and connects. Sets the

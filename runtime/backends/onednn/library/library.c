@@ -6,6 +6,7 @@
 #include "runtime/backends/onednn/library/padding.h"
 #include "runtime/backends/onednn/library/version.h"
 #include "runtime/lowering/sgemm.h"
+#include "runtime/protocol/software.h"
 
 #include <dnnl_debug.h>
 #include <stdio.h>
@@ -30,6 +31,11 @@ const char *pdnn_onednn_version(void) {
              version->patch, pdnn_onednn_isa_name(), pdnn_library_build(version, build),
              commit ? " of commit " : "", commit < 12 ? commit : 12, version->hash);
     return text;
+}
+
+const char *pdnn_onednn_path(void) {
+    static char path[PDNN_SOFTWARE_PATH];
+    return pdnn_library_path(dnnl_version(), path, sizeof path);
 }
 
 enum pdnn_status pdnn_onednn_limit_isa(enum pdnn_isa isa, struct pdnn_err *err) {

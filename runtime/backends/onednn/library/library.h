@@ -14,6 +14,8 @@ struct pdnn_sgemm;
 
 /* "oneDNN 2.6.3 (avx2)"; static. */
 const char *pdnn_onednn_version(void);
+/* Of the library's file; static. */
+const char *pdnn_onednn_path(void);
 /* "avx2": the instruction set that the library uses. */
 const char *pdnn_onednn_isa_name(void);
 
