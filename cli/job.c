@@ -78,6 +78,29 @@ void pdnn_cli_tell(const struct pdnn_session *session, bool has_roofs) {
     pdnn_str_finish(&ignored);
 }
 
+static void add_set(struct pdnn_cli_job *job, const char *option, const char *given, const char *set) {
+    job->sets = pdnn_resize(job->sets, job->n_sets + 1, sizeof *job->sets);
+    job->set_by = pdnn_resize(job->set_by, job->n_set_by + 1, sizeof *job->set_by);
+    job->sets[job->n_sets++] = set;
+    job->set_by[job->n_set_by++] = pdnn_arena_printf(&job->arena, "--%s %.160s", option, given);
+}
+
+/* NAME=DIR as a key of `libraries`, in quotes. */
+static void add_libraries(struct pdnn_cli_job *job) {
+    size_t count;
+    const char *const *given = pdnn_argument_all(job->arguments, "library", &count);
+    for (size_t i = 0; i < count; i++) {
+        const size_t name = strcspn(given[i], "=");
+        struct pdnn_str set = {0};
+        pdnn_str_printf(&set, "libraries.%.*s='", (int)name, given[i]);
+        for (const char *at = given[i] + name + (given[i][name] != 0); *at; at++)
+            pdnn_str_printf(&set, "%s%c", *at == '\'' ? "'" : "", *at);
+        pdnn_str_printf(&set, "'");
+        add_set(job, "library", given[i], pdnn_arena_strdup(&job->arena, pdnn_str_text(&set)));
+        pdnn_str_finish(&set);
+    }
+}
+
 void pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments) {
     const struct launcher *launcher = find_launcher();
     *job = (struct pdnn_cli_job){.arguments = arguments, .directory = {.folder = {.fd = -1}}};
@@ -98,6 +121,7 @@ void pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_arguments *a
     const char *const *sets = pdnn_argument_all(arguments, "set", &job->n_sets);
     job->sets = pdnn_alloc(job->n_sets + 1, sizeof *job->sets);
     memcpy(job->sets, sets, job->n_sets * sizeof *sets);
+    add_libraries(job);
 }
 
 void pdnn_cli_job_finish(struct pdnn_cli_job *job) {
@@ -115,10 +139,7 @@ void pdnn_cli_job_set(struct pdnn_cli_job *job, const char *option, const char *
     const char *given = pdnn_argument(job->arguments, option);
     if (!given)
         return;
-    job->sets = pdnn_resize(job->sets, job->n_sets + 1, sizeof *job->sets);
-    job->set_by = pdnn_resize(job->set_by, job->n_set_by + 1, sizeof *job->set_by);
-    job->sets[job->n_sets++] = pdnn_arena_printf(&job->arena, "%s=%s", key, value ? value : given);
-    job->set_by[job->n_set_by++] = pdnn_arena_printf(&job->arena, "--%s %.160s", option, given);
+    add_set(job, option, given, pdnn_arena_printf(&job->arena, "%s=%s", key, value ? value : given));
 }
 
 void pdnn_cli_job_default(struct pdnn_cli_job *job, const char *set) {
@@ -142,10 +163,22 @@ enum pdnn_status pdnn_cli_job_opened(struct pdnn_cli_job *job, enum pdnn_status 
     return status;
 }
 
+/* What comes before and behind '=' is checked where it is read. */
+static enum pdnn_status check_libraries(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    size_t count;
+    const char *const *given = pdnn_argument_all(arguments, "library", &count);
+    for (size_t i = 0; i < count; i++) {
+        const char *equals = strchr(given[i], '=');
+        if (!equals || equals == given[i] || !equals[1])
+            return pdnn_fail(err, PDNN_INVALID, "--library is '%.160s', expected NAME=DIR", given[i]);
+    }
+    return PDNN_OK;
+}
+
 enum pdnn_status pdnn_cli_job_open(struct pdnn_cli_job *job, struct pdnn_err *err) {
     const struct pdnn_arguments *arguments = job->arguments;
     const char *shard = pdnn_argument(arguments, "shard");
-    if (pdnn_host_process_check(err) != PDNN_OK ||
+    if (pdnn_host_process_check(err) != PDNN_OK || check_libraries(arguments, err) != PDNN_OK ||
         pdnn_shard_parse(shard, pdnn_argument(arguments, "shard-base"), &job->session.shard, err) != PDNN_OK)
         return err->status;
     const uint32_t n_tasks = pdnn_shard_array_tasks(shard);

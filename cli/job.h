@@ -32,7 +32,7 @@ struct pdnn_cli_job {
  * the session's open instances; of all where roofs are measured, or for NULL. */
 void pdnn_cli_tell(const struct pdnn_session *session, bool has_roofs);
 
-/* Reads --set, --no-cache, --quiet, --ceilings, --allow-slow and --retry. Always release *job, which must
+/* Reads --set, --library, --no-cache, --quiet, --ceilings, --allow-slow and --retry. Always release *job, which must
  * stay where it is, with pdnn_cli_job_finish. */
 void pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments);
 /* After work in a directory, sets whether some of its instances failed. */

@@ -443,6 +443,18 @@ const char *pdnn_instance_group(const struct pdnn_instance *instance, int settin
     return pdnn_instance_format(&without, buffer);
 }
 
+const char *pdnn_instance_platform(const struct pdnn_instance *instance, char buffer[PDNN_CONDITION_TEXT]) {
+    static const enum pdnn_setting settings[] = {PDNN_SETTING_THREADS, PDNN_SETTING_LIBRARY,
+                                                 PDNN_SETTING_ISA};
+    const char *end = buffer + PDNN_CONDITION_TEXT - 1;
+    char *at = put(buffer, end, pdnn_backend_names[instance->setting[PDNN_SETTING_BACKEND]]);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (settings[i] != PDNN_SETTING_LIBRARY || instance->setting[PDNN_SETTING_LIBRARY])
+            at = put_pair(at, end, ' ', &pdnn_settings[settings[i]],
+                          pdnn_value_of(instance->setting[settings[i]]));
+    return buffer;
+}
+
 size_t pdnn_id_model_length(const char *id) {
     const char *at = id + strcspn(id, "/:");
     while (*at && !is_setting(at + 1, strcspn(at + 1, "=,")))

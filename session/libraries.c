@@ -90,6 +90,38 @@ static bool is_open_with(const struct pdnn_session *session, int64_t name) {
     return false;
 }
 
+/* Whether open tasks run the backend with the library. */
+static bool is_run(const struct pdnn_session *session, const char *library, const char *backend) {
+    const struct pdnn_param_def *def = &pdnn_settings[PDNN_SETTING_LIBRARY];
+    char name[PDNN_PARAM_TEXT];
+    for (size_t i = 0; i < session->n_tasks; i++) {
+        const int64_t *setting = session->tasks[i].instance.setting;
+        if (!session->tasks[i].closed &&
+            strcmp(pdnn_backend_names[setting[PDNN_SETTING_BACKEND]], backend) == 0 &&
+            strcmp(pdnn_param_format(def, pdnn_value_of(setting[PDNN_SETTING_LIBRARY]), name), library) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Two names for one build compare it with itself. */
+static void note_same(struct pdnn_session *session) {
+    for (size_t b = 1; b < session->n_loaded; b++)
+        for (size_t a = 0; a < b; a++)
+            for (size_t i = 0; i < session->loaded[a].software->count; i++) {
+                const char *hash = session->loaded[a].hash[i],
+                           *backend = session->loaded[a].software->row[i].backend;
+                if (*hash && strcmp(hash, session->loaded[b].hash[i]) == 0 &&
+                    is_run(session, session->loaded[a].name, backend) &&
+                    is_run(session, session->loaded[b].name, backend))
+                    session->hooks->note(
+                        session->hooks->user,
+                        pdnn_arena_printf(&session->arena,
+                                          "libraries: %s and %s are the same build of %s (A/A)",
+                                          session->loaded[a].name, session->loaded[b].name, backend));
+            }
+}
+
 enum pdnn_status pdnn_session_load_libraries(struct pdnn_session *session, struct pdnn_err *err) {
     const struct pdnn_spec *spec = &session->spec;
     struct pdnn_library_dir *rows =
@@ -112,8 +144,11 @@ enum pdnn_status pdnn_session_load_libraries(struct pdnn_session *session, struc
         session->libraries.count++;
         session->n_loaded++;
     }
-    if (!session->n_loaded || !is_open_with(session, 0))
-        return PDNN_OK;
-    loaded[session->n_loaded].name = pdnn_settings[PDNN_SETTING_LIBRARY].word;
-    return ask(session, NULL, &loaded[session->n_loaded++], err);
+    if (session->n_loaded && is_open_with(session, 0)) {
+        loaded[session->n_loaded].name = pdnn_settings[PDNN_SETTING_LIBRARY].word;
+        if (ask(session, NULL, &loaded[session->n_loaded++], err) != PDNN_OK)
+            return err->status;
+    }
+    note_same(session);
+    return PDNN_OK;
 }

@@ -303,6 +303,7 @@ static const struct {
     {"TABLE", "none", "", add_entries, (const char *const[]){"tables", "words", "brief", NULL}},
     {"COLUMN,COLUMNS", "none", ",", add_columns, NULL},
     {"CHOICE", "none", ",", add_columns, (const char *const[]){"brief", "all", NULL}},
+    {"NAME=DIR", "directories", "=", NULL, NULL},
     {"N|all", "none", "", NULL, (const char *const[]){"all", NULL}},
     {"DTYPE=FACTOR", "none", ",", add_dtypes, NULL},
     {"LEVEL=FACTOR", "none", ",", NULL, (const char *const[]){"L1=", "L2=", "L3=", "DRAM=", NULL}},

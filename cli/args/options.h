@@ -166,6 +166,13 @@ extern const char *const pdnn_shard_bases[];   /* 0, 1 */
             .repeats = true,                                                                                 \
             .help = "override a key of the spec, for example --set run.threads=1; may be repeated"           \
     }
+#define PDNN_OPTION_LIBRARY                                                                                  \
+    {                                                                                                        \
+        "library", 0, "NAME=DIR",                                                                            \
+            .repeats = true,                                                                                 \
+            .help = "run with the oneDNN or OpenBLAS in DIR as library=NAME; of several, all are compared; " \
+                    "may be repeated"                                                                        \
+    }
 #define PDNN_OPTIONS_HARDWARE                                                                                \
     {"compute", 0, "DTYPE=FACTOR",                                                                           \
      .help = "peak FLOP rates times this: 2, or of one dtype bf16=4, or both: 2,bf16=4"},                    \

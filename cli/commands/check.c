@@ -28,6 +28,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SLOW,
     PDNN_OPTION_NO_CACHE,
     PDNN_OPTION_SET,
+    PDNN_OPTION_LIBRARY,
     PDNN_OPTIONS_TABLE,
 };
 

@@ -5,6 +5,7 @@
 #include "cli/print/output.h"
 #include "cli/print/progress.h"
 #include "models/varying.h"
+#include "results/compare/builds.h"
 #include "results/compare/compared.h"
 #include "results/compare/factors.h"
 #include "results/compare/gate.h"
@@ -351,6 +352,8 @@ static void append_other(struct pdnn_str *out, struct compared *c, size_t i) {
     struct pdnn_compared_side *other = &c->found.side[i];
     const char *const names[PDNN_SIDES] = {"A", other->name};
     struct pdnn_str doubt = {0}, line = {0};
+    pdnn_builds_say(other->of, &line);
+    append_of(out, c, other, &line);
     if (pdnn_comparison_doubt(other->of, &doubt))
         append_of(out, c, other, &doubt);
     if (!c->sides.of[i].by_intent)

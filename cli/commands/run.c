@@ -36,6 +36,7 @@ static const struct pdnn_option_def options[] = {
      .help = "run one ID at each of these values of a hyper-parameter, in one process with shared weights; "
              "LIST is as in a spec: 10,20,50 or '{from: 10, to: 90, plus: 40}'"},
     PDNN_OPTIONS_MEASURE,
+    PDNN_OPTION_LIBRARY,
     PDNN_OPTIONS_TABLE,
 };
 

@@ -45,6 +45,7 @@ static const struct pdnn_option_def options[] = {
              "NAME.I-of-N.results for a shard; required for an ID)"},
     PDNN_OPTIONS_SHARD,
     PDNN_OPTIONS_MEASURE,
+    PDNN_OPTION_LIBRARY,
     {"retry", .help = "visit instances again that failed in an earlier run"},
     {"join", .needs = "output", .excludes = "shard,retry",
      .help =

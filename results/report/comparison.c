@@ -268,8 +268,8 @@ static const char *across_key(struct pdnn_report_page *page, enum pdnn_setting s
 
 /* In a single source, by the first key that pairs its rows. */
 static enum pdnn_status compare_within(struct pdnn_report_page *page, struct pdnn_err *err) {
-    static const enum pdnn_setting platforms[] = {PDNN_SETTING_BACKEND, PDNN_SETTING_ISA,
-                                                  PDNN_SETTING_THREADS};
+    static const enum pdnn_setting platforms[] = {PDNN_SETTING_LIBRARY, PDNN_SETTING_BACKEND,
+                                                  PDNN_SETTING_ISA, PDNN_SETTING_THREADS};
     enum pdnn_status status = PDNN_INVALID;
     for (size_t k = 0; k < sizeof platforms / sizeof *platforms && pdnn_comparison_is_refused(status); k++) {
         page->across = across_key(page, platforms[k]);

@@ -71,12 +71,11 @@ static void add_operand(struct pdnn_str *key, const struct pdnn_plan *plan, cons
 static void format_key(const struct pdnn_compiled_model *compiled, size_t index, struct pdnn_str *key) {
     const struct pdnn_plan *plan = &compiled->plan;
     const struct pdnn_call *call = &plan->program.calls[index];
-    const struct pdnn_instance *instance = &compiled->model.instance;
+    char platform[PDNN_CONDITION_TEXT];
     struct pdnn_reuse reuse[PDNN_CALL_SLOTS];
     pdnn_reuse_find(plan, index, compiled->is_cold, &compiled->caches, reuse);
     pdnn_str_clear(key);
-    pdnn_str_printf(key, "%s threads=%" PRId64 " isa=%s %s [%s]", plan->backend->name,
-                    compiled->model.threads, pdnn_isa_names[instance->setting[PDNN_SETTING_ISA]],
+    pdnn_str_printf(key, "%s %s [%s]", pdnn_instance_platform(&compiled->model.instance, platform),
                     compiled->rows.ops[compiled->rows.row_of[index]].key, call->implementation);
     for (int k = 0; k < call->n_slots; k++)
         add_operand(key, plan, call, k, reuse[k]);

@@ -9,7 +9,6 @@
 #include "runtime/protocol/operator.h"
 #include "session/predict.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,11 +79,9 @@ static enum pdnn_status add_groups(struct pdnn_compose_plan *plan, const struct 
     uint32_t *numbers = pdnn_arena_alloc(&plan->arena, count + 1, sizeof *numbers);
     for (size_t i = 0; i < count; i++) {
         const struct pdnn_node *node = &graph->nodes[groups[i].node];
-        char key[PDNN_OPERATOR_KEY_TEXT];
-        snprintf(key, sizeof key, "%s threads=%" PRId64 " isa=%s %s/%s/%s [planned]",
-                 pdnn_backend_names[instance->setting[PDNN_SETTING_BACKEND]], threads,
-                 pdnn_isa_names[instance->setting[PDNN_SETTING_ISA]], node->op->name,
-                 pdnn_node_pass_name(node), groups[i].shape);
+        char key[PDNN_OPERATOR_KEY_TEXT], platform[PDNN_CONDITION_TEXT];
+        snprintf(key, sizeof key, "%s %s/%s/%s [planned]", pdnn_instance_platform(instance, platform),
+                 node->op->name, pdnn_node_pass_name(node), groups[i].shape);
         const size_t number = enter(plan, roofs, threads, graph, &groups[i], key);
         uint32_t k = 0;
         while (k < model->as.count && numbers[k] != number)

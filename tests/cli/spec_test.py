@@ -13,7 +13,7 @@ import unittest
 
 PARADNN, DOCUMENT = (os.path.abspath(path) for path in sys.argv[1:3])
 UPDATE = "--update" in sys.argv
-TOP = ("sweep", "seed", "run", "measure", "limits", "seqpoint", "dataset", "families", "models")
+TOP = ("sweep", "seed", "run", "measure", "limits", "seqpoint", "dataset", "libraries", "families", "models")
 
 
 def paradnn(*arguments, text=None):
@@ -55,6 +55,7 @@ def spec_of(example):
         return example
     if re.match(r"(%s)\b" % "|".join(TOP), example):
         sides = "run: {fuse: [none, post-ops]}\n" if "choices" in example else ""  # a key of paired order
+        sides += "libraries: {new: new}\n" if "library" in example else ""
         return f"{sides}{example}\nmodels: [fc: {{}}]"
     return f"models: [{example}]" if example.startswith("{") else f"models: [{{{example}}}]"
 
