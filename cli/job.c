@@ -152,6 +152,8 @@ enum pdnn_status pdnn_cli_job_opened(struct pdnn_cli_job *job, enum pdnn_status 
                                      struct pdnn_err *err) {
     const char *roof_rows = job->request.roofs_file;
     if (status == PDNN_OK)
+        status = pdnn_session_load_libraries(&job->session, err);
+    if (status == PDNN_OK)
         return roof_rows ? pdnn_roof_rows_read(roof_rows, NULL, job->session.roof_rows, err) : PDNN_OK;
     for (size_t i = 0; i < job->n_set_by; i++) {
         const struct pdnn_err cause = *err;

@@ -32,8 +32,8 @@ struct pdnn_cli_job {
  * the session's open instances; of all where roofs are measured, or for NULL. */
 void pdnn_cli_tell(const struct pdnn_session *session, bool has_roofs);
 
-/* Reads --set, --library, --no-cache, --quiet, --ceilings, --allow-slow and --retry. Always release *job, which must
- * stay where it is, with pdnn_cli_job_finish. */
+/* Reads --set, --library, --no-cache, --quiet, --ceilings, --allow-slow and --retry. Always release *job,
+ * which must stay where it is, with pdnn_cli_job_finish. */
 void pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments);
 /* After work in a directory, sets whether some of its instances failed. */
 void pdnn_cli_job_finish(struct pdnn_cli_job *job);
@@ -49,8 +49,8 @@ void pdnn_cli_job_default(struct pdnn_cli_job *job, const char *set);
  * roofs of --ceilings. */
 enum pdnn_status pdnn_cli_job_open(struct pdnn_cli_job *job, struct pdnn_err *err);
 
-/* What follows where the session was opened otherwise: reads those roofs or, if that failed, says of which
- * option. */
+/* What follows where the session was opened otherwise: loads the libraries and reads those roofs or, if that
+ * failed, says of which option. */
 enum pdnn_status pdnn_cli_job_opened(struct pdnn_cli_job *job, enum pdnn_status status, struct pdnn_err *err);
 
 /* Warns of what those roofs lack, or measures roofs where there are none. */

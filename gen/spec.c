@@ -4,7 +4,6 @@
 #include "base/units.h"
 #include "gen/family/load.h"
 #include "gen/language.h"
-#include "gen/libraries.h"
 #include "gen/model.h"
 #include "gen/override.h"
 #include "gen/record.h"
@@ -274,7 +273,7 @@ static enum pdnn_status read_models(const struct pdnn_yaml *root, const struct s
     size_t n_settings = 0, n_given;
     enum pdnn_status status = read_settings(sections->run, cache, &spec->arena, settings, &n_settings, err);
     n_given = n_settings;
-    pdnn_libraries_add_axis(spec, &spec->arena, settings, &n_settings);
+    pdnn_libraries_add_axis(&spec->libraries, &spec->arena, settings, &n_settings);
     for (const struct pdnn_yaml *entry = models->first; entry && status == PDNN_OK; entry = entry->next) {
         struct pdnn_spec_model *model = &spec->models[spec->n_models++];
         const bool has_own = pdnn_rows_have_column(entry, pdnn_settings[PDNN_SETTING_LIBRARY].name);
@@ -578,7 +577,7 @@ static enum pdnn_status load(const char *const *arguments, size_t n_arguments, c
         return pdnn_fail(err, PDNN_INVALID, "%zu models in all specs, the limit is %d", n_models,
                          PDNN_SPEC_MODELS);
     spec->models = pdnn_arena_alloc(&spec->arena, n_models + 1, sizeof *spec->models);
-    status = pdnn_libraries_read(pdnn_yaml_find(roots[origin.governor], "libraries"), spec, err);
+    status = pdnn_libraries_read(pdnn_yaml_find(roots[origin.governor], "libraries"), &spec->libraries, err);
     /* Once more: overrides may have changed them, and each document's own are found first. */
     for (size_t i = 0; i < origin.n_roots && status == PDNN_OK; i++) {
         status = pdnn_families_load(roots[i], &count, &spec->arena, err);
@@ -586,7 +585,7 @@ static enum pdnn_status load(const char *const *arguments, size_t n_arguments, c
             status = read_document(source_of[i], roots[i], i == origin.governor ? &measure : NULL, spec, err);
     }
     if (status == PDNN_OK)
-        status = pdnn_libraries_check(spec, err);
+        status = pdnn_libraries_check(&spec->libraries, spec->models, spec->n_models, PDNN_SPEC_SIDES, err);
     if (status == PDNN_OK)
         status = check_instances(spec, err);
     if (status == PDNN_OK)

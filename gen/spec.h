@@ -5,16 +5,16 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "gen/libraries.h"
 #include "gen/seqpoint.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PDNN_SPEC_DATASETS = 16, PDNN_SPEC_LIBRARIES = 16 };
+enum { PDNN_SPEC_DATASETS = 16 };
 
 struct pdnn_family_def;
-struct pdnn_yaml;
 struct pdnn_spec_model; /* one entry of `models`, private to gen/ */
 
 enum {
@@ -43,13 +43,6 @@ struct pdnn_spec_measure {
     uint64_t unpaired_max_time_ns;
 };
 
-/* A directory whose libraries workers load before others. */
-struct pdnn_spec_library {
-    int64_t name;                 /* the value of the run setting `library` */
-    const char *directory;        /* as written */
-    const struct pdnn_yaml *node; /* where it is written */
-};
-
 enum pdnn_spec_reach { PDNN_SPEC_REACH_SPREAD, PDNN_SPEC_REACH_SMALLEST };
 
 struct pdnn_spec_limits {
@@ -71,8 +64,7 @@ struct pdnn_spec {
     struct pdnn_spec_seqpoint seqpoint;
     const char *datasets[PDNN_SPEC_DATASETS]; /* directories, as written */
     size_t n_datasets;
-    struct pdnn_spec_library libraries[PDNN_SPEC_LIBRARIES];
-    size_t n_libraries;
+    struct pdnn_spec_libraries libraries;
     struct pdnn_spec_model *models;
     size_t n_models;
     /* The content of spec.yaml: YAML that gives the same instances when read again, overrides included;

@@ -143,8 +143,8 @@ const char *pdnn_instance_format(const struct pdnn_instance *instance, char buff
 /* The id without a setting, which those that differ in it alone have in common. Returns buffer. */
 const char *pdnn_instance_group(const struct pdnn_instance *instance, int setting, char buffer[PDNN_ID_TEXT]);
 
-/* "onednn threads=2 isa=default": what its operators run on, with " library=NAME" before isa unless that is the
- * default. Returns buffer. */
+/* "onednn threads=2 isa=default": what its operators run on, with " library=NAME" before isa unless that is
+ * the default. Returns buffer. */
 const char *pdnn_instance_platform(const struct pdnn_instance *instance, char buffer[PDNN_CONDITION_TEXT]);
 
 /* The length of the part of an id that names the model; what follows its comma are the run settings. */

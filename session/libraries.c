@@ -131,8 +131,8 @@ enum pdnn_status pdnn_session_load_libraries(struct pdnn_session *session, struc
     char name[PDNN_NAME_LENGTH + 1];
     session->libraries.row = rows;
     session->loaded = loaded;
-    for (size_t i = 0; i < spec->n_libraries; i++) {
-        const struct pdnn_spec_library *of = &spec->libraries[i];
+    for (size_t i = 0; i < spec->libraries.count; i++) {
+        const struct pdnn_spec_library *of = &spec->libraries.row[i];
         struct pdnn_library_dir *row = &rows[session->libraries.count];
         if (!is_open_with(session, of->name))
             continue;

@@ -225,9 +225,7 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
         return err->status;
     group_tasks(session);
     label_tasks(session);
-    if (open_datasets(session, err) != PDNN_OK)
-        return err->status;
-    return session->hooks ? pdnn_session_load_libraries(session, err) : PDNN_OK;
+    return open_datasets(session, err);
 }
 
 /* The machine is the one that the facts are of; what they do not say is this one's. */

@@ -27,8 +27,8 @@ struct pdnn_where_cost {
 extern const struct pdnn_where_cost pdnn_where_costs[];
 extern const size_t pdnn_where_n_costs; /* at most PDNN_WHERE_SLOTS - PDNN_WHERE_COSTS */
 
-/* "blocks == 3-4-6-3", "library == new" and "preset == resnet50" are evaluated outside the expression, which sees them as the
- * variable holds[index]: neither is a double. */
+/* "blocks == 3-4-6-3", "library == new" and "preset == resnet50" are evaluated outside the expression, which
+ * sees them as the variable holds[index]: neither is a double. */
 struct pdnn_where_test {
     const struct pdnn_preset *preset; /* NULL: of the slot */
     int slot;

@@ -385,17 +385,17 @@ static void test_load_libraries(void **state) {
         spec_file_must_load(text, NULL, &spec);
         assert_int_equal(spec.measure.order, rows[i].order);
         assert_int_equal(spec.measure.sides, rows[i].sides);
-        assert_int_equal(spec.n_libraries, 2);
-        assert_string_equal(spec.libraries[0].directory, "/tmp/o");
-        assert_string_equal(spec.libraries[1].directory, "/n");
+        assert_int_equal(spec.libraries.count, 2);
+        assert_string_equal(spec.libraries.row[0].directory, "/tmp/o");
+        assert_string_equal(spec.libraries.row[1].directory, "/n");
         pdnn_spec_finish(&spec);
     }
     /* A name may have dots; what is given last holds; an id has no say unless it names one. */
     const char *id = "fc/nodes=64", *with = "fc/nodes=64,library=3.7",
                *sets[] = {"libraries.3.7=a", "libraries.new=/b", "libraries.3.7='/c'"};
     assert_int_equal(pdnn_spec_load(&id, 1, sets, 3, &spec, NULL), PDNN_OK);
-    assert_int_equal(spec.n_libraries, 2);
-    assert_string_equal(spec.libraries[0].directory, "/c");
+    assert_int_equal(spec.libraries.count, 2);
+    assert_string_equal(spec.libraries.row[0].directory, "/c");
     assert_int_equal(spec.measure.sides, 2);
     pdnn_spec_finish(&spec);
     assert_int_equal(pdnn_spec_load(&with, 1, sets, 3, &spec, NULL), PDNN_OK);

@@ -49,9 +49,9 @@ static enum pdnn_status start(void *user, struct pdnn_worker_kind kind, struct p
 }
 
 /* Like a worker: dropped at the deadline. */
-static enum pdnn_status have_visited(void *user, struct pdnn_worker_kind kind, const struct pdnn_request *request,
-                                     const struct pdnn_watch *watch, struct pdnn_visit *visit,
-                                     struct pdnn_err *err) {
+static enum pdnn_status have_visited(void *user, struct pdnn_worker_kind kind,
+                                     const struct pdnn_request *request, const struct pdnn_watch *watch,
+                                     struct pdnn_visit *visit, struct pdnn_err *err) {
     struct machine *machine = user;
     size_t task = (size_t)strtoul(request->id, NULL, 10);
     double swing = 1 + machine->noise * (2 * pdnn_rng_double(&machine->rng) - 1);

@@ -395,11 +395,9 @@ static void test_serve_visit_isa(void **state) {
         struct pdnn_host host = {.threads = 1, .isa = "sse4_1 avx"};
         struct pdnn_worker worker;
         struct pdnn_visit seen;
-        struct pdnn_err err = {0};
+        const struct pdnn_worker_kind kind = {.isa = rows[i].isa};
         unsetenv(step_variable);
-        assert_int_equal(pdnn_worker_start(&worker, &host, (struct pdnn_worker_kind){.isa = rows[i].isa},
-                                           (uint64_t)1 << 30, &err),
-                         PDNN_OK);
+        assert_int_equal(pdnn_worker_start(&worker, &host, kind, (uint64_t)1 << 30, NULL), PDNN_OK);
         visit(&worker, rows[i].settings, 0, &seen);
         assert_int_equal(seen.outcome, rows[i].outcome);
         assert_string_equal(seen.reason, rows[i].reason);
