@@ -65,6 +65,7 @@ void __wrap_pdnn_threads_rest(void);
 static void check_process(const struct pdnn_process *process) {
     FUZZ_CHECK(process->host.threads >= 0 && process->host.threads <= PDNN_HOST_CORES_MAX);
     FUZZ_CHECK((unsigned)process->isa < PDNN_ISA_COUNT);
+    FUZZ_CHECK(process->library >= 0 && process->library <= PDNN_NAME_MAX);
 }
 
 static void check_request(const struct pdnn_process *process, const struct pdnn_request *request) {

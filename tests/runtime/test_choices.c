@@ -136,6 +136,28 @@ static void test_any_change_is_a_miss(void **state) {
     }
 }
 
+/* Sides that load their libraries from different directories know what either measured. */
+static void test_any_library(void **state) {
+    (void)state;
+    static char old[] = "LD_LIBRARY_PATH=/old", new[] = "LD_LIBRARY_PATH=/new";
+    char *variables[][4] = {
+        {waits, old, NULL}, {new, waits, NULL}, {waits, NULL}, {waits, old, library, NULL}};
+    static const int calls[][4] = {{1, 1, 1, 1}, {1, 0, 0, 1}}; /* where the path counts, where it does not */
+    struct process process;
+    for (int is_any = 0; is_any < 2; is_any++) {
+        clear();
+        for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+            struct pdnn_environment_key key = plain;
+            key.variables = variables[i];
+            key.is_any_library = is_any;
+            begin(&process, &key);
+            ask(&process, "op", 2, 1);
+            assert_int_equal(process.calls, calls[is_any][i]);
+            pdnn_tune_finish(&process.tune);
+        }
+    }
+}
+
 static void test_odd_entries_are_measured(void **state) {
     (void)state;
     static const char *const texts[] = {"",
@@ -270,6 +292,7 @@ int main(void) {
         cmocka_unit_test(test_another_process_does_not_measure),
         cmocka_unit_test(test_half_measured_goes_on),
         cmocka_unit_test(test_any_change_is_a_miss),
+        cmocka_unit_test(test_any_library),
         cmocka_unit_test(test_odd_entries_are_measured),
         cmocka_unit_test(test_busy_machines_keep_nothing),
         cmocka_unit_test(test_later_entries_win),
