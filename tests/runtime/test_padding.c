@@ -31,7 +31,7 @@ static const struct target targets[] = {
     {2, {4, 3}, dnnl_AB16b64a, true},
     {2, {33, 31}, dnnl_BA16a64b2a, true},
     {4, {16, 4, 3, 3}, dnnl_AcdB16a2b, false}, /* whole */
-    {4, {2, 3, 4, 4}, dnnl_aBcd16b, false},    /* images */
+    {4, {2, 3, 4, 4}, dnnl_aBcd16b, true},     /* images */
     {4, {2, 3, 4, 4}, dnnl_acdb, false},
 };
 static const dnnl_data_type_t types[] = {dnnl_f32, dnnl_bf16, dnnl_f16};

@@ -65,7 +65,6 @@ bool pdnn_onednn_pads_wrongly(const struct pdnn_onednn_library *library) {
     return is_wrong;
 }
 
-/* One block of at most 16, such as that of images, is always walked first. */
 bool pdnn_onednn_is_wrongly_padded(const struct pdnn_onednn_request *request,
                                    const_dnnl_primitive_desc_t descriptor) {
     const struct pdnn_onednn_layout *to = request->layout[PDNN_ONEDNN_DST];
@@ -73,8 +72,7 @@ bool pdnn_onednn_is_wrongly_padded(const struct pdnn_onednn_request *request,
     int rank;
     if (request->kind != PDNN_ONEDNN_REORDER ||
         strcmp(pdnn_onednn_implementation_name(descriptor), "jit:uni") != 0 ||
-        !pdnn_onednn_desc_blocking(to, &blocking) ||
-        (blocking.n_blocks == 1 && blocking.block_sizes[0] <= 16))
+        !pdnn_onednn_desc_blocking(to, &blocking))
         return false;
     const dnnl_dim_t *dim = pdnn_onednn_desc_dims(to, &rank);
     dnnl_dim_t block[DNNL_MAX_NDIMS];
