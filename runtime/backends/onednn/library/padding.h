@@ -1,8 +1,8 @@
 /* A fault of oneDNN 3's generated reorders (jit:uni; found in 3.7.2 and 3.12.1, absent in 2.6): which
  * dimension they walk first depends on the size of the innermost cache, and if a block does not fit in it,
- * the zeros of the padding overwrite values. Real caches hold every block. But on AMD processors the library
- * takes the sizes from CPUID leaf 0x8000001d, and where a hypervisor hides that, it believes in caches of one
- * byte. */
+ * the zeros of the padding overwrite values. Real caches hold every block, but under a hypervisor the library
+ * may read another size: on a hosted Zen 5 it went wrong just as it does in an emulator where the size is
+ * made 2 bytes. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_LIBRARY_PADDING_H
 #define RUNTIME_BACKENDS_ONEDNN_LIBRARY_PADDING_H
 
