@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+enum pdnn_half { PDNN_HALF_BF16, PDNN_HALF_F16, PDNN_HALF_COUNT };
+
 static inline uint32_t pdnn_f32_bits(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -54,6 +56,17 @@ static inline uint16_t pdnn_f16_of(float value) {
     uint32_t special = magnitude > infinity ? nan : UINT32_C(0x7c00);
     uint32_t finite = magnitude < smallest_normal ? denormal : normal;
     return (uint16_t)((bits >> 16 & 0x8000) | (magnitude >= beyond ? special : finite));
+}
+
+/* How elements are stored that are computed with in f32. */
+enum pdnn_stored { PDNN_STORED_F32, PDNN_STORED_BF16, PDNN_STORED_F16 };
+
+static inline enum pdnn_half pdnn_half_of_stored(enum pdnn_stored in) {
+    return in == PDNN_STORED_F16 ? PDNN_HALF_F16 : PDNN_HALF_BF16;
+}
+
+static inline int64_t pdnn_stored_bytes(enum pdnn_stored in) {
+    return in == PDNN_STORED_F32 ? (int64_t)sizeof(float) : (int64_t)sizeof(uint16_t);
 }
 
 #endif

@@ -23,6 +23,14 @@ static inline int64_t pdnn_rng_16_at(uint64_t seed, uint64_t i) {
     return (int64_t)(pdnn_rng_at(seed, i / 4) >> 16 * (i % 4) & 0xffff);
 }
 
+/* A hash of what was hashed before, 0: nothing, and the text. */
+static inline uint64_t pdnn_rng_mix_text(uint64_t hash, const char *text) {
+    do
+        hash = pdnn_rng_mix(hash + UINT64_C(0x9e3779b97f4a7c15) + (unsigned char)*text);
+    while (*text++);
+    return hash;
+}
+
 /* A sequence: {seed, 0}. */
 struct pdnn_rng {
     uint64_t seed, counter;
