@@ -289,13 +289,15 @@ enum {
     PDNN_RELATIVE_BIAS_WINDOW,   /* side of a square of positions; 0: buckets of distances along a sequence */
     PDNN_RELATIVE_BIAS_CAUSAL,   /* 1: buckets of what is before row i, which sees columns j <= i + m - n */
     PDNN_RELATIVE_BIAS_DISTANCE, /* from which on the last bucket has all */
+    PDNN_RELATIVE_BIAS_ATTRS,
 };
 
-/* If values are dropped, the counter is forward's last input, after the optional bias. */
+/* If values are dropped, the counter is forward's last input, after the optional bias, which may be left out,
+ * and the optional table of a bias by relative position. */
 enum { PDNN_ATTENTION_SOFTMAX_X, PDNN_ATTENTION_SOFTMAX_BIAS };
 enum { PDNN_ATTENTION_SOFTMAX_Y, PDNN_ATTENTION_SOFTMAX_P, PDNN_ATTENTION_SOFTMAX_NEW_COUNTER };
 enum { PDNN_ATTENTION_SOFTMAX_BACK_DY, PDNN_ATTENTION_SOFTMAX_BACK_P, PDNN_ATTENTION_SOFTMAX_BACK_COUNTER };
-enum { PDNN_ATTENTION_SOFTMAX_BACK_DX };
+enum { PDNN_ATTENTION_SOFTMAX_BACK_DX, PDNN_ATTENTION_SOFTMAX_BACK_DTABLE };
 enum {
     PDNN_ATTENTION_SOFTMAX_SEQUENCES,
     PDNN_ATTENTION_SOFTMAX_CAUSAL,
@@ -303,6 +305,8 @@ enum {
     PDNN_ATTENTION_SOFTMAX_PERCENT, /* share of values that becomes 0 in training */
     PDNN_ATTENTION_SOFTMAX_TRAIN,
     PDNN_ATTENTION_SOFTMAX_WINDOW, /* as that of a mask */
+    /* From here on the attributes of relative_bias; without heads there is no table. */
+    PDNN_ATTENTION_SOFTMAX_RELATIVE,
 };
 enum { PDNN_ATTENTION_SOFTMAX_FACTOR }; /* coefficient */
 
@@ -438,8 +442,8 @@ enum { PDNN_TOP_K_Y };
 enum { PDNN_TOP_K_BACK_DY, PDNN_TOP_K_BACK_Y };
 enum { PDNN_TOP_K_BACK_DX };
 enum { PDNN_TOP_K_K };
-/* Backward takes dy, then the forward inputs in order, and returns a gradient for each of them in the same
- * order. */
+/* The state is there if it is kept. Backward takes dy, then the other forward inputs in order, and returns a
+ * gradient for each of them in the same order. */
 enum {
     PDNN_SELECTIVE_SCAN_X,
     PDNN_SELECTIVE_SCAN_DELTA,
@@ -448,8 +452,9 @@ enum {
     PDNN_SELECTIVE_SCAN_A,
     PDNN_SELECTIVE_SCAN_D,
     PDNN_SELECTIVE_SCAN_INPUTS,
+    PDNN_SELECTIVE_SCAN_STATE = PDNN_SELECTIVE_SCAN_INPUTS,
 };
-enum { PDNN_SELECTIVE_SCAN_Y };
+enum { PDNN_SELECTIVE_SCAN_Y, PDNN_SELECTIVE_SCAN_NEW_STATE };
 enum {
     PDNN_SELECTIVE_SCAN_BACK_DY,
     PDNN_SELECTIVE_SCAN_BACK_X,
@@ -459,7 +464,10 @@ enum {
     PDNN_SELECTIVE_SCAN_BACK_A,
     PDNN_SELECTIVE_SCAN_BACK_D,
 };
-enum { PDNN_SELECTIVE_SCAN_SEQUENCES };
+enum {
+    PDNN_SELECTIVE_SCAN_SEQUENCES,
+    PDNN_SELECTIVE_SCAN_KEPT, /* 1: each channel goes on from its state of the step before */
+};
 
 enum { PDNN_LOSS_SCALE }; /* coefficient of every loss */
 

@@ -1,6 +1,7 @@
 #include "models/graph.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,6 +37,24 @@ static bool fits(const struct pdnn_tensor *tensor) {
     return true;
 }
 
+/* Of a square of n cells; 0: there is none. */
+static int64_t side_of(int64_t n) {
+    const int64_t side = llround(sqrt((double)n));
+    return side * side == n ? side : 0;
+}
+
+bool pdnn_window_mask_hides(const struct pdnn_tensor *mask, int64_t element) {
+    const int64_t n = mask->dim[1], line = side_of(mask->dim[0]), w = side_of(n), edge = w - w / 2;
+    const int64_t j = element % n, i = element / n % n, window = element / n / n;
+    return (window / line == line - 1 && (i / w < edge) != (j / w < edge)) ||
+           (window % line == line - 1 && (i % w < edge) != (j % w < edge));
+}
+
+static bool is_of_windows(const struct pdnn_tensor *tensor) {
+    return tensor->rank == 3 && tensor->dim[1] == tensor->dim[2] && side_of(tensor->dim[0]) &&
+           side_of(tensor->dim[1]);
+}
+
 /* The kinds of fill for each dtype. */
 static bool can_fill(const struct pdnn_tensor *tensor) {
     enum {
@@ -43,7 +62,8 @@ static bool can_fill(const struct pdnn_tensor *tensor) {
             1 << PDNN_FILL_ZERO | 1 << PDNN_FILL_CONSTANT | 1 << PDNN_FILL_UNIFORM | 1 << PDNN_FILL_NEAR_ONE,
     };
     static const unsigned kinds[PDNN_DTYPE_COUNT] = {
-        [PDNN_F32] = NUMBERS | 1 << PDNN_FILL_SEQUENCE_MASK | 1 << PDNN_FILL_WEIGHT_SCALE,
+        [PDNN_F32] =
+            NUMBERS | 1 << PDNN_FILL_SEQUENCE_MASK | 1 << PDNN_FILL_WINDOW_MASK | 1 << PDNN_FILL_WEIGHT_SCALE,
         [PDNN_BF16] = NUMBERS,
         [PDNN_F16] = NUMBERS,
         [PDNN_INT8] = 1 << PDNN_FILL_ZERO | 1 << PDNN_FILL_CLASS | 1 << PDNN_FILL_UNIFORM,
@@ -66,6 +86,13 @@ uint32_t pdnn_graph_tensor(struct pdnn_graph *graph, const struct pdnn_tensor *t
     if (!can_fill(tensor)) {
         pdnn_fail(&graph->err, PDNN_INTERNAL, "a tensor of type %s cannot be filled by kind %d",
                   pdnn_dtype_name(tensor->dtype), (int)tensor->fill.kind);
+        return 0;
+    }
+    if (tensor->fill.kind == PDNN_FILL_WINDOW_MASK && !is_of_windows(tensor)) {
+        char shape[PDNN_SHAPE_TEXT];
+        pdnn_fail(&graph->err, PDNN_INVALID,
+                  "window_mask: expected (W, n, n) with squares of W windows and of n positions, not (%s)",
+                  pdnn_tensor_shape(tensor, shape));
         return 0;
     }
     graph->tensors = pdnn_arena_grow(graph->arena, graph->tensors, &graph->tensor_room, graph->n_tensors,

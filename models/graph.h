@@ -7,8 +7,10 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/rng.h"
 #include "models/dtype.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,6 +63,9 @@ enum pdnn_fill_kind {
     /* (B, P): for each of B sequences of `scale` rows, P different rows in ascending order; row t of sequence
      * b is b * scale + t. All choices are equally likely. */
     PDNN_FILL_MASKED,
+    /* (W, n, n): for each of W windows of n positions, both squares, of an image that was rolled by half a
+     * window: 0 between positions that were neighbours before (pdnn_window_mask_hides), else scale. */
+    PDNN_FILL_WINDOW_MASK,
     /* (O), f32: the scale of each row of the int8 weights `of` (models/transform/quantize.h). */
     PDNN_FILL_WEIGHT_SCALE,
     PDNN_FILL_COUNT
@@ -70,6 +75,27 @@ struct pdnn_fill {
     enum pdnn_fill_kind kind;
     double scale;
 };
+
+/* A multiple of scale * 2^-24 in (-scale, scale), never 0. */
+static inline float pdnn_fill_uniform_at(uint64_t stream, int64_t i, float scale) {
+    int32_t bits = (int32_t)(pdnn_rng_at(stream, (uint64_t)i) >> 39); /* 25 bits */
+    return scale * ((float)(bits - (1 << 24)) + 0.5F) * 0x1p-24F;
+}
+
+/* Element i before it is folded or rounded; stream: pdnn_rng_at(seed, tensor). */
+static inline float pdnn_fill_at(const struct pdnn_fill *fill, uint64_t stream, int64_t i) {
+    switch (fill->kind) {
+    case PDNN_FILL_UNIFORM:
+        return pdnn_fill_uniform_at(stream, i, (float)fill->scale);
+    case PDNN_FILL_NEAR_ONE:
+        return 1 + pdnn_fill_uniform_at(stream, i, (float)fill->scale);
+    case PDNN_FILL_CONSTANT:
+        return (float)fill->scale;
+    default: /* the graph refuses other kinds */
+        assert(fill->kind == PDNN_FILL_ZERO);
+        return 0;
+    }
+}
 
 /* A normalization folded into constants before the first step: with factor[c] = gamma[c] / sqrt(variance[c] +
  * epsilon), weights w[c][...] become w * factor[c], and a shift s[c] becomes s + (bias[c] - mean[c]) *
@@ -116,6 +142,9 @@ enum pdnn_recurrence {
 struct pdnn_layer {
     const char *stem; /* static text */
     int64_t index;
+    /* Which of the family's repeats over its depth the layer is in, and in which round, from 1; 0: in none. A
+     * stem may begin several times in a round, so that its index does not tell. */
+    int32_t stack, round;
 };
 
 /* An op absorbed into a host node. Forward: it works in place on the host's result, with inputs of its own.
@@ -159,8 +188,10 @@ struct pdnn_graph {
     size_t operand_room;
     /* Why no backend can run it although it has costs; static text, or NULL. */
     const char *unsupported;
-    uint32_t loss;           /* what training differentiates, or PDNN_NONE */
-    uint32_t result;         /* what inference returns, or PDNN_NONE */
+    uint32_t loss;     /* what training differentiates, or PDNN_NONE */
+    uint32_t result;   /* what inference returns, or PDNN_NONE */
+    uint32_t *results; /* the same with those of networks that have several; in the arena */
+    size_t n_results;
     struct pdnn_layer layer; /* what the next nodes belong to */
     uint32_t segment;        /* of the next nodes, or 0 */
     uint32_t n_segments;     /* begun so far */
@@ -196,6 +227,9 @@ uint32_t pdnn_graph_node(struct pdnn_graph *graph, const struct pdnn_node *node)
 
 /* Output k of the last node appended. */
 uint32_t pdnn_graph_last_output(const struct pdnn_graph *graph, int k);
+
+/* Whether an element of a PDNN_FILL_WINDOW_MASK (W, n, n) is of positions that came together by the roll. */
+bool pdnn_window_mask_hides(const struct pdnn_tensor *mask, int64_t element);
 
 /* Nodes between begin and end form one segment. With `checkpoint: layer`, its results are dropped after the
  * forward pass, except those that nodes outside read, and recomputed before the segment's backward pass.

@@ -11,6 +11,7 @@
 struct pdnn_backward;
 struct pdnn_pointwise;
 struct pdnn_element_loss;
+struct pdnn_export;
 
 /* Who uses each tensor, before fusion. */
 struct pdnn_uses {
@@ -83,7 +84,15 @@ enum pdnn_summed {
     PDNN_SUMMED_ALL
 };
 
-enum { PDNN_OPERANDS = 6, PDNN_ATTRIBUTES = 16, PDNN_OUTPUTS = 5 };
+/* How an op is written as ONNX nodes (models/onnx/nodes.h). `type`: one node of it, with the op's inputs.
+ * Else `write` appends nodes for the node at hand and returns the value that is the op's first output;
+ * PDNN_NONE where it refuses. Neither: the op has no form. */
+struct pdnn_export_form {
+    const char *type;
+    uint32_t (*write)(struct pdnn_export *onnx);
+};
+
+enum { PDNN_OPERANDS = 7, PDNN_ATTRIBUTES = 16, PDNN_OUTPUTS = 5 };
 
 struct pdnn_op_def {
     const char *name;
@@ -128,6 +137,7 @@ struct pdnn_op_def {
      * remains. Otherwise returns false and changes nothing. NULL: never. */
     bool (*fold)(struct pdnn_graph *graph, const struct pdnn_uses *uses, const struct pdnn_node *host,
                  const struct pdnn_node *node, struct pdnn_post *post);
+    struct pdnn_export_form onnx; /* of the forward pass in inference, with f32 data */
 };
 
 /* All ops in the order of the build's list, NULL-terminated. pdnn_op_<name> is the row itself. */

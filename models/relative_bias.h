@@ -1,5 +1,5 @@
-/* Which row of its table the op relative_bias adds where, for both kinds of relative positions (the formulas
- * are in models/ops/relative_bias.c). */
+/* Which row of its table the ops relative_bias and attention_softmax add where, for both kinds of relative
+ * positions (the formulas are in models/ops/relative_bias.c). */
 #ifndef MODELS_RELATIVE_BIAS_H
 #define MODELS_RELATIVE_BIAS_H
 
@@ -13,7 +13,11 @@ struct pdnn_relative_bias_places {
     bool is_causal;
 };
 
-/* Those of a node with these attributes, on scores or their gradient (B*h, n, m). */
+/* PDNN_INVALID unless these attributes of a relative_bias are for such scores (B*h, n, m) and table. */
+enum pdnn_status pdnn_relative_bias_check(const int64_t *attr, const struct pdnn_tensor *scores,
+                                          const struct pdnn_tensor *table, struct pdnn_err *err);
+
+/* The places of checked ones; scores: or their gradient. */
 struct pdnn_relative_bias_places pdnn_relative_bias_places_of(const int64_t *attr,
                                                               const struct pdnn_tensor *scores,
                                                               const struct pdnn_tensor *table);
@@ -21,6 +25,15 @@ struct pdnn_relative_bias_places pdnn_relative_bias_places_of(const int64_t *att
 /* What the index tells apart. Windows: query i and key j, at i m + j. Buckets: the distance j - i, at
  * j - i + n - 1. */
 int64_t pdnn_relative_bias_cells(const struct pdnn_relative_bias_places *places);
+
+static inline int64_t pdnn_relative_bias_cell(const struct pdnn_relative_bias_places *places, int64_t i,
+                                              int64_t j) {
+    return places->window ? i * places->m + j : j - i + places->n - 1;
+}
+
+/* Rows of the table that some query and key meet. Buckets: those of no distance, or of one that no two
+ * positions have, are not among them, as distance 0 ahead. */
+int64_t pdnn_relative_bias_met(const struct pdnn_relative_bias_places *places);
 
 /* The table's row of each cell. */
 void pdnn_relative_bias_index(const struct pdnn_relative_bias_places *places, int32_t *index);

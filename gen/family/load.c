@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "gen/family/family.h"
 #include "gen/language.h"
+#include "gen/onnx/family.h"
 #include "gen/yaml/emit.h"
 #include "models/definition/check.h"
 #include "models/definition/compile.h"
@@ -106,7 +107,11 @@ static enum pdnn_status open_item(struct pdnn_yaml *item, struct pdnn_yaml_count
     if (status != PDNN_OK)
         return status;
     input.file = pdnn_key_path(item, arena);
-    if (pdnn_file_read(input.file, PDNN_YAML_FILE_BYTES, &text, &input.length, err) != PDNN_OK)
+    input.whole_name = pdnn_onnx_is_name(input.file);
+    status = input.whole_name
+                 ? pdnn_onnx_text(input.file, &(struct pdnn_onnx_request){0}, &text, &input.length, NULL, err)
+                 : pdnn_file_read(input.file, PDNN_YAML_FILE_BYTES, &text, &input.length, err);
+    if (status != PDNN_OK)
         return pdnn_yaml_wrap(item, err);
     input.text = text;
     status = pdnn_yaml_parse(&input, arena, &root, err);
@@ -142,7 +147,7 @@ enum pdnn_status pdnn_families_put(struct pdnn_yaml *root, const struct pdnn_fam
                                    struct pdnn_arena *arena, struct pdnn_err *err) {
     const struct pdnn_definition *definition = pdnn_family_definition(family);
     struct pdnn_yaml *key = pdnn_arena_alloc(arena, 1, sizeof *key), *map = NULL;
-    struct pdnn_yaml *list = pdnn_arena_alloc(arena, 1, sizeof *list);
+    struct pdnn_yaml *there = pdnn_yaml_find(root, families_key), *list = there;
     if (!definition || !definition->source)
         return PDNN_OK;
     const struct pdnn_yaml_input input = {
@@ -150,15 +155,18 @@ enum pdnn_status pdnn_families_put(struct pdnn_yaml *root, const struct pdnn_fam
     enum pdnn_status status = pdnn_yaml_parse(&input, arena, &map, err);
     if (status != PDNN_OK)
         return status;
-    *key = *list = *root;
-    key->kind = PDNN_YAML_SCALAR;
-    key->text = families_key;
-    key->plain = true;
-    list->kind = PDNN_YAML_LIST;
-    key->first = key->last = list->first = list->last = list->next = NULL;
-    key->count = list->count = 0;
-    list->key = key;
+    if (!there) {
+        list = pdnn_arena_alloc(arena, 1, sizeof *list);
+        *key = *list = *root;
+        key->kind = PDNN_YAML_SCALAR;
+        key->text = families_key;
+        key->plain = true;
+        list->kind = PDNN_YAML_LIST;
+        key->first = key->last = list->first = list->last = list->next = NULL;
+        key->count = list->count = 0;
+        list->key = key;
+        pdnn_yaml_append(root, list);
+    }
     pdnn_yaml_append(list, map);
-    pdnn_yaml_append(root, list);
     return PDNN_OK;
 }

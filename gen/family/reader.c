@@ -4,6 +4,7 @@
 #include "gen/key.h"
 #include "models/expression/parse.h"
 
+#include <ctype.h>
 #include <string.h>
 
 bool pdnn_reader_failed(const struct pdnn_reader *reader) {
@@ -49,6 +50,13 @@ const char *pdnn_reader_text(const struct pdnn_reader *reader, const struct pdnn
     const struct pdnn_yaml *node = pdnn_yaml_find(map, key);
     if (!node || !pdnn_reader_is(reader, node, PDNN_YAML_SCALAR, key))
         return NULL;
+    for (const char *at = node->text; *at; at++)
+        if (iscntrl((unsigned char)*at)) {
+            pdnn_yaml_fail(node, reader->err,
+                           "%s has a line break or another control character, expected one line%s", key,
+                           *at == '\n' ? ": YAML joins several with >-" : "");
+            return NULL;
+        }
     return node->text;
 }
 

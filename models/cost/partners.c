@@ -6,38 +6,31 @@ int64_t pdnn_partners_depth(const struct pdnn_instance *instance) {
     return instance->setting[PDNN_SETTING_ACCUMULATE] > 1 ? 5 : 3;
 }
 
-/* Nodes of one kind in one layer, in their order. */
+/* Nodes of one kind in one round, in their order. */
 struct bucket {
     uint64_t key; /* 0: free */
     uint32_t count, start;
 };
 
-/* Nodes by kind and layer. */
+/* Nodes by kind and round. */
 struct index {
     const struct pdnn_graph *graph;
-    int64_t depth;
     size_t mask;
     struct bucket *buckets;
-    uint64_t *kind;             /* by node: hash of what it is, but for its layer's number */
+    uint64_t *kind;             /* by node: hash of what it is, but for its round */
     uint32_t *bucket_of, *rank; /* its bucket, and its number in there */
     uint32_t *nodes;            /* of all buckets, one after the other */
 };
 
-/* Its number within its stack, or 0. */
-static int64_t number_in_stack(const struct pdnn_node *node, int64_t depth) {
-    return node->layer.index ? (node->layer.index - 1) % depth + 1 : 0;
-}
-
 /* Stems and ops are static, so that their addresses name them. */
-static uint64_t kind_of(const struct pdnn_node *node, int64_t depth) {
-    uint64_t stack = node->layer.index ? (uint64_t)((node->layer.index - 1) / depth) : 0;
+static uint64_t kind_of(const struct pdnn_node *node) {
     uint64_t pass = 2 * (uint64_t)node->pass + node->recompute;
-    return pdnn_rng_mix(pdnn_rng_mix((uint64_t)(uintptr_t)node->layer.stem + stack) +
+    return pdnn_rng_mix(pdnn_rng_mix((uint64_t)(uintptr_t)node->layer.stem + (uint64_t)node->layer.stack) +
                         (uint64_t)(uintptr_t)node->op + pass);
 }
 
-static uint64_t key_of(uint64_t kind, int64_t number) {
-    return pdnn_rng_mix(kind + (uint64_t)number) | 1;
+static uint64_t key_of(uint64_t kind, int64_t round) {
+    return pdnn_rng_mix(kind + (uint64_t)round) | 1;
 }
 
 static struct bucket *find(const struct index *index, uint64_t key) {
@@ -47,13 +40,11 @@ static struct bucket *find(const struct index *index, uint64_t key) {
     return &index->buckets[at];
 }
 
-static void build(struct index *index, const struct pdnn_graph *graph, int64_t depth,
-                  struct pdnn_arena *arena) {
+static void build(struct index *index, const struct pdnn_graph *graph, struct pdnn_arena *arena) {
     size_t count = graph->n_nodes, room = 64;
     while (room < 2 * count)
         room *= 2;
     *index = (struct index){.graph = graph,
-                            .depth = depth,
                             .mask = room - 1,
                             .buckets = pdnn_arena_alloc(arena, room, sizeof *index->buckets),
                             .kind = pdnn_arena_alloc(arena, count + 1, sizeof *index->kind),
@@ -62,8 +53,8 @@ static void build(struct index *index, const struct pdnn_graph *graph, int64_t d
                             .nodes = pdnn_arena_alloc(arena, count + 1, sizeof *index->nodes)};
     for (size_t i = 0; i < count; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
-        index->kind[i] = kind_of(node, depth);
-        uint64_t key = key_of(index->kind[i], number_in_stack(node, depth));
+        index->kind[i] = kind_of(node);
+        uint64_t key = key_of(index->kind[i], node->layer.round);
         struct bucket *bucket = find(index, key);
         bucket->key = key;
         index->bucket_of[i] = (uint32_t)(bucket - index->buckets);
@@ -88,18 +79,17 @@ struct pdnn_partners *pdnn_partners_find(const struct pdnn_graph graphs[2], int6
     struct pdnn_arena *arena = graphs[0].arena;
     struct index shallow, deep;
     struct pdnn_partners *made = pdnn_arena_alloc(arena, 2 * graphs[0].n_nodes + 1, sizeof *made);
-    build(&shallow, &graphs[0], depth, arena);
-    build(&deep, &graphs[1], depth + 1, arena);
+    build(&shallow, &graphs[0], arena);
+    build(&deep, &graphs[1], arena);
     const int64_t middle = (depth + 1) / 2;
     *count = 0;
     for (uint32_t i = 0; i < graphs[0].n_nodes; i++) {
-        const struct pdnn_node *node = &graphs[0].nodes[i];
-        int64_t number = number_in_stack(node, depth), rank = shallow.rank[i];
-        if (number <= middle)
-            add(&deep, find(&deep, key_of(shallow.kind[i], number)), rank, i, made, count);
-        if (number >= middle)
-            add(&deep, find(&deep, key_of(shallow.kind[i], number + 1)), rank, i, made, count);
-        if (number)
+        int64_t round = graphs[0].nodes[i].layer.round, rank = shallow.rank[i];
+        if (round <= middle)
+            add(&deep, find(&deep, key_of(shallow.kind[i], round)), rank, i, made, count);
+        if (round >= middle)
+            add(&deep, find(&deep, key_of(shallow.kind[i], round + 1)), rank, i, made, count);
+        if (round)
             continue;
         const struct bucket *bucket = find(&deep, key_of(shallow.kind[i], 0));
         int64_t from_back = bucket->count - (int64_t)shallow.buckets[shallow.bucket_of[i]].count + rank;

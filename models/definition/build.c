@@ -36,8 +36,8 @@ static bool say(struct pdnn_build *build, const struct pdnn_say *pieces) {
 /* The layer of what follows; `shown` is the number that its nodes have, 0 for none. */
 static void set_layer(struct pdnn_build *build, struct pdnn_layer_state state, int64_t shown) {
     build->layer = state;
-    build->graph->layer =
-        (struct pdnn_layer){state.stem < 0 ? NULL : build->compiled->stems[state.stem], shown};
+    build->graph->layer.stem = state.stem < 0 ? NULL : build->compiled->stems[state.stem];
+    build->graph->layer.index = shown;
 }
 
 /* Layers of this stem print their numbers from now on, and the one before that did not. */
@@ -259,8 +259,10 @@ static bool run_op(struct pdnn_build *build, const struct pdnn_entry_code *call,
     const struct pdnn_op_code *op = call->op;
     if (!op && !named_op(build, call, &op))
         return false;
-    if (build->layer.stem < 0)
-        build->graph->layer = (struct pdnn_layer){op->op->name, 0};
+    if (build->layer.stem < 0) {
+        build->graph->layer.stem = op->op->name;
+        build->graph->layer.index = 0;
+    }
     return pdnn_apply_op(build, op, call, x);
 }
 
@@ -352,6 +354,11 @@ static bool run_once(struct pdnn_build *build, const struct pdnn_entry_code *cal
     return give(build, call, x.at, x.count);
 }
 
+static void set_round(struct pdnn_build *build, int32_t stack, int32_t round) {
+    build->graph->layer.stack = stack;
+    build->graph->layer.round = round;
+}
+
 static bool run_rounds(struct pdnn_build *build, const struct pdnn_entry_code *call) {
     int64_t rounds;
     if (!pdnn_term_whole(build, call->repeat, "repeat", 0, &rounds))
@@ -359,13 +366,19 @@ static bool run_rounds(struct pdnn_build *build, const struct pdnn_entry_code *c
     if (rounds > PDNN_ROUNDS_MAX)
         return pdnn_build_fail(build, call->repeat->from->offset,
                                "repeat is %" PRId64 ", expected at most %d", rounds, PDNN_ROUNDS_MAX);
+    const bool begins_stack = call->repeats_depth && !build->graph->layer.round;
+    build->stacks += begins_stack;
     for (int64_t i = 0; i < rounds; i++) {
+        if (begins_stack)
+            set_round(build, build->stacks, (int32_t)i + 1);
         if (call->variable >= 0)
             build->frame[call->variable] =
                 (struct pdnn_datum){.kind = PDNN_DATUM_NUMBER, .number = pdnn_rational_whole(i)};
         if (!run_once(build, call, true))
             return false;
     }
+    if (begins_stack)
+        set_round(build, 0, 0);
     return true;
 }
 
@@ -427,6 +440,19 @@ static bool take_results(struct pdnn_build *build, struct pdnn_readings *results
     return true;
 }
 
+/* Each result once. */
+static void keep_results(struct pdnn_graph *graph, const struct pdnn_readings *results) {
+    graph->results = pdnn_arena_room(graph->arena, results->count, sizeof *graph->results);
+    graph->n_results = 0;
+    for (size_t i = 0; i < results->count; i++) {
+        bool is_new = true;
+        for (size_t k = 0; k < graph->n_results; k++)
+            is_new = is_new && graph->results[k] != results->at[i];
+        if (is_new)
+            graph->results[graph->n_results++] = results->at[i];
+    }
+}
+
 /* The loss, from which gradients are derived, is one number. */
 static bool take_loss(struct pdnn_build *build) {
     const struct pdnn_definition *definition = build->compiled->definition;
@@ -464,13 +490,16 @@ const struct pdnn_origin *pdnn_definition_build(const struct pdnn_compiled *comp
     const uint32_t first_tensor = (uint32_t)graph->n_tensors;
     struct pdnn_readings results;
     begin(&build);
+    set_round(&build, 0, 0);
     if (!pdnn_values_begin(&build) || !check_requires(&build) || !run_calls(&build, compiled->own) ||
         !take_results(&build, &results))
         return NULL;
     if (build.trains && !take_loss(&build))
         return NULL;
-    if (!build.trains)
+    if (!build.trains) {
         graph->result = results.count ? results.at[0] : PDNN_NONE;
+        keep_results(graph, &results);
+    }
     pdnn_needed_only(&build, results.at, results.count, first_tensor);
     if (graph->n_nodes == build.first_node && build.err->status == PDNN_OK)
         pdnn_fail(build.err, PDNN_INVALID, "%s computes nothing", compiled->definition->name);

@@ -171,6 +171,23 @@ static bool is_even_in_minibatch(struct check *check) {
     return check->count < 3 || are_costs_even(check);
 }
 
+/* Whether what graph k has beyond the first stands in repeats of as many rounds as its depth says: only of
+ * those can costs and memory be told without building it (models/cost/partners.h). */
+static bool is_repeated(const struct check *check, int k) {
+    size_t n_outside[2] = {0};
+    for (int j = 0; j < 2; j++) {
+        const struct pdnn_graph *graph = &check->graph[j * k];
+        for (size_t i = 0; i < graph->n_nodes; i++) {
+            const struct pdnn_layer *at = &graph->nodes[i].layer;
+            const bool ends = i + 1 == graph->n_nodes || graph->nodes[i + 1].layer.stack != at->stack;
+            if (at->stack && ends && at->round != check->value[j * k])
+                return false;
+            n_outside[j] += !at->stack;
+        }
+    }
+    return n_outside[0] == n_outside[1];
+}
+
 static bool is_even_in_depth(struct check *check) {
     struct pdnn_totals totals[3];
     uint64_t count[3][FIELDS + 2] = {0};
@@ -190,6 +207,14 @@ static bool is_even_in_depth(struct check *check) {
                                  check->family->params[check->axis].name, check->value[0], check->value[1],
                                  check->value[2], check->graph[0].n_nodes, check->graph[1].n_nodes,
                                  check->graph[2].n_nodes);
+            return false;
+        }
+    for (int k = 1; k < 3; k++)
+        if (!is_repeated(check, k)) {
+            const char *name = check->family->params[check->axis].name;
+            pdnn_definition_fail(check->definition, check->definition->axes[check->axis].place, check->err,
+                                 "what %.60s adds does not stand under 'repeat: %.60s': not a depth", name,
+                                 name);
             return false;
         }
     return true;

@@ -25,7 +25,8 @@ struct compile {
     size_t n_active;
     int most_slots;
     uint32_t n_entries;
-    bool names_ops; /* some entry is `op: expression` */
+    bool names_ops;      /* some entry is `op: expression` */
+    bool *follows_depth; /* by global */
 };
 
 /* What holds for a list of entries: the names it sees. */
@@ -426,6 +427,24 @@ static void leave(struct pdnn_scope *scope, size_t first) {
     scope->count = kept;
 }
 
+static bool follows_depth(const struct compile *c, const struct pdnn_term *term) {
+    bool follows = term->kind == PDNN_TERM_GLOBAL && c->follows_depth[term->slot];
+    for (size_t i = 0; term->operands && i < term->from->n_operands && !follows; i++)
+        follows = follows_depth(c, term->operands[i]);
+    return follows;
+}
+
+/* The depth itself, and values of `let` that are computed from it. */
+static void mark_depth(struct compile *c) {
+    const struct pdnn_definition *definition = c->names.definition;
+    c->follows_depth =
+        pdnn_arena_alloc(arena_of(c), definition->n_axes + definition->n_lets + 1, sizeof(bool));
+    for (size_t i = 0; definition->depth && i < definition->n_axes; i++)
+        c->follows_depth[i] = strcmp(definition->axes[i].name, definition->depth) == 0;
+    for (size_t i = 0; i < definition->n_lets && !failed(c); i++)
+        c->follows_depth[pdnn_compiled_let(c->compiled, i)] = follows_depth(c, c->compiled->lets[i]);
+}
+
 static struct pdnn_entry_code compile_entry(struct compile *c, struct pdnn_scope *scope,
                                             const struct pdnn_definition_entry *entry) {
     struct pdnn_entry_code call = {.entry = entry, .variable = -1, .share = -1, .id = c->n_entries++};
@@ -436,6 +455,7 @@ static struct pdnn_entry_code compile_entry(struct compile *c, struct pdnn_scope
         FAIL(c, entry->repeat->offset, "variable '%s' of repeat is named already", entry->variable);
     if (failed(c))
         return call;
+    call.repeats_depth = call.repeat && follows_depth(c, call.repeat);
     if (entry->variable)
         call.variable = pdnn_scope_slot(&c->names, scope, entry->variable);
     if (entry->when)
@@ -621,8 +641,10 @@ enum pdnn_status pdnn_definition_compile(const struct pdnn_definition *definitio
     c.levels = pdnn_arena_alloc(arena, definition->n_blocks + 1, sizeof *c.levels);
     c.active = pdnn_arena_alloc(arena, definition->n_blocks + 1, sizeof *c.active);
     pdnn_globals_compile(&c.names, c.compiled, &c.globals);
-    if (!failed(&c))
+    if (!failed(&c)) {
+        mark_depth(&c);
         compile_own(&c);
+    }
     check_blocks(&c);
     compile_named_ops(&c);
     c.compiled->ops = c.ops;

@@ -92,6 +92,7 @@ struct pdnn_entry_code {
     int share;                  /* or -1 */
     uint32_t id;                /* of the entries in the order of their making */
     bool begins_layer, segment; /* of its own, or of its block */
+    bool repeats_depth;         /* how often it is repeated follows from the depth */
     bool is_bare;               /* an op that is run once, and nothing stands beside it but from and as */
     struct pdnn_say say;
     struct pdnn_entry_codes ops, other;
@@ -204,6 +205,7 @@ struct pdnn_build {
     bool repeats;  /* inside of a repeat */
     bool segment;
     size_t entries, applied, first_node;
+    int32_t stacks;           /* repeats over the depth so far */
     int32_t place;            /* of the op that is being applied, for expressions of its row */
     size_t evaluated, listed; /* expressions; values of lists and of indexed names */
     int depth;

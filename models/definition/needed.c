@@ -70,6 +70,8 @@ static void drop_nodes(struct pdnn_build *build, const bool *needed, uint32_t fi
     graph->n_nodes = count;
     if (graph->result != PDNN_NONE)
         keeps[graph->result] = true;
+    for (size_t i = 0; i < graph->n_results; i++)
+        keeps[graph->results[i]] = true;
     const uint32_t *at = renumber(graph, keeps, first_tensor);
     for (size_t i = build->first_node; i < graph->n_nodes; i++) {
         struct pdnn_node *node = &graph->nodes[i];
@@ -81,6 +83,8 @@ static void drop_nodes(struct pdnn_build *build, const bool *needed, uint32_t fi
     for (uint32_t i = first_tensor; i < graph->n_tensors; i++)
         move(&graph->tensors[i].of, at);
     move(&graph->result, at);
+    for (size_t i = 0; i < graph->n_results; i++)
+        move(&graph->results[i], at);
     move(&graph->loss, at);
 }
 

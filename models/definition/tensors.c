@@ -25,12 +25,17 @@ static bool is_whole_fill(enum pdnn_fill_kind kind) {
            kind == PDNN_FILL_STRIDE || kind == PDNN_FILL_MASKED || kind == PDNN_FILL_SEQUENCE_CLASS;
 }
 
+/* Masks are f32 whatever the data's type. */
+static bool is_mask(enum pdnn_fill_kind kind) {
+    return kind == PDNN_FILL_SEQUENCE_MASK || kind == PDNN_FILL_WINDOW_MASK;
+}
+
 static bool make_input(struct pdnn_build *build, int input, uint32_t *made) {
     const struct pdnn_definition_tensor *row = &build->compiled->definition->inputs[input];
     const struct pdnn_tensor_code *code = &build->compiled->inputs[input];
     struct pdnn_tensor tensor = {.role = PDNN_ROLE_INPUT,
                                  .dtype = row->is_id || is_whole_fill(row->fill) ? PDNN_S32
-                                          : row->fill == PDNN_FILL_SEQUENCE_MASK ? PDNN_F32
+                                          : is_mask(row->fill)                   ? PDNN_F32
                                                                                  : build->graph->dtype,
                                  .rank = (int)row->rank,
                                  .of = PDNN_NONE};

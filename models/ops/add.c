@@ -5,6 +5,7 @@
 #include "models/attributes.h"
 #include "models/ops/pointwise.h"
 #include "models/transform/backward.h"
+#include "models/onnx/nodes.h"
 
 #include <string.h>
 
@@ -51,6 +52,10 @@ static void backward_data(struct pdnn_reference *r) {
     }
 }
 
+static uint32_t nodes(struct pdnn_export *onnx) {
+    return pdnn_export_broadcast(onnx, "Add");
+}
+
 const struct pdnn_op_def pdnn_op_add = {
     .name = "add",
     .category = "add",
@@ -64,4 +69,5 @@ const struct pdnn_op_def pdnn_op_add = {
              [PDNN_BACKWARD_DATA] = {.flop = flop, .reference = backward_data, .in_place = 1},
              [PDNN_BACKWARD_WEIGHTS] = {.flop = flop, .reference = forward, .in_place = 1}},
     .tolerance = 1e-6,
+    .onnx.write = nodes,
 };

@@ -10,6 +10,7 @@
 #include "models/attributes.h"
 #include "models/transform/backward.h"
 #include "models/op.h"
+#include "models/onnx/nodes.h"
 
 #include <math.h>
 #include <string.h>
@@ -232,6 +233,25 @@ static void backward_data(struct pdnn_reference *r) {
     }
 }
 
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const struct geometry g = geometry_of(onnx->graph, onnx->at);
+    const uint32_t v = pdnn_export_in(onnx, PDNN_ATTENTION_V), of_v = pdnn_export_op1(onnx, "ReduceL2", v);
+    uint32_t u = pdnn_export_op2(onnx, "Div", pdnn_export_in(onnx, PDNN_ATTENTION_G), of_v);
+    u = pdnn_export_op2(onnx, "Mul", v, u);
+    const uint32_t q = pdnn_export_reshape(onnx, pdnn_export_in(onnx, PDNN_ATTENTION_Q), 4,
+                                           (int64_t[]){g.T, 1, g.N, g.H}),
+                   k = pdnn_export_reshape(onnx, pdnn_export_in(onnx, PDNN_ATTENTION_K), 4,
+                                           (int64_t[]){1, g.S, g.N, g.H});
+    uint32_t p = pdnn_export_op1(onnx, "Tanh", pdnn_export_op2(onnx, "Add", q, k));
+    p = pdnn_export_op2(onnx, "MatMul", p, u); /* (T, S, N) */
+    p = pdnn_export_op1(onnx, "Softmax", pdnn_export_transpose(onnx, p, 3, (int64_t[]){2, 0, 1}));
+    uint32_t values = pdnn_export_in(onnx, PDNN_ATTENTION_VALUES);
+    values = pdnn_export_reshape(onnx, values, 3, (int64_t[]){g.S, g.N, g.D});
+    values = pdnn_export_transpose(onnx, values, 3, (int64_t[]){1, 0, 2});
+    return pdnn_export_as_output(onnx, pdnn_export_transpose(onnx, pdnn_export_op2(onnx, "MatMul", p, values),
+                                                             3, (int64_t[]){1, 0, 2}));
+}
+
 const struct pdnn_op_def pdnn_op_attention = {
     .name = "attention",
     .category = "attention",
@@ -252,4 +272,5 @@ const struct pdnn_op_def pdnn_op_attention = {
                                      .reference = backward_data,
                                      .scratch = backward_scratch}},
     .tolerance = 2e-6,
+    .onnx.write = nodes,
 };

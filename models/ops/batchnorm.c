@@ -11,6 +11,7 @@
 #include "models/attributes.h"
 #include "models/transform/backward.h"
 #include "models/op.h"
+#include "models/onnx/nodes.h"
 
 #include <math.h>
 #include <string.h>
@@ -321,6 +322,24 @@ static const struct pdnn_op_def *const forward_posts[] = {&pdnn_op_add, &pdnn_op
                                                           NULL};
 static const struct pdnn_op_def *const backward_posts[] = {&pdnn_op_relu, &pdnn_op_hardtanh, NULL};
 
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const struct pdnn_node *node = onnx->at;
+    const int64_t C = pdnn_export_shape_in(onnx, PDNN_BATCHNORM_X)->dim[1];
+    const bool affine = node->n_inputs == PDNN_BATCHNORM_INPUTS;
+    const uint32_t inputs[PDNN_BATCHNORM_INPUTS] = {
+        [PDNN_BATCHNORM_X] = pdnn_export_in(onnx, PDNN_BATCHNORM_X),
+        [PDNN_BATCHNORM_GAMMA] =
+            affine ? pdnn_export_in(onnx, PDNN_BATCHNORM_GAMMA) : pdnn_export_same(onnx, C, 1),
+        [PDNN_BATCHNORM_BETA] =
+            affine ? pdnn_export_in(onnx, PDNN_BATCHNORM_BETA) : pdnn_export_same(onnx, C, 0),
+        [PDNN_BATCHNORM_MEAN] = pdnn_export_in(onnx, input_of(node, PDNN_BATCHNORM_MEAN)),
+        [PDNN_BATCHNORM_VARIANCE] = pdnn_export_in(onnx, input_of(node, PDNN_BATCHNORM_VARIANCE)),
+    };
+    const uint32_t y = pdnn_export_op(onnx, "BatchNormalization", PDNN_BATCHNORM_INPUTS, inputs);
+    pdnn_export_add_number(onnx, "epsilon", node->coef[PDNN_BATCHNORM_EPSILON]);
+    return y;
+}
+
 const struct pdnn_op_def pdnn_op_batchnorm = {
     .name = "batchnorm",
     .category = "batchnorm",
@@ -352,4 +371,5 @@ const struct pdnn_op_def pdnn_op_batchnorm = {
     .tolerance = 2e-6,
     .summed = PDNN_SUMMED_CHANNEL,
     .fold = fold,
+    .onnx.write = nodes,
 };

@@ -4,6 +4,7 @@
 #include "models/attributes.h"
 #include "models/transform/backward.h"
 #include "models/op.h"
+#include "models/onnx/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -59,6 +60,17 @@ static void backward_weights(struct pdnn_reference *r) {
     }
 }
 
+static uint32_t nodes(struct pdnn_export *onnx) {
+    uint32_t b = pdnn_export_in(onnx, PDNN_BIAS_B);
+    const struct pdnn_tensor *x = pdnn_export_shape_in(onnx, PDNN_BIAS_X);
+    const uint32_t product = pdnn_export_into_product(onnx, b);
+    if (product != PDNN_NONE)
+        return product;
+    if (x->rank == 4)
+        b = pdnn_export_reshape(onnx, b, 4, (int64_t[]){1, x->dim[1], 1, 1});
+    return pdnn_export_op2(onnx, "Add", pdnn_export_in(onnx, PDNN_BIAS_X), b);
+}
+
 const struct pdnn_op_def pdnn_op_bias = {
     .name = "bias",
     .category = "bias",
@@ -72,4 +84,5 @@ const struct pdnn_op_def pdnn_op_bias = {
     .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = forward, .in_place = 1},
              [PDNN_BACKWARD_WEIGHTS] = {.flop = flop, .reference = backward_weights}},
     .tolerance = 1e-6,
+    .onnx.write = nodes,
 };

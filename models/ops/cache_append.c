@@ -3,8 +3,10 @@
  * B sequences of n new tokens, H columns; x (B*n, ld), cache (B*m, H) of m tokens. The cache is state, and
  * the updated cache is the output: the products of later tokens read the keys or values in it. Inference
  * only, no gradient. FLOP: none. Bytes: only the columns used. */
+#include "base/memory.h"
 #include "models/attributes.h"
 #include "models/op.h"
+#include "models/onnx/nodes.h"
 
 #include <string.h>
 
@@ -49,6 +51,23 @@ static void forward(struct pdnn_reference *r) {
     }
 }
 
+/* As PyTorch writes it: a copy of the cache with other rows where the tokens are. */
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const struct pdnn_tensor *shape = pdnn_export_shape_in(onnx, PDNN_CACHE_APPEND_X),
+                             *cache = pdnn_export_shape_in(onnx, PDNN_CACHE_APPEND_CACHE);
+    const int64_t *attr = onnx->at->attr, B = attr[PDNN_CACHE_APPEND_SEQUENCES], H = cache->dim[1],
+                  rows = shape->dim[0], n = rows / B, dim[] = {rows, 1};
+    int64_t *row = pdnn_alloc((size_t)rows, sizeof *row);
+    uint32_t x = pdnn_export_in(onnx, PDNN_CACHE_APPEND_X);
+    if (H < shape->dim[1])
+        x = pdnn_export_slice(onnx, x, 1, attr[PDNN_CACHE_APPEND_COLUMN], H);
+    for (int64_t i = 0; i < rows; i++)
+        row[i] = i / n * (cache->dim[0] / B) + attr[PDNN_CACHE_APPEND_POSITION] + i % n;
+    return pdnn_export_op(onnx, "ScatterND", 3,
+                          (uint32_t[]){pdnn_export_in(onnx, PDNN_CACHE_APPEND_CACHE),
+                                       pdnn_export_take(onnx, 0, PDNN_EXPORT_S64, 2, dim, row), x});
+}
+
 const struct pdnn_op_def pdnn_op_cache_append = {
     .name = "cache_append",
     .category = "cache",
@@ -66,4 +85,5 @@ const struct pdnn_op_def pdnn_op_cache_append = {
     .infer = infer,
     .pass = {[PDNN_FORWARD] = {.flop = pdnn_no_flop, .reference = forward, .bytes = bytes}},
     .tolerance = 1e-6,
+    .onnx.write = nodes,
 };

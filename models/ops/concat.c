@@ -3,6 +3,7 @@
 #include "models/attributes.h"
 #include "models/transform/backward.h"
 #include "models/op.h"
+#include "models/onnx/nodes.h"
 
 #include <string.h>
 
@@ -96,6 +97,13 @@ static const char *const along[] = {
     NULL,
 };
 
+static uint32_t nodes(struct pdnn_export *onnx) {
+    uint32_t values[PDNN_NODE_INPUTS];
+    for (int k = 0; k < onnx->at->n_inputs; k++)
+        values[k] = pdnn_export_in(onnx, k);
+    return pdnn_export_concat(onnx, onnx->at->n_inputs, values, dim_of(onnx->at));
+}
+
 const struct pdnn_op_def pdnn_op_concat = {
     .name = "concat",
     .formula = "y = [a b ...]",
@@ -104,4 +112,5 @@ const struct pdnn_op_def pdnn_op_concat = {
     .infer = infer,
     .gradient = gradient,
     PDNN_DATA_MOVEMENT(backward_data, .reference = forward),
+    .onnx.write = nodes,
 };

@@ -10,6 +10,7 @@
 #include "models/conv2d.h"
 #include "models/transform/backward.h"
 #include "models/ops/quantized.h"
+#include "models/onnx/nodes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -210,6 +211,26 @@ void pdnn_conv2d_reference(struct pdnn_reference *r) {
 static const struct pdnn_op_def *const forward_posts[] = {&pdnn_op_bias, &pdnn_op_add, NULL};
 static const struct pdnn_op_def *const weights_posts[] = {&pdnn_op_bias, NULL};
 
+void pdnn_conv2d_add_attributes(struct pdnn_export *onnx) {
+    const struct pdnn_node *node = onnx->at;
+    const struct pdnn_tensor *w = pdnn_export_shape_in(onnx, PDNN_CONV2D_W);
+    struct pdnn_window h, v;
+    pdnn_conv2d_windows(node, w, &h, &v);
+    pdnn_export_add_wholes(onnx, "kernel_shape", 2, (int64_t[]){h.kernel, v.kernel});
+    pdnn_export_add_wholes(onnx, "strides", 2, (int64_t[]){h.stride, v.stride});
+    pdnn_export_add_wholes(onnx, "pads", 4,
+                           (int64_t[]){h.padding, v.padding, pdnn_window_end(h), pdnn_window_end(v)});
+    pdnn_export_add_wholes(onnx, "dilations", 2, (int64_t[]){h.dilation, v.dilation});
+    pdnn_export_add_whole(onnx, "group", pdnn_conv2d_groups(node));
+}
+
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const uint32_t y = pdnn_export_op2(onnx, "Conv", pdnn_export_in(onnx, PDNN_CONV2D_X),
+                                       pdnn_export_in(onnx, PDNN_CONV2D_W));
+    pdnn_conv2d_add_attributes(onnx);
+    return y;
+}
+
 const struct pdnn_op_def pdnn_op_conv2d = {
     .name = "conv2d",
     .category = "convolution",
@@ -250,4 +271,5 @@ const struct pdnn_op_def pdnn_op_conv2d = {
                                         .reference = pdnn_conv2d_reference,
                                         .posts = weights_posts}},
     .tolerance = 1e-6,
+    .onnx.write = nodes,
 };

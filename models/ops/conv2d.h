@@ -11,6 +11,9 @@
 void pdnn_conv2d_windows(const struct pdnn_node *node, const struct pdnn_tensor *weights,
                          struct pdnn_window *h, struct pdnn_window *w);
 
+/* Adds what the last node of ONNX needs to be told of them. */
+void pdnn_conv2d_add_attributes(struct pdnn_export *onnx);
+
 /* The fields of struct pdnn_pass_def. */
 void pdnn_conv2d_flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count);
 void pdnn_conv2d_in_bounds_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,

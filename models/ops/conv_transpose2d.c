@@ -8,6 +8,7 @@
 #include "models/ops/conv2d.h"
 #include "models/conv2d.h"
 #include "models/transform/backward.h"
+#include "models/onnx/nodes.h"
 
 #include <inttypes.h>
 
@@ -76,6 +77,13 @@ static void gradient(struct pdnn_backward *backward, const struct pdnn_node *nod
         .reference = pdnn_conv2d_reference,                                                                  \
     }
 
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const uint32_t y = pdnn_export_op2(onnx, "ConvTranspose", pdnn_export_in(onnx, PDNN_CONV_TRANSPOSE2D_X),
+                                       pdnn_export_in(onnx, PDNN_CONV_TRANSPOSE2D_W));
+    pdnn_conv2d_add_attributes(onnx);
+    return y;
+}
+
 const struct pdnn_op_def pdnn_op_conv_transpose2d = {
     .name = "conv_transpose2d",
     .category = "convolution",
@@ -99,4 +107,5 @@ const struct pdnn_op_def pdnn_op_conv_transpose2d = {
     .gradient = gradient,
     .pass = {[PDNN_FORWARD] = PASS, [PDNN_BACKWARD_DATA] = PASS, [PDNN_BACKWARD_WEIGHTS] = PASS},
     .tolerance = 1e-6,
+    .onnx.write = nodes,
 };

@@ -5,6 +5,7 @@
 #include "models/attributes.h"
 #include "models/transform/backward.h"
 #include "models/ops/quantized.h"
+#include "models/onnx/nodes.h"
 
 #include <inttypes.h>
 
@@ -106,6 +107,15 @@ static void backward_weights(struct pdnn_reference *r) {
 
 static const struct pdnn_op_def *const posts[] = {&pdnn_op_bias, NULL};
 
+static uint32_t nodes(struct pdnn_export *onnx) {
+    uint32_t x = pdnn_export_in(onnx, PDNN_DENSE_X);
+    if (pdnn_export_shape_in(onnx, PDNN_DENSE_X)->rank > 2)
+        x = pdnn_export_op1(onnx, "Flatten", x);
+    const uint32_t y = pdnn_export_op2(onnx, "Gemm", x, pdnn_export_in(onnx, PDNN_DENSE_W));
+    pdnn_export_add_whole(onnx, "transB", 1);
+    return y;
+}
+
 const struct pdnn_op_def pdnn_op_dense = {
     .name = "dense",
     .category = "linear gemm",
@@ -121,4 +131,5 @@ const struct pdnn_op_def pdnn_op_dense = {
              [PDNN_BACKWARD_DATA] = {.flop = flop, .reference = backward_data},
              [PDNN_BACKWARD_WEIGHTS] = {.flop = flop, .reference = backward_weights, .posts = posts}},
     .tolerance = 1e-6,
+    .onnx.write = nodes,
 };

@@ -7,6 +7,7 @@
 
 #include "models/attributes.h"
 #include "models/transform/backward.h"
+#include "models/onnx/nodes.h"
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
@@ -137,10 +138,17 @@ void pdnn_lookup_backward(struct pdnn_reference *r) {
     }
 }
 
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const uint32_t y = pdnn_export_op2(onnx, "Gather", pdnn_export_in(onnx, PDNN_EMBEDDING_X),
+                                       pdnn_export_in(onnx, PDNN_EMBEDDING_IDS));
+    return pdnn_export_shape_in(onnx, PDNN_EMBEDDING_IDS)->rank > 1 ? pdnn_export_as_output(onnx, y) : y;
+}
+
 const struct pdnn_op_def pdnn_op_embedding = {
     PDNN_EMBEDDING,
     .name = "embedding",
     .formula = "y[r] = x[id[r]]",
     .infer = infer,
     .pass = {[PDNN_FORWARD] = {.flop = pdnn_no_flop, PDNN_EMBEDDING_FORWARD}, PDNN_EMBEDDING_BACKWARD},
+    .onnx.write = nodes,
 };

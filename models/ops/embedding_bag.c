@@ -3,6 +3,7 @@
  * an activation. */
 #include "models/attributes.h"
 #include "models/ops/embedding.h"
+#include "models/onnx/nodes.h"
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
@@ -18,10 +19,19 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
     return PDNN_OK;
 }
 
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const uint32_t rows = pdnn_export_op2(onnx, "Gather", pdnn_export_in(onnx, PDNN_EMBEDDING_X),
+                                          pdnn_export_in(onnx, PDNN_EMBEDDING_IDS)), /* (N, P, E) */
+        y = pdnn_export_op2(onnx, "ReduceSum", rows, pdnn_export_wholes(onnx, 1, (int64_t[]){1}));
+    pdnn_export_add_whole(onnx, "keepdims", 0);
+    return y;
+}
+
 const struct pdnn_op_def pdnn_op_embedding_bag = {
     PDNN_EMBEDDING,
     .name = "embedding_bag",
     .formula = "y[n] = sum over p of x[id[n][p]]",
     .infer = infer,
     .pass = {[PDNN_FORWARD] = {.flop = pdnn_lookup_flop, PDNN_EMBEDDING_FORWARD}, PDNN_EMBEDDING_BACKWARD},
+    .onnx.write = nodes,
 };

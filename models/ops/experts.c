@@ -6,6 +6,7 @@
 #include "models/cost/deal.h"
 #include "models/transform/backward.h"
 #include "models/op.h"
+#include "models/onnx/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -112,6 +113,23 @@ static void backward_weights(struct pdnn_reference *r) {
     visit(r, add_to_dw);
 }
 
+/* Experts have consecutive rows: a product of each that has any. */
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const struct pdnn_tensor *w = pdnn_export_shape_in(onnx, PDNN_EXPERTS_W);
+    const int64_t O = w->dim[1], I = w->dim[2];
+    const uint32_t x = pdnn_export_in(onnx, PDNN_EXPERTS_X), weights = onnx->at->input[PDNN_EXPERTS_W];
+    uint32_t *parts = pdnn_arena_room(onnx->arena, (size_t)w->dim[0], sizeof *parts);
+    int n_parts = 0;
+    for (struct pdnn_deal deal = pdnn_deal_of_experts(onnx->graph, onnx->at); pdnn_deal_next(&deal);) {
+        const struct pdnn_export_part own = {weights, deal.expert * O * I, O * I};
+        const uint32_t rows = pdnn_export_slice(onnx, x, 0, deal.first, deal.count);
+        parts[n_parts++] =
+            pdnn_export_op2(onnx, "Gemm", rows, pdnn_export_stored(onnx, 2, (int64_t[]){O, I}, 1, &own));
+        pdnn_export_add_whole(onnx, "transB", 1);
+    }
+    return pdnn_export_concat(onnx, n_parts, parts, 0);
+}
+
 const struct pdnn_op_def pdnn_op_experts = {
     .name = "experts",
     .category = "linear gemm",
@@ -131,4 +149,5 @@ const struct pdnn_op_def pdnn_op_experts = {
                  {.flop = flop, .reference = backward_data, .bytes = bytes, .saturation = saturation},
              [PDNN_BACKWARD_WEIGHTS] = {.flop = flop, .reference = backward_weights}},
     .tolerance = 1e-6,
+    .onnx.write = nodes,
 };

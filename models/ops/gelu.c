@@ -3,7 +3,9 @@
  *   y = x P(x);  dx = dy (P(x) + x p(x)).
  * FLOP per element: multiply, erf, add, multiply for P; multiply by x. Backward: the same four for P;
  * multiply, multiply, exp and multiply for p; by x, add, by dy. */
+#include "models/attributes.h"
 #include "models/ops/pointwise.h"
+#include "models/onnx/nodes.h"
 
 #include <math.h>
 
@@ -37,8 +39,16 @@ static const struct pdnn_pointwise gelu = {
     .backward_flop = DISTRIBUTION_FLOP + DENSITY_FLOP + 3,
 };
 
+/* As PyTorch writes it, in pieces that runtimes know. */
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const uint32_t x = pdnn_export_in(onnx, PDNN_ACTIVATION_X);
+    uint32_t y = pdnn_export_op2(onnx, "Div", x, pdnn_export_number(onnx, sqrt(2)));
+    y = pdnn_export_op2(onnx, "Add", pdnn_export_op1(onnx, "Erf", y), pdnn_export_number(onnx, 1));
+    return pdnn_export_op2(onnx, "Mul", pdnn_export_op2(onnx, "Mul", x, y), pdnn_export_number(onnx, 0.5));
+}
+
 const struct pdnn_op_def pdnn_op_gelu = {
-    PDNN_ACTIVATION,
+    PDNN_ACTIVATION(.write = nodes),
     .name = "gelu",
     .formula = "y = x (1 + erf(x / sqrt(2))) / 2",
     .pointwise = &gelu,

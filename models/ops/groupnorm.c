@@ -5,6 +5,7 @@
  * backward 13 and 2 (models/ops/norm_rows.h). */
 #include "models/attributes.h"
 #include "models/ops/norm_rows.h"
+#include "models/onnx/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -111,6 +112,23 @@ static void backward_data(struct pdnn_reference *r) {
     }
 }
 
+/* As PyTorch writes it: each group of channels is one, whose pixels are normalized. */
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const struct pdnn_tensor *shape = pdnn_export_shape_in(onnx, PDNN_GROUPNORM_X);
+    const int64_t *dim = shape->dim, groups = onnx->at->attr[PDNN_GROUPNORM_GROUPS],
+                  by_channel[] = {dim[1], 1, 1};
+    uint32_t y = pdnn_export_reshape(onnx, pdnn_export_in(onnx, PDNN_GROUPNORM_X), 3,
+                                     (int64_t[]){dim[0], groups, dim[1] / groups * dim[2] * dim[3]});
+    y = pdnn_export_op(onnx, "InstanceNormalization", 3,
+                       (uint32_t[]){y, pdnn_export_same(onnx, groups, 1), pdnn_export_same(onnx, groups, 0)});
+    pdnn_export_add_number(onnx, "epsilon", onnx->at->coef[PDNN_GROUPNORM_EPSILON]);
+    y = pdnn_export_as_output(onnx, y);
+    y = pdnn_export_op2(onnx, "Mul", y,
+                        pdnn_export_reshape(onnx, pdnn_export_in(onnx, PDNN_GROUPNORM_GAMMA), 3, by_channel));
+    return pdnn_export_op2(
+        onnx, "Add", y, pdnn_export_reshape(onnx, pdnn_export_in(onnx, PDNN_GROUPNORM_BETA), 3, by_channel));
+}
+
 const struct pdnn_op_def pdnn_op_groupnorm = {
     .name = "groupnorm",
     .category = "normalization",
@@ -131,4 +149,5 @@ const struct pdnn_op_def pdnn_op_groupnorm = {
              [PDNN_BACKWARD_DATA] = {.flop = backward_flop, .reference = backward_data, .in_place = 1}},
     .tolerance = 2e-6,
     .summed = PDNN_SUMMED_SAMPLE,
+    .onnx.write = nodes,
 };

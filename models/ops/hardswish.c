@@ -31,7 +31,7 @@ static const struct pdnn_pointwise hardswish = {
 };
 
 const struct pdnn_op_def pdnn_op_hardswish = {
-    PDNN_ACTIVATION,
+    PDNN_ACTIVATION(.type = "HardSwish"),
     .name = "hardswish",
     .formula = "y = x min(max(x / 6 + 1/2, 0), 1)",
     .pointwise = &hardswish,

@@ -3,6 +3,7 @@
  * FLOP per element: two comparisons in both passes. */
 #include "models/attributes.h"
 #include "models/ops/pointwise.h"
+#include "models/onnx/nodes.h"
 
 static double value(double x, const double *coef) {
     double raised = x > coef[PDNN_HARDTANH_LOW] ? x : coef[PDNN_HARDTANH_LOW];
@@ -16,8 +17,16 @@ static double gradient(double dy, double y, const double *coef) {
 static const struct pdnn_pointwise hardtanh = {
     .value = value, .gradient = gradient, .non_negative = true, .forward_flop = 2, .backward_flop = 2};
 
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const double *coef = onnx->at->coef;
+    return pdnn_export_op(onnx, "Clip", 3,
+                          (uint32_t[]){pdnn_export_in(onnx, PDNN_ACTIVATION_X),
+                                       pdnn_export_number(onnx, coef[PDNN_HARDTANH_LOW]),
+                                       pdnn_export_number(onnx, coef[PDNN_HARDTANH_HIGH])});
+}
+
 const struct pdnn_op_def pdnn_op_hardtanh = {
-    PDNN_ACTIVATION,
+    PDNN_ACTIVATION(.write = nodes),
     .name = "hardtanh",
     .formula = "y = min(max(x, low), high)",
     .attributes = {{"low", PDNN_HARDTANH_LOW, .coefficient = true},

@@ -4,6 +4,7 @@
 #include "models/attributes.h"
 #include "models/transform/backward.h"
 #include "models/op.h"
+#include "models/onnx/nodes.h"
 
 struct geometry {
     int64_t N, k, D;
@@ -96,6 +97,25 @@ static void backward_data(struct pdnn_reference *r) {
 
 static const char *const pairs[] = {"below", "all", NULL};
 
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const struct geometry g = geometry_of(onnx->at, pdnn_export_shape_in(onnx, PDNN_INTERACTION_X));
+    const uint32_t x =
+        pdnn_export_reshape(onnx, pdnn_export_in(onnx, PDNN_INTERACTION_X), 3, (int64_t[]){g.N, g.k, g.D});
+    uint32_t y = pdnn_export_op2(onnx, "MatMul", x, pdnn_export_transpose(onnx, x, 3, (int64_t[]){0, 2, 1}));
+    y = pdnn_export_reshape(onnx, y, 2, (int64_t[]){g.N, g.k * g.k});
+    if (g.all)
+        return y;
+    const int64_t count = pdnn_export_shape_out(onnx)->dim[1];
+    int64_t *index = pdnn_arena_room(onnx->arena, (size_t)count, sizeof *index), at = 0;
+    for (int64_t i = 0; i < g.k; i++) {
+        for (int64_t j = 0; j < pairs_of(&g, i); j++)
+            index[at++] = i * g.k + j;
+    }
+    y = pdnn_export_op2(onnx, "Gather", y, pdnn_export_wholes(onnx, count, index));
+    pdnn_export_add_whole(onnx, "axis", 1);
+    return y;
+}
+
 const struct pdnn_op_def pdnn_op_interaction = {
     .name = "interaction",
     .category = "attention gemm",
@@ -109,4 +129,5 @@ const struct pdnn_op_def pdnn_op_interaction = {
     .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward},
              [PDNN_BACKWARD_DATA] = {.flop = backward_flop, .reference = backward_data}},
     .tolerance = 2e-6,
+    .onnx.write = nodes,
 };

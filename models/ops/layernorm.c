@@ -7,6 +7,7 @@
  * one read of dy and x. Without gamma and beta, y = xhat and dxhat = dy. FLOP: models/ops/norm_rows.h. */
 #include "models/attributes.h"
 #include "models/ops/norm_rows.h"
+#include "models/onnx/nodes.h"
 
 #include <string.h>
 
@@ -90,6 +91,20 @@ static void backward_data(struct pdnn_reference *r) {
                                   });
 }
 
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const int64_t H = pdnn_export_shape_in(onnx, PDNN_LAYERNORM_X)->dim[1];
+    const uint32_t x = pdnn_export_in(onnx, PDNN_LAYERNORM_X);
+    uint32_t y;
+    if (is_affine(onnx->at))
+        y = pdnn_export_op(onnx, "LayerNormalization", PDNN_LAYERNORM_INPUTS,
+                           (uint32_t[]){x, pdnn_export_in(onnx, PDNN_LAYERNORM_GAMMA),
+                                        pdnn_export_in(onnx, PDNN_LAYERNORM_BETA)});
+    else
+        y = pdnn_export_op2(onnx, "LayerNormalization", x, pdnn_export_same(onnx, H, 1));
+    pdnn_export_add_number(onnx, "epsilon", onnx->at->coef[PDNN_LAYERNORM_EPSILON]);
+    return y;
+}
+
 const struct pdnn_op_def pdnn_op_layernorm = {
     .name = "layernorm",
     .formula = "y = gamma*(x - mean)/sqrt(variance + epsilon) + beta, of each row",
@@ -106,4 +121,5 @@ const struct pdnn_op_def pdnn_op_layernorm = {
     .infer = infer,
     .gradient = gradient,
     PDNN_NORM_ROWS(forward_flop, forward, backward_flop, backward_data),
+    .onnx.write = nodes,
 };

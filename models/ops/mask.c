@@ -3,9 +3,11 @@
  * heads of its sequence, or (W, n, m), a matrix for all heads of each of W sequences in turn. The gradient of
  * x is dy, and 0 where y is -infinity. Scores are (B*h, n, m): B sequences of h heads, n queries, m keys.
  * FLOP: one addition per visible element. Bytes: only the visible elements of x and dy are read. */
+#include "base/memory.h"
 #include "models/attributes.h"
 #include "models/transform/backward.h"
 #include "models/ops/score_rows.h"
+#include "models/onnx/nodes.h"
 
 #include <math.h>
 
@@ -79,6 +81,39 @@ static void backward_data(struct pdnn_reference *r) {
     }
 }
 
+/* 0 where a row sees a column, else -infinity. */
+static uint32_t unseen(struct pdnn_export *onnx, const struct pdnn_score_rows *rows) {
+    const uint32_t taken = pdnn_export_taken(onnx, 0);
+    if (taken != PDNN_NONE)
+        return taken;
+    float *values = pdnn_alloc((size_t)(rows->n * rows->m), sizeof *values);
+    for (int64_t i = 0; i < rows->n * rows->m; i++) {
+        const int64_t first = pdnn_score_rows_first(rows, i / rows->m), j = i % rows->m;
+        values[i] = j >= first && j < first + pdnn_score_rows_seen(rows, i / rows->m) ? 0 : -INFINITY;
+    }
+    return pdnn_export_take(onnx, 0, PDNN_EXPORT_F32, 2, (int64_t[]){rows->n, rows->m}, values);
+}
+
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const struct pdnn_score_rows rows = rows_of(onnx->graph, onnx->at);
+    const int64_t n = rows.n, m = rows.m, heads = rows.heads, B = rows.matrices / heads;
+    uint32_t y = pdnn_export_in(onnx, PDNN_MASK_X);
+    if (pdnn_score_rows_count(&rows) < n)
+        return pdnn_export_refuse(onnx, "has no form where a row sees nothing");
+    if (onnx->at->n_inputs > PDNN_MASK_BIAS) {
+        const struct pdnn_tensor *shape =
+            pdnn_export_shape_in(onnx, PDNN_MASK_BIAS); /* (B, m) or (W, n, m) */
+        const int64_t W = shape->dim[0], each = shape->rank == 3 ? n : 1;
+        const uint32_t bias = pdnn_export_in(onnx, PDNN_MASK_BIAS);
+        y = pdnn_export_op2(onnx, "Add", pdnn_export_reshape(onnx, y, 5, (int64_t[]){B / W, W, heads, n, m}),
+                            pdnn_export_reshape(onnx, bias, 4, (int64_t[]){W, 1, each, m}));
+        y = pdnn_export_as_output(onnx, y);
+    }
+    if (pdnn_score_rows_elements(&rows) < n * m)
+        y = pdnn_export_op2(onnx, "Add", y, unseen(onnx, &rows));
+    return y;
+}
+
 const struct pdnn_op_def pdnn_op_mask = {
     .name = "mask",
     .category = "softmax",
@@ -94,4 +129,5 @@ const struct pdnn_op_def pdnn_op_mask = {
              [PDNN_BACKWARD_DATA] =
                  {.flop = pdnn_no_flop, .reference = backward_data, .in_place = 1, .bytes = bytes}},
     .tolerance = 1e-6,
+    .onnx.write = nodes,
 };

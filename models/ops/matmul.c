@@ -13,10 +13,12 @@
  * a window of its own place; m make it causal. What is not seen is not computed: it is 0 in y and not read in
  * a. FLOP: 2 M N K per sequence and head, or 2 d for each of the scores seen. Bytes: only the columns used,
  * of scores that are read what is seen. */
+#include "base/memory.h"
 #include "models/attributes.h"
 #include "models/transform/backward.h"
 #include "models/heads.h"
 #include "models/op.h"
+#include "models/onnx/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -239,6 +241,58 @@ static void reference(struct pdnn_reference *r) {
         multiply(r, &p, i / p.h, i % p.h);
 }
 
+/* The matrices of input k as (B, h, rows, columns), transposed where the product wants it: last, which
+ * runtimes leave to the product. */
+static uint32_t matrices(struct pdnn_export *onnx, int k) {
+    const struct pdnn_tensor *shape = pdnn_export_shape_in(onnx, k);
+    const int64_t *attr = onnx->at->attr, B = attr[PDNN_MATMUL_SEQUENCES], heads = heads_of(attr, k),
+                  h = attr[PDNN_MATMUL_HEADS], rows = shape->rank == 3 ? shape->dim[1] : shape->dim[0] / B,
+                  columns = shape->rank == 3 ? shape->dim[2] : attr[PDNN_MATMUL_WIDTH];
+    uint32_t x = pdnn_export_in(onnx, k);
+    if (shape->rank == 3) {
+        x = pdnn_export_reshape(onnx, x, 4, (int64_t[]){B, heads, rows, columns});
+    } else {
+        if (is_part(shape, attr, k))
+            x = pdnn_export_slice(onnx, x, 1, attr[PDNN_MATMUL_A_COLUMN + k], heads * columns);
+        x = pdnn_export_reshape(onnx, x, 4, (int64_t[]){B, rows, heads, columns});
+        x = pdnn_export_transpose(onnx, x, 4, (int64_t[]){0, 2, 1, 3});
+    }
+    if (heads < h) { /* those that heads share are repeated, as in PyTorch */
+        x = pdnn_export_reshape(onnx, x, 5, (int64_t[]){B, heads, 1, rows, columns});
+        x = pdnn_export_op2(onnx, "Expand", x,
+                            pdnn_export_wholes(onnx, 5, (int64_t[]){B, heads, h / heads, rows, columns}));
+        x = pdnn_export_reshape(onnx, x, 4, (int64_t[]){B, h, rows, columns});
+    }
+    return attr[PDNN_MATMUL_TRANSPOSE_A + k] ? pdnn_export_transpose(onnx, x, 4, (int64_t[]){0, 1, 3, 2}) : x;
+}
+
+/* 1 where a query sees a key of its window, else 0. */
+static uint32_t seen(struct pdnn_export *onnx, int64_t n, int64_t m) {
+    const uint32_t taken = pdnn_export_taken(onnx, 0);
+    if (taken != PDNN_NONE)
+        return taken;
+    float *values = pdnn_alloc((size_t)(n * m), sizeof *values);
+    for (int64_t i = 0; i < n * m; i++) {
+        int64_t begin, end;
+        pdnn_heads_window(n, m, onnx->at->attr[PDNN_MATMUL_WINDOW], i / m, &begin, &end);
+        values[i] = i % m >= begin && i % m < end ? 1 : 0;
+    }
+    return pdnn_export_take(onnx, 0, PDNN_EXPORT_F32, 2, (int64_t[]){n, m}, values);
+}
+
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const struct pdnn_heads_product p = pdnn_heads_product_of(onnx->graph, onnx->at);
+    uint32_t a = matrices(onnx, PDNN_MATMUL_A);
+    if (p.window && !p.y_is_scores)
+        a = pdnn_export_op2(onnx, "Mul", a, seen(onnx, p.M, p.K));
+    uint32_t y = pdnn_export_op2(onnx, "MatMul", a, matrices(onnx, PDNN_MATMUL_B));
+    if (p.window && p.y_is_scores)
+        y = pdnn_export_op2(onnx, "Mul", y, seen(onnx, p.M, p.N));
+    if (onnx->at->attr[PDNN_MATMUL_Y_WIDTH])
+        y = pdnn_export_transpose(onnx, y, 4, (int64_t[]){0, 2, 1, 3});
+    return pdnn_export_as_output(onnx, y);
+}
+
 const struct pdnn_op_def pdnn_op_matmul = {
     .name = "matmul",
     .category = "attention gemm",
@@ -263,4 +317,5 @@ const struct pdnn_op_def pdnn_op_matmul = {
              [PDNN_BACKWARD_DATA] =
                  {.flop = flop, .reference = reference, .bytes = bytes, .in_place = PDNN_MATMUL_REST + 1}},
     .tolerance = 1e-6,
+    .onnx.write = nodes,
 };

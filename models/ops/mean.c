@@ -5,6 +5,7 @@
 #include "models/attributes.h"
 #include "models/transform/backward.h"
 #include "models/op.h"
+#include "models/onnx/nodes.h"
 
 #include <inttypes.h>
 
@@ -75,6 +76,18 @@ static void backward_data(struct pdnn_reference *r) {
 
 static const char *const along[] = {[PDNN_MEAN_ROWS] = "rows", [PDNN_MEAN_COLUMNS] = "columns", NULL};
 
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const struct pdnn_view x = view_of(onnx->at, pdnn_export_shape_in(onnx, PDNN_MEAN_X));
+    const bool along_columns = onnx->at->attr[PDNN_MEAN_ALONG] == PDNN_MEAN_COLUMNS;
+    uint32_t y = pdnn_export_in(onnx, PDNN_MEAN_X);
+    if (!along_columns)
+        y = pdnn_export_reshape(onnx, y, 3, (int64_t[]){x.outer, x.n, x.inner});
+    y = pdnn_export_op1(onnx, "ReduceMean", y);
+    pdnn_export_add_wholes(onnx, "axes", 1, (int64_t[]){1});
+    pdnn_export_add_whole(onnx, "keepdims", along_columns);
+    return y;
+}
+
 const struct pdnn_op_def pdnn_op_mean = {
     .name = "mean",
     .category = "pooling",
@@ -88,4 +101,5 @@ const struct pdnn_op_def pdnn_op_mean = {
     .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward},
              [PDNN_BACKWARD_DATA] = {.flop = backward_flop, .reference = backward_data}},
     .tolerance = 1e-6,
+    .onnx.write = nodes,
 };

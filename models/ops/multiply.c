@@ -5,6 +5,7 @@
 #include "models/attributes.h"
 #include "models/ops/pointwise.h"
 #include "models/transform/backward.h"
+#include "models/onnx/nodes.h"
 
 #include <string.h>
 
@@ -79,6 +80,10 @@ static void backward_data(struct pdnn_reference *r) {
         sum_products(r, PDNN_MULTIPLY_BACK_OTHER, PDNN_MULTIPLY_BACK_DX);
 }
 
+static uint32_t nodes(struct pdnn_export *onnx) {
+    return pdnn_export_broadcast(onnx, "Mul");
+}
+
 const struct pdnn_op_def pdnn_op_multiply = {
     .name = "multiply",
     .category = "multiply",
@@ -92,4 +97,5 @@ const struct pdnn_op_def pdnn_op_multiply = {
     .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward, .in_place = 1},
              [PDNN_BACKWARD_DATA] = {.flop = backward_flop, .reference = backward_data, .in_place = 1}},
     .tolerance = 1e-6,
+    .onnx.write = nodes,
 };

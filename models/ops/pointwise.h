@@ -15,10 +15,11 @@ struct pdnn_pointwise {
 };
 
 /* The fields that all activations' definitions share; name, formula, coefficients and
- * .pointwise come on top. */
-#define PDNN_ACTIVATION                                                                                      \
+ * .pointwise come on top. `...`: its form in ONNX. */
+#define PDNN_ACTIVATION(...)                                                                                 \
     .category = "activation", .operands = {{"x", PDNN_OPERAND_DATA}}, .outputs = {"y"},                      \
-    .infer = pdnn_pointwise_infer, .gradient = pdnn_activation_gradient, .tolerance = 1e-6,                  \
+    .onnx = {__VA_ARGS__}, .infer = pdnn_pointwise_infer, .gradient = pdnn_activation_gradient,              \
+    .tolerance = 1e-6,                                                                                       \
     .pass = {[PDNN_FORWARD] = {.flop = pdnn_activation_flop,                                                 \
                                .reference = pdnn_activation_forward,                                         \
                                .in_place = 1},                                                               \

@@ -7,6 +7,7 @@
 #include "models/transform/backward.h"
 #include "models/op.h"
 #include "models/ops/window.h"
+#include "models/onnx/nodes.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -235,6 +236,23 @@ static const char *const kinds[] = {[PDNN_POOL2D_MAX] = "max", [PDNN_POOL2D_AVER
     " + 2 * padding" axis " - kernel" axis ") / stride" axis "), ceil((x." length " + padding" axis          \
     ") / stride" axis ") - 1) + kernel" axis " - x." length " - padding" axis ")"
 
+/* A mean is over the taps on the image: ONNX's default, which PyTorch turns off. */
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const struct pdnn_tensor *x = pdnn_export_shape_in(onnx, PDNN_POOL2D_X), *y = pdnn_export_shape_out(onnx);
+    const struct pdnn_window h = window_h(onnx->at), w = window_w(onnx->at);
+    const bool average = onnx->at->attr[PDNN_POOL2D_KIND] == PDNN_POOL2D_AVERAGE;
+    const uint32_t image = pdnn_export_in(onnx, PDNN_POOL2D_X);
+    if (y->dim[2] * y->dim[3] == 1 && !h.padding && !w.padding && h.kernel == x->dim[2] &&
+        w.kernel == x->dim[3])
+        return pdnn_export_op1(onnx, average ? "GlobalAveragePool" : "GlobalMaxPool", image);
+    const uint32_t result = pdnn_export_op1(onnx, average ? "AveragePool" : "MaxPool", image);
+    pdnn_export_add_wholes(onnx, "kernel_shape", 2, (int64_t[]){h.kernel, w.kernel});
+    pdnn_export_add_wholes(onnx, "strides", 2, (int64_t[]){h.stride, w.stride});
+    pdnn_export_add_wholes(onnx, "pads", 4,
+                           (int64_t[]){h.padding, w.padding, pdnn_window_end(h), pdnn_window_end(w)});
+    return result;
+}
+
 const struct pdnn_op_def pdnn_op_pool2d = {
     .name = "pool2d",
     .category = "pooling",
@@ -266,4 +284,5 @@ const struct pdnn_op_def pdnn_op_pool2d = {
                                      .in_bounds_flop = backward_in_bounds_flop,
                                      .reference = backward_data}},
     .tolerance = 1e-6,
+    .onnx.write = nodes,
 };

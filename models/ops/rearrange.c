@@ -6,6 +6,7 @@
 #include "models/rearrange.h"
 #include "models/transform/backward.h"
 #include "models/op.h"
+#include "models/onnx/nodes.h"
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
@@ -67,6 +68,29 @@ static void backward_data(struct pdnn_reference *r) {
         pdnn_ref_out(r, 0)[place_of(&of, i)] = pdnn_ref_in(r, 0)[i];
 }
 
+/* Whether each dimension is one axis. */
+static bool is_flat(const struct pdnn_pattern *pattern, enum pdnn_pattern_side side) {
+    bool flat = true;
+    for (int i = 0; i < pattern->rank[side]; i++)
+        flat = flat && pattern->axes[side][i] == 1;
+    return flat;
+}
+
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const struct pdnn_rearrange of = pdnn_rearrange_of(onnx->graph, onnx->at);
+    const int n_axes = of.pattern.n_axes;
+    int64_t order[PDNN_AXES];
+    uint32_t x = pdnn_export_in(onnx, PDNN_REARRANGE_X);
+    if (pdnn_rearrange_keeps_order(&of))
+        return pdnn_export_as_output(onnx, x);
+    for (int i = 0; i < n_axes; i++)
+        order[i] = of.pattern.order[i];
+    if (!is_flat(&of.pattern, PDNN_PATTERN_X))
+        x = pdnn_export_reshape(onnx, x, n_axes, of.size);
+    x = pdnn_export_transpose(onnx, x, n_axes, order);
+    return is_flat(&of.pattern, PDNN_PATTERN_Y) ? x : pdnn_export_as_output(onnx, x);
+}
+
 const struct pdnn_op_def pdnn_op_rearrange = {
     .name = "rearrange",
     .formula = "y = x, as in 'n c h w -> (n h w) c'; sizes by name",
@@ -87,4 +111,5 @@ const struct pdnn_op_def pdnn_op_rearrange = {
         {[PDNN_FORWARD] = {.flop = pdnn_no_flop, .reference = forward, .bytes = bytes, .is_view = is_view},
          [PDNN_BACKWARD_DATA] =
              {.flop = pdnn_no_flop, .reference = backward_data, .bytes = bytes, .is_view = is_view}},
+    .onnx.write = nodes,
 };

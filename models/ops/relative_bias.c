@@ -7,59 +7,26 @@
  * - buckets (Raffel and others, 2020): of the distance d = j - (i + m - n). Half of the buckets are for
  *   d > 0; if causal, all are for d <= 0, and what is not seen, d > 0, stays as it is. Of these K buckets the
  * first e = K/2 have one distance each, and the others follow the logarithm: e + floor((K - e) log(|d| / e) /
- * log(distance / e)), at most K - 1. FLOP: one addition for each score seen, in both passes. Bytes: of x and
- * dy what is seen. */
+ * log(distance / e)), at most K - 1. FLOP: one addition for each score seen, in both passes. Bytes: of x, y
+ * and dy what is seen, of the table the rows that are met. */
+#include "base/memory.h"
 #include "models/attributes.h"
 #include "models/ops/score_rows.h"
 #include "models/relative_bias.h"
 #include "models/transform/backward.h"
+#include "models/onnx/nodes.h"
 
-#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
-
-enum { WINDOW_MAX = 1024 };
-
-static enum pdnn_status check_window(const struct pdnn_relative_bias_places *places, struct pdnn_err *err) {
-    const int64_t w = places->window, line = 2 * w - 1;
-    if (w < 0 || w > WINDOW_MAX || places->is_causal)
-        return pdnn_fail(err, PDNN_INVALID, "relative_bias: window=%" PRId64 " is %s", w,
-                         places->is_causal ? "not causal" : "not between 0 and 1024");
-    if (w * w != places->n || w * w != places->m || places->rows != line * line)
-        return pdnn_fail(err, PDNN_INVALID,
-                         "relative_bias: window=%" PRId64 " is for %" PRId64 " queries and keys and a table "
-                         "of %" PRId64 " rows, not %" PRId64 ", %" PRId64 " and %" PRId64,
-                         w, w * w, line * line, places->n, places->m, places->rows);
-    return PDNN_OK;
-}
-
-static enum pdnn_status check_buckets(const struct pdnn_relative_bias_places *places, struct pdnn_err *err) {
-    int64_t exact = (places->is_causal ? places->rows : places->rows / 2) / 2;
-    if (exact < 1 || places->rows % (places->is_causal ? 1 : 2))
-        return pdnn_fail(err, PDNN_INVALID, "relative_bias: buckets=%" PRId64 " are not %s", places->rows,
-                         places->is_causal ? "2 or more" : "4 or more, and even");
-    if (places->distance <= exact)
-        return pdnn_fail(err, PDNN_INVALID,
-                         "relative_bias: distance=%" PRId64 " is not above %" PRId64
-                         ", up to which buckets=%" PRId64 " have a distance each",
-                         places->distance, exact, places->rows);
-    return PDNN_OK;
-}
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
     const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_RELATIVE_BIAS_X);
     const struct pdnn_tensor *table =
-        node->n_inputs > PDNN_RELATIVE_BIAS_TABLE ? pdnn_node_in(graph, node, PDNN_RELATIVE_BIAS_TABLE) : x;
-    int64_t heads = node->attr[PDNN_RELATIVE_BIAS_HEADS];
-    if (node->n_inputs != PDNN_RELATIVE_BIAS_INPUTS || x->rank != 3 || heads < 1 || x->dim[0] % heads ||
-        table->rank != 2 || table->dim[0] > INT32_MAX || table->dim[1] != heads)
-        return pdnn_fail(
-            err, PDNN_INVALID,
-            "relative_bias: expected scores (B*h, n, m) and a table (rows, h) of h=%" PRId64 " heads", heads);
-    outputs[PDNN_RELATIVE_BIAS_Y].rank = 3;
+        node->n_inputs == PDNN_RELATIVE_BIAS_INPUTS ? pdnn_node_in(graph, node, PDNN_RELATIVE_BIAS_TABLE) : x;
+    outputs[PDNN_RELATIVE_BIAS_Y].rank = x->rank;
     memcpy(outputs[PDNN_RELATIVE_BIAS_Y].dim, x->dim, sizeof x->dim);
-    const struct pdnn_relative_bias_places places = pdnn_relative_bias_places_of(node->attr, x, table);
-    return places.window ? check_window(&places, err) : check_buckets(&places, err);
+    return pdnn_relative_bias_check(node->attr, x, table, err);
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
@@ -85,12 +52,14 @@ static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, s
 static void bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
     struct pdnn_score_rows rows = rows_of(graph, node);
     bytes[0] = pdnn_score_rows_bytes(&rows, pdnn_node_in(graph, node, 0)->dtype);
-}
-
-/* The table's row for query i and key j. */
-static int64_t row_at(const struct pdnn_relative_bias_places *places, const int32_t *index, int64_t i,
-                      int64_t j) {
-    return index[places->window ? i * places->m + j : j - i + places->n - 1];
+    if (node->pass != PDNN_FORWARD)
+        return;
+    const struct pdnn_tensor *table = pdnn_node_in(graph, node, PDNN_RELATIVE_BIAS_TABLE);
+    const struct pdnn_relative_bias_places places =
+        pdnn_relative_bias_places_of(node->attr, pdnn_node_in(graph, node, PDNN_RELATIVE_BIAS_X), table);
+    bytes[PDNN_RELATIVE_BIAS_INPUTS] = bytes[PDNN_RELATIVE_BIAS_X];
+    bytes[PDNN_RELATIVE_BIAS_TABLE] =
+        (uint64_t)(pdnn_relative_bias_met(&places) * table->dim[1]) * pdnn_dtype_bytes(table->dtype);
 }
 
 static const int32_t *index_of(const struct pdnn_relative_bias_places *places, struct pdnn_reference *r) {
@@ -112,7 +81,8 @@ static void forward(struct pdnn_reference *r) {
         for (int64_t j = 0; j < rows.m; j++) {
             bool is_seen = j < pdnn_score_rows_seen(&rows, i);
             y[row * rows.m + j] =
-                x[row * rows.m + j] + (is_seen ? table[row_at(&places, index, i, j) * rows.heads + head] : 0);
+                x[row * rows.m + j] +
+                (is_seen ? table[index[pdnn_relative_bias_cell(&places, i, j)] * rows.heads + head] : 0);
             r->flop += is_seen;
         }
     }
@@ -131,7 +101,7 @@ static void backward_weights(struct pdnn_reference *r) {
     for (int64_t row = 0; row < rows.matrices * rows.n; row++) {
         int64_t i = row % rows.n, head = row / rows.n % rows.heads;
         for (int64_t j = 0; j < pdnn_score_rows_seen(&rows, i); j++) {
-            dtable[row_at(&places, index, i, j) * rows.heads + head] += dy[row * rows.m + j];
+            dtable[index[pdnn_relative_bias_cell(&places, i, j)] * rows.heads + head] += dy[row * rows.m + j];
             r->flop += 1;
         }
     }
@@ -143,6 +113,49 @@ static int64_t scratch(const struct pdnn_graph *graph, const struct pdnn_node *n
         node->pass == PDNN_FORWARD ? pdnn_node_in(graph, node, PDNN_RELATIVE_BIAS_TABLE)
                                    : pdnn_node_out(graph, node, PDNN_RELATIVE_BIAS_BACK_DTABLE));
     return pdnn_relative_bias_cells(&places);
+}
+
+/* The table's row of each pair of positions. */
+static uint32_t rows_of_pairs(struct pdnn_export *onnx, const struct pdnn_score_rows *rows) {
+    const struct pdnn_relative_bias_places places =
+        pdnn_relative_bias_places_of(onnx->at->attr, pdnn_export_shape_in(onnx, PDNN_RELATIVE_BIAS_X),
+                                     pdnn_export_shape_in(onnx, PDNN_RELATIVE_BIAS_TABLE));
+    const int64_t n = rows->n, m = rows->m;
+    const uint32_t taken = pdnn_export_taken(onnx, 0);
+    if (taken != PDNN_NONE)
+        return taken;
+    int32_t *index = pdnn_alloc((size_t)pdnn_relative_bias_cells(&places), sizeof *index);
+    int64_t *row = pdnn_alloc((size_t)(n * m), sizeof *row);
+    pdnn_relative_bias_index(&places, index);
+    for (int64_t i = 0; i < n * m; i++)
+        row[i] = index[pdnn_relative_bias_cell(&places, i / m, i % m)];
+    free(index);
+    return pdnn_export_take(onnx, 0, PDNN_EXPORT_S64, 2, (int64_t[]){n, m}, row);
+}
+
+/* 1 where a pair is seen, else 0. */
+static uint32_t seen_pairs(struct pdnn_export *onnx, const struct pdnn_score_rows *rows) {
+    const int64_t n = rows->n, m = rows->m;
+    const uint32_t taken = pdnn_export_taken(onnx, 1);
+    if (taken != PDNN_NONE)
+        return taken;
+    float *seen = pdnn_alloc((size_t)(n * m), sizeof *seen);
+    for (int64_t i = 0; i < n * m; i++)
+        seen[i] = i % m < pdnn_score_rows_seen(rows, i / m) ? 1 : 0;
+    return pdnn_export_take(onnx, 1, PDNN_EXPORT_F32, 2, (int64_t[]){n, m}, seen);
+}
+
+/* What is added is (heads, queries, keys), and 0 where a pair is not seen. */
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const struct pdnn_score_rows rows = rows_of(onnx->graph, onnx->at);
+    const int64_t whole[] = {rows.matrices / rows.heads, rows.heads, rows.n, rows.m};
+    const uint32_t x = pdnn_export_reshape(onnx, pdnn_export_in(onnx, PDNN_RELATIVE_BIAS_X), 4, whole);
+    uint32_t y = pdnn_export_op2(onnx, "Gather", pdnn_export_in(onnx, PDNN_RELATIVE_BIAS_TABLE),
+                                 rows_of_pairs(onnx, &rows));
+    y = pdnn_export_transpose(onnx, y, 3, (int64_t[]){2, 0, 1});
+    if (pdnn_score_rows_elements(&rows) < rows.n * rows.m)
+        y = pdnn_export_op2(onnx, "Mul", y, seen_pairs(onnx, &rows));
+    return pdnn_export_as_output(onnx, pdnn_export_op2(onnx, "Add", x, y));
 }
 
 const struct pdnn_op_def pdnn_op_relative_bias = {
@@ -165,4 +178,5 @@ const struct pdnn_op_def pdnn_op_relative_bias = {
              [PDNN_BACKWARD_WEIGHTS] =
                  {.flop = flop, .reference = backward_weights, .bytes = bytes, .scratch = scratch}},
     .tolerance = 1e-6,
+    .onnx.write = nodes,
 };

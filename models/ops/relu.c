@@ -16,7 +16,7 @@ static const struct pdnn_pointwise relu = {
     .value = value, .gradient = gradient, .non_negative = true, .forward_flop = 1, .backward_flop = 1};
 
 const struct pdnn_op_def pdnn_op_relu = {
-    PDNN_ACTIVATION,
+    PDNN_ACTIVATION(.type = "Relu"),
     .name = "relu",
     .formula = "y = max(x, 0)",
     .pointwise = &relu,

@@ -7,6 +7,7 @@
 #include "models/attributes.h"
 #include "models/transform/backward.h"
 #include "models/op.h"
+#include "models/onnx/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -134,6 +135,32 @@ static void backward_data(struct pdnn_reference *r) {
 static const char *const kinds[] = {
     [PDNN_RESIZE_NEAREST] = "nearest", [PDNN_RESIZE_BILINEAR] = "bilinear", NULL};
 
+/* The pixels along an axis that nearest takes. */
+static uint32_t picked(struct pdnn_export *onnx, uint32_t x, int64_t axis, int64_t from, int64_t to) {
+    int64_t *index = pdnn_arena_room(onnx->arena, (size_t)to, sizeof *index);
+    for (int64_t i = 0; i < to; i++)
+        index[i] = i * from / to;
+    const uint32_t y = pdnn_export_op2(onnx, "Gather", x, pdnn_export_wholes(onnx, to, index));
+    pdnn_export_add_whole(onnx, "axis", axis);
+    return y;
+}
+
+/* Nearest at whole factors, where every runtime finds the same pixels; else they are named. */
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const int64_t *x = pdnn_export_shape_in(onnx, PDNN_RESIZE_X)->dim, *y = pdnn_export_shape_out(onnx)->dim;
+    const bool bilinear = onnx->at->attr[PDNN_RESIZE_KIND] == PDNN_RESIZE_BILINEAR;
+    const uint32_t image = pdnn_export_in(onnx, PDNN_RESIZE_X);
+    if (!bilinear && (y[2] % x[2] || y[3] % x[3]))
+        return picked(onnx, picked(onnx, image, 2, x[2], y[2]), 3, x[3], y[3]);
+    const uint32_t result = pdnn_export_op(
+        onnx, "Resize", 4, (uint32_t[]){image, PDNN_NONE, PDNN_NONE, pdnn_export_wholes(onnx, 4, y)});
+    pdnn_export_add_text(onnx, "mode", bilinear ? "linear" : "nearest");
+    pdnn_export_add_text(onnx, "coordinate_transformation_mode", bilinear ? "half_pixel" : "asymmetric");
+    if (!bilinear)
+        pdnn_export_add_text(onnx, "nearest_mode", "floor");
+    return result;
+}
+
 const struct pdnn_op_def pdnn_op_resize = {
     .name = "resize",
     .category = "pooling",
@@ -149,4 +176,5 @@ const struct pdnn_op_def pdnn_op_resize = {
     .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .bytes = forward_bytes, .reference = forward},
              [PDNN_BACKWARD_DATA] = {.flop = backward_flop, .reference = backward_data}},
     .tolerance = 1e-6,
+    .onnx.write = nodes,
 };

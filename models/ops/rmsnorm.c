@@ -11,6 +11,7 @@
  * are, and bytes are those of the heads. */
 #include "models/attributes.h"
 #include "models/ops/norm_rows.h"
+#include "models/onnx/nodes.h"
 
 #include <math.h>
 #include <string.h>
@@ -149,6 +150,29 @@ static void backward_data(struct pdnn_reference *r) {
         backward_row(r, &parts, i);
 }
 
+/* ONNX has no such op before opset 23. */
+static uint32_t normalized(struct pdnn_export *onnx, uint32_t x) {
+    uint32_t y = pdnn_export_op2(onnx, "Pow", x, pdnn_export_number(onnx, 2));
+    y = pdnn_export_op1(onnx, "ReduceMean", y);
+    pdnn_export_add_wholes(onnx, "axes", 1, (int64_t[]){-1});
+    y = pdnn_export_op2(onnx, "Add", y, pdnn_export_number(onnx, onnx->at->coef[PDNN_RMSNORM_EPSILON]));
+    y = pdnn_export_op2(onnx, "Div", x, pdnn_export_op1(onnx, "Sqrt", y));
+    return pdnn_export_op2(onnx, "Mul", y, pdnn_export_in(onnx, PDNN_RMSNORM_GAMMA));
+}
+
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const struct pdnn_tensor *x = pdnn_export_shape_in(onnx, PDNN_RMSNORM_X);
+    const int64_t *attr = onnx->at->attr, heads = attr[PDNN_RMSNORM_HEADS], width = attr[PDNN_RMSNORM_WIDTH],
+                  R = x->dim[0], columns = heads * width, first = attr[PDNN_RMSNORM_COLUMN];
+    const uint32_t whole = pdnn_export_in(onnx, PDNN_RMSNORM_X);
+    if (!heads)
+        return normalized(onnx, whole);
+    uint32_t y = columns < x->dim[1] ? pdnn_export_slice(onnx, whole, 1, first, columns) : whole;
+    y = normalized(onnx, pdnn_export_reshape(onnx, y, 3, (int64_t[]){R, heads, width}));
+    y = pdnn_export_reshape(onnx, y, 2, (int64_t[]){R, columns});
+    return pdnn_export_put(onnx, whole, y, 1, x->dim[1], first, columns);
+}
+
 const struct pdnn_op_def pdnn_op_rmsnorm = {
     .name = "rmsnorm",
     .category = "normalization",
@@ -170,4 +194,5 @@ const struct pdnn_op_def pdnn_op_rmsnorm = {
                  {.flop = backward_flop, .reference = backward_data, .bytes = bytes, .in_place = 1}},
     .tolerance = 2e-6,
     .summed = PDNN_SUMMED_ROW,
+    .onnx.write = nodes,
 };

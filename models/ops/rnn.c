@@ -17,6 +17,7 @@
 #include "models/attributes.h"
 #include "models/transform/backward.h"
 #include "models/ops/rnn_steps.h"
+#include "models/onnx/nodes.h"
 
 static bool is_matrix(const struct pdnn_tensor *tensor, int64_t rows, int64_t columns) {
     return tensor->rank == 2 && tensor->dim[0] == rows && tensor->dim[1] == columns;
@@ -104,6 +105,57 @@ static uint64_t workspace(const struct pdnn_graph *graph, const struct pdnn_node
     return (T * N * of_steps + (uint64_t)g.G * H + N * (is_backward ? 3 : 2)) * H * sizeof(float);
 }
 
+/* How ONNX calls each cell, and where its gates are among ours. */
+static const struct onnx_cell {
+    const char *type;
+    int gate[4];
+    bool is_lbr;
+} onnx_cells[PDNN_CELL_COUNT] = {
+    [PDNN_CELL_RNN] = {"RNN", {0}},
+    [PDNN_CELL_LSTM] = {"LSTM", {0, 3, 1, 2}}, /* i f g o there become i o f g */
+    [PDNN_CELL_GRU] = {"GRU", {0, 1, 2}},
+    [PDNN_CELL_LBR_GRU] = {"GRU", {0, 1, 2}, .is_lbr = true},
+};
+
+/* Weights of `columns` inputs, gate by gate, as one direction of ONNX's. */
+static uint32_t gates(struct pdnn_export *onnx, int k, const struct pdnn_rnn_geometry *g, int64_t columns) {
+    const struct onnx_cell *cell = &onnx_cells[onnx->at->attr[PDNN_RNN_CELL]];
+    struct pdnn_export_part parts[4];
+    const int64_t each = g->H * columns;
+    for (int64_t i = 0; i < g->G; i++)
+        parts[i] = (struct pdnn_export_part){onnx->at->input[k], cell->gate[i] * each, each};
+    return pdnn_export_stored(onnx, 3, (int64_t[]){1, g->G * g->H, columns}, (size_t)g->G, parts);
+}
+
+/* ONNX has two vectors of each gate. The second is 0 where we have one, but for the candidate of lbr_gru. */
+static uint32_t biases(struct pdnn_export *onnx, const struct pdnn_rnn_geometry *g) {
+    const struct onnx_cell *cell = &onnx_cells[onnx->at->attr[PDNN_RNN_CELL]];
+    const uint32_t b = onnx->at->input[PDNN_RNN_B];
+    struct pdnn_export_part parts[8];
+    for (int64_t i = 0; i < g->G; i++) {
+        const bool has_own = g->two_biases || (cell->is_lbr && i == g->G - 1);
+        const int64_t second = g->two_biases ? g->G + cell->gate[i] : g->G;
+        parts[i] = (struct pdnn_export_part){b, cell->gate[i] * g->H, g->H};
+        parts[g->G + i] =
+            (struct pdnn_export_part){has_own ? b : PDNN_NONE, has_own ? second * g->H : 0, g->H};
+    }
+    return pdnn_export_stored(onnx, 2, (int64_t[]){1, 2 * g->G * g->H}, (size_t)(2 * g->G), parts);
+}
+
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const struct pdnn_rnn_geometry g = pdnn_rnn_geometry(onnx->graph, onnx->at);
+    const struct onnx_cell *cell = &onnx_cells[onnx->at->attr[PDNN_RNN_CELL]];
+    const uint32_t inputs[] = {
+        pdnn_export_reshape(onnx, pdnn_export_in(onnx, PDNN_RNN_X), 3, (int64_t[]){g.T, g.N, g.I}),
+        gates(onnx, PDNN_RNN_W, &g, g.I), gates(onnx, PDNN_RNN_U, &g, g.H), biases(onnx, &g)};
+    const uint32_t y = pdnn_export_op(onnx, cell->type, 4, inputs); /* (T, 1, N, H) */
+    pdnn_export_add_whole(onnx, "hidden_size", g.H);
+    pdnn_export_add_text(onnx, "direction", onnx->at->attr[PDNN_RNN_REVERSE] ? "reverse" : "forward");
+    if (cell->is_lbr)
+        pdnn_export_add_whole(onnx, "linear_before_reset", 1);
+    return pdnn_export_as_output(onnx, y);
+}
+
 const struct pdnn_op_def pdnn_op_rnn = {
     .name = "rnn",
     .category = "recurrent",
@@ -136,4 +188,5 @@ const struct pdnn_op_def pdnn_op_rnn = {
                                      .scratch = pdnn_rnn_backward_scratch,
                                      .workspace = workspace}},
     .tolerance = 2e-6,
+    .onnx.write = nodes,
 };

@@ -9,6 +9,7 @@
 #include "models/attributes.h"
 #include "models/op.h"
 #include "models/transform/backward.h"
+#include "models/onnx/nodes.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -135,6 +136,35 @@ static void reference(struct pdnn_reference *r) {
     }
 }
 
+/* Boxes as ONNX has them: low column and row, then high ones, in pixels. */
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const struct geometry g = geometry_of(onnx->graph, onnx->at);
+    const float half[] = {(float)g.W / 2, (float)g.H / 2, (float)g.W / 2, (float)g.H / 2};
+    int64_t *image = pdnn_arena_room(onnx->arena, (size_t)g.B, sizeof *image);
+    uint32_t corner[2], boxes = pdnn_export_in(onnx, PDNN_ROI_ALIGN_BOXES);
+    for (int64_t b = 0; b < g.B; b++)
+        image[b] = b / (g.B / g.N);
+    for (int i = 0; i < 2; i++) {
+        corner[i] = pdnn_export_op2(onnx, "Gather", boxes,
+                                    pdnn_export_wholes(onnx, 2, (int64_t[]){2 * i + 1, 2 * i}));
+        pdnn_export_add_whole(onnx, "axis", 1);
+    }
+    boxes = pdnn_export_concat(
+        onnx, 2, (uint32_t[]){pdnn_export_op(onnx, "Min", 2, corner), pdnn_export_op(onnx, "Max", 2, corner)},
+        1);
+    boxes = pdnn_export_op2(onnx, "Add", boxes, pdnn_export_number(onnx, 1));
+    boxes = pdnn_export_op2(onnx, "Mul", boxes,
+                            pdnn_export_constant(onnx, PDNN_EXPORT_F32, 1, (int64_t[]){AROUND}, half));
+    const uint32_t y = pdnn_export_op(
+        onnx, "RoiAlign", 3,
+        (uint32_t[]){pdnn_export_in(onnx, PDNN_ROI_ALIGN_X), boxes, pdnn_export_wholes(onnx, g.B, image)});
+    pdnn_export_add_text(onnx, "coordinate_transformation_mode", "half_pixel");
+    pdnn_export_add_whole(onnx, "output_height", g.P);
+    pdnn_export_add_whole(onnx, "output_width", g.P);
+    pdnn_export_add_whole(onnx, "sampling_ratio", g.S);
+    return y;
+}
+
 const struct pdnn_op_def pdnn_op_roi_align = {
     .name = "roi_align",
     .category = "pooling",
@@ -149,4 +179,5 @@ const struct pdnn_op_def pdnn_op_roi_align = {
         {[PDNN_FORWARD] = {.flop = flop, .bytes = bytes, .saturation = saturation, .reference = reference},
          [PDNN_BACKWARD_DATA] = {.flop = flop, .reference = reference}},
     .tolerance = 2e-6,
+    .onnx.write = nodes,
 };

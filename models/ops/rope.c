@@ -4,9 +4,11 @@
  *   y1 = x1 cos a - x2 sin a,  y2 = x2 cos a + x1 sin a
  * The gradient turns dy back. Sines and cosines, which all heads of a row share, are not counted.
  * FLOP: 3 per element turned. Bytes: only the columns turned. */
+#include "base/memory.h"
 #include "models/attributes.h"
 #include "models/op.h"
 #include "models/transform/backward.h"
+#include "models/onnx/nodes.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -76,6 +78,41 @@ static void reference(struct pdnn_reference *r) {
     }
 }
 
+/* 0: cos a, 1: sin a, of the n rows of a sequence and both halves of a head, which all heads share. */
+static uint32_t turns(struct pdnn_export *onnx, int64_t n, int k) {
+    static double (*const of[])(double a) = {cos, sin};
+    const int64_t *attr = onnx->at->attr, width = attr[PDNN_ROPE_WIDTH], half = width / 2,
+                  dim[] = {n, 1, width};
+    const uint32_t taken = pdnn_export_taken(onnx, k);
+    if (taken != PDNN_NONE)
+        return taken;
+    float *values = pdnn_alloc((size_t)(n * width), sizeof *values);
+    for (int64_t i = 0; i < n * width; i++) {
+        const double pair = (double)(i % width % half) / (double)half;
+        const double position = (double)(attr[PDNN_ROPE_POSITION] + i / width);
+        values[i] = (float)of[k](position * pow(onnx->at->coef[PDNN_ROPE_THETA], -pair));
+    }
+    return pdnn_export_take(onnx, k, PDNN_EXPORT_F32, 3, dim, values);
+}
+
+/* y = x cos a + [-x2 x1] sin a, as models of Transformers write it. */
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const struct pdnn_tensor *shape = pdnn_export_shape_in(onnx, PDNN_ROPE_X);
+    const int64_t *attr = onnx->at->attr, B = attr[PDNN_ROPE_SEQUENCES], heads = attr[PDNN_ROPE_HEADS],
+                  width = attr[PDNN_ROPE_WIDTH], half = width / 2, n = shape->dim[0] / B,
+                  columns = heads * width, first = attr[PDNN_ROPE_COLUMN];
+    const uint32_t whole = pdnn_export_in(onnx, PDNN_ROPE_X);
+    uint32_t x = columns < shape->dim[1] ? pdnn_export_slice(onnx, whole, 1, first, columns) : whole;
+    x = pdnn_export_reshape(onnx, x, 4, (int64_t[]){B, n, heads, width});
+    const uint32_t back = pdnn_export_op1(onnx, "Neg", pdnn_export_slice(onnx, x, 3, half, half)),
+                   turned = pdnn_export_concat(onnx, 2,
+                                               (uint32_t[]){back, pdnn_export_slice(onnx, x, 3, 0, half)}, 3);
+    uint32_t y = pdnn_export_op2(onnx, "Add", pdnn_export_op2(onnx, "Mul", x, turns(onnx, n, 0)),
+                                 pdnn_export_op2(onnx, "Mul", turned, turns(onnx, n, 1)));
+    y = pdnn_export_reshape(onnx, y, 2, (int64_t[]){shape->dim[0], columns});
+    return pdnn_export_put(onnx, whole, y, 1, shape->dim[1], first, columns);
+}
+
 const struct pdnn_op_def pdnn_op_rope = {
     .name = "rope",
     .category = "positions",
@@ -94,4 +131,5 @@ const struct pdnn_op_def pdnn_op_rope = {
     .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = reference, .bytes = bytes, .in_place = 1},
              [PDNN_BACKWARD_DATA] = {.flop = flop, .reference = reference, .bytes = bytes, .in_place = 1}},
     .tolerance = 1e-6,
+    .onnx.write = nodes,
 };

@@ -2,6 +2,7 @@
 #include "models/attributes.h"
 #include "models/transform/backward.h"
 #include "models/ops/pointwise.h"
+#include "models/onnx/nodes.h"
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
     uint32_t dy = pdnn_backward_of(backward, node->output[0]);
@@ -23,6 +24,11 @@ static void multiply(struct pdnn_reference *r) {
     }
 }
 
+static uint32_t nodes(struct pdnn_export *onnx) {
+    return pdnn_export_op2(onnx, "Mul", pdnn_export_in(onnx, PDNN_SCALE_X),
+                           pdnn_export_number(onnx, onnx->at->coef[PDNN_SCALE_FACTOR]));
+}
+
 const struct pdnn_op_def pdnn_op_scale = {
     .name = "scale",
     .category = "softmax",
@@ -36,4 +42,5 @@ const struct pdnn_op_def pdnn_op_scale = {
     .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = multiply, .in_place = 1},
              [PDNN_BACKWARD_DATA] = {.flop = flop, .reference = multiply, .in_place = 1}},
     .tolerance = 1e-6,
+    .onnx.write = nodes,
 };

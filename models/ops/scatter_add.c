@@ -8,6 +8,7 @@
 #include "models/cost/deal.h"
 #include "models/transform/backward.h"
 #include "models/op.h"
+#include "models/onnx/nodes.h"
 
 #include <string.h>
 
@@ -119,6 +120,38 @@ static void backward_data(struct pdnn_reference *r) {
     }
 }
 
+/* The gate of each row: gates[t][expert]. */
+static uint32_t gates_of_rows(struct pdnn_export *onnx, uint32_t plan) {
+    const struct pdnn_tensor *gates = pdnn_export_shape_in(onnx, PDNN_SCATTER_ADD_GATES);
+    const int64_t R = pdnn_export_shape_in(onnx, PDNN_SCATTER_ADD_X)->dim[0], X = gates->dim[1],
+                  T = gates->dim[0];
+    int64_t *expert = pdnn_arena_room(onnx->arena, (size_t)R, sizeof *expert);
+    for (struct pdnn_deal deal = pdnn_deal_of_scatter_add(onnx->graph, onnx->at); pdnn_deal_next(&deal);) {
+        for (int64_t r = deal.first; r < deal.first + deal.count; r++)
+            expert[r] = deal.expert;
+    }
+    uint32_t at = pdnn_export_op2(onnx, "Mul", plan, pdnn_export_wholes(onnx, 1, &X));
+    at = pdnn_export_op2(onnx, "Add", at, pdnn_export_wholes(onnx, R, expert));
+    const uint32_t flat =
+        pdnn_export_reshape(onnx, pdnn_export_in(onnx, PDNN_SCATTER_ADD_GATES), 1, (int64_t[]){T * X});
+    return pdnn_export_reshape(onnx, pdnn_export_op2(onnx, "Gather", flat, at), 2, (int64_t[]){R, 1});
+}
+
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const struct pdnn_tensor *y = pdnn_export_shape_out(onnx);
+    const int64_t R = pdnn_export_shape_in(onnx, PDNN_SCATTER_ADD_X)->dim[0];
+    uint32_t x = pdnn_export_in(onnx, PDNN_SCATTER_ADD_X),
+             plan = pdnn_export_op1(onnx, "Cast", pdnn_export_in(onnx, PDNN_SCATTER_ADD_PLAN));
+    pdnn_export_add_whole(onnx, "to", PDNN_EXPORT_S64);
+    if (onnx->at->n_inputs == PDNN_SCATTER_ADD_INPUTS)
+        x = pdnn_export_op2(onnx, "Mul", x, gates_of_rows(onnx, plan));
+    plan = pdnn_export_reshape(onnx, plan, 2, (int64_t[]){R, 1});
+    const uint32_t result =
+        pdnn_export_op(onnx, "ScatterND", 3, (uint32_t[]){pdnn_export_spread(onnx, 2, y->dim, 0), plan, x});
+    pdnn_export_add_text(onnx, "reduction", "add");
+    return result;
+}
+
 const struct pdnn_op_def pdnn_op_scatter_add = {
     .name = "scatter_add",
     .category = "embedding",
@@ -134,4 +167,5 @@ const struct pdnn_op_def pdnn_op_scatter_add = {
              [PDNN_BACKWARD_DATA] = {.flop = backward_flop, .reference = backward_data, .bytes = bytes}},
     .tolerance = 2e-6,
     .summed = PDNN_SUMMED_ROW,
+    .onnx.write = nodes,
 };

@@ -3,14 +3,15 @@
  *   h[n] = h[n] / exp(delta[t][c] a[c][n]) + delta[t][c] x[t][c] b[t][n]
  *   y[t][c] = sum_n h[n] C[t][n] + d[c] x[t][c]
  * R rows (token t of sequence s is row s*T + t), C channels, S states of a channel. x, delta, y (R, C); b and
- * c, which is C above, (R, S); a (C, S), the rates at which states decay; d (C). Nothing is kept for
- * backward, which computes the states again: they take S times the memory of x. With g the gradient of h,
- * from the last token to the first: g[n] += dy c[n], dc[n] += dy h[n], db[n] += g[n] delta x, du += g[n]
- * b[n]; g[n] /= exp(delta a[n]), and with q = g[n] h'[n], where h' is the state before: ddelta -= q a[n],
- * da[n] -= q delta; then dx = du delta + d dy, ddelta += du x, dd += dy x. FLOP forward, per row and channel:
- * 3 for delta x, d x and its sum; per state: 3 for the decay, 2 to write, 2 to read. Backward, per row and
- * channel: 1 for delta x again, 3 for dx, 2 each for ddelta and dd; per state: 5 for the states again and 14
- * for what is above. */
+ * c, which is C above, (R, S); a (C, S), the rates at which states decay; d (C). With `kept`, h starts from a
+ * state (N*C, S), channel by channel of each of N sequences, which gets the last h: so does inference token
+ * by token, and there is no gradient. Otherwise nothing is kept for backward, which computes the states
+ * again: they take S times the memory of x. With g the gradient of h, from the last token to the first: g[n]
+ * += dy c[n], dc[n] += dy h[n], db[n] += g[n] delta x, du += g[n] b[n]; g[n] /= exp(delta a[n]), and with q =
+ * g[n] h'[n], where h' is the state before: ddelta -= q a[n], da[n] -= q delta; then dx = du delta + d dy,
+ * ddelta += du x, dd += dy x. FLOP forward, per row and channel: 3 for delta x, d x and its sum; per state: 3
+ * for the decay, 2 to write, 2 to read. Backward, per row and channel: 1 for delta x again, 3 for dx, 2 each
+ * for ddelta and dd; per state: 5 for the states again and 14 for what is above. */
 #include "models/attributes.h"
 #include "models/op.h"
 #include "models/transform/backward.h"
@@ -36,12 +37,21 @@ static bool is_matrix(const struct pdnn_tensor *tensor, int64_t rows, int64_t co
     return tensor->rank == 2 && tensor->dim[0] == rows && tensor->dim[1] == columns;
 }
 
+static bool has_room(const struct pdnn_graph *graph, const struct pdnn_node *node, int64_t rows,
+                     int64_t columns) {
+    if (!node->attr[PDNN_SELECTIVE_SCAN_KEPT])
+        return true;
+    const struct pdnn_tensor *state = pdnn_node_in(graph, node, PDNN_SELECTIVE_SCAN_STATE);
+    return state->role == PDNN_ROLE_STATE && is_matrix(state, rows, columns);
+}
+
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
     int64_t N = node->attr[PDNN_SELECTIVE_SCAN_SEQUENCES];
     const struct pdnn_tensor *in[PDNN_SELECTIVE_SCAN_INPUTS];
-    if (node->n_inputs != PDNN_SELECTIVE_SCAN_INPUTS)
-        return pdnn_fail(err, PDNN_INVALID, "selective_scan: expected x, delta, b, c, a and d");
+    if (node->n_inputs != PDNN_SELECTIVE_SCAN_INPUTS + (node->attr[PDNN_SELECTIVE_SCAN_KEPT] != 0))
+        return pdnn_fail(err, PDNN_INVALID,
+                         "selective_scan: expected x, delta, b, c, a and d, and a state if it is kept");
     for (int i = 0; i < PDNN_SELECTIVE_SCAN_INPUTS; i++)
         in[i] = pdnn_node_in(graph, node, i);
     const struct pdnn_tensor *x = in[PDNN_SELECTIVE_SCAN_X], *b = in[PDNN_SELECTIVE_SCAN_B];
@@ -50,18 +60,28 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
                 is_matrix(b, x->dim[0], b->dim[1]) &&
                 is_matrix(in[PDNN_SELECTIVE_SCAN_C], x->dim[0], b->dim[1]) &&
                 is_matrix(in[PDNN_SELECTIVE_SCAN_A], x->dim[1], b->dim[1]) &&
-                pdnn_tensor_elements(in[PDNN_SELECTIVE_SCAN_D]) == x->dim[1];
+                pdnn_tensor_elements(in[PDNN_SELECTIVE_SCAN_D]) == x->dim[1] &&
+                has_room(graph, node, N * x->dim[1], b->dim[1]);
     if (!fits)
         return pdnn_fail(err, PDNN_INVALID,
                          "selective_scan: expected x and delta (R, C), b and c (R, S), a (C, S) and d (C), "
-                         "with whole sequences in R");
+                         "with N whole sequences in R, and a state (N*C, S) if it is kept");
     outputs[PDNN_SELECTIVE_SCAN_Y].rank = 2;
     memcpy(outputs[PDNN_SELECTIVE_SCAN_Y].dim, x->dim, sizeof x->dim);
+    if (!node->attr[PDNN_SELECTIVE_SCAN_KEPT])
+        return PDNN_OK;
+    const struct pdnn_tensor *state = pdnn_node_in(graph, node, PDNN_SELECTIVE_SCAN_STATE);
+    outputs[PDNN_SELECTIVE_SCAN_NEW_STATE].rank = 2;
+    memcpy(outputs[PDNN_SELECTIVE_SCAN_NEW_STATE].dim, state->dim, sizeof state->dim);
     return PDNN_OK;
 }
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {
     uint32_t targets[PDNN_SELECTIVE_SCAN_INPUTS + 1], inputs[PDNN_SELECTIVE_SCAN_INPUTS + 2];
+    if (node->attr[PDNN_SELECTIVE_SCAN_KEPT]) {
+        pdnn_backward_refuse(backward, "no gradient through a state that is kept");
+        return;
+    }
     memcpy(targets, node->input, PDNN_SELECTIVE_SCAN_INPUTS * sizeof *targets);
     targets[PDNN_SELECTIVE_SCAN_INPUTS] = PDNN_NONE;
     inputs[PDNN_SELECTIVE_SCAN_BACK_DY] = pdnn_backward_of(backward, node->output[PDNN_SELECTIVE_SCAN_Y]);
@@ -106,10 +126,13 @@ static void forward(struct pdnn_reference *r) {
                  *delta = pdnn_ref_in(r, PDNN_SELECTIVE_SCAN_DELTA),
                  *b = pdnn_ref_in(r, PDNN_SELECTIVE_SCAN_B), *c = pdnn_ref_in(r, PDNN_SELECTIVE_SCAN_C),
                  *d = pdnn_ref_in(r, PDNN_SELECTIVE_SCAN_D);
-    double *y = pdnn_ref_out(r, PDNN_SELECTIVE_SCAN_Y), *h = r->scratch;
+    double *y = pdnn_ref_out(r, PDNN_SELECTIVE_SCAN_Y), *h = r->scratch,
+           *state =
+               r->node->attr[PDNN_SELECTIVE_SCAN_KEPT] ? pdnn_ref_in(r, PDNN_SELECTIVE_SCAN_STATE) : NULL;
     for (int64_t i = 0; i < g.N * g.C; i++) {
         int64_t channel = i % g.C;
-        memset(h, 0, (size_t)g.S * sizeof *h);
+        for (int64_t n = 0; n < g.S; n++)
+            h[n] = state ? state[i * g.S + n] : 0;
         for (int64_t row = i / g.C * g.T; row < (i / g.C + 1) * g.T; row++) {
             int64_t at = row * g.C + channel;
             double sum = 0;
@@ -121,6 +144,8 @@ static void forward(struct pdnn_reference *r) {
             y[at] = sum + d[channel] * x[at];
             r->flop += 3;
         }
+        for (int64_t n = 0; state && n < g.S; n++)
+            state[i * g.S + n] = h[n];
     }
 }
 
@@ -197,9 +222,13 @@ const struct pdnn_op_def pdnn_op_selective_scan = {
                  {"c", PDNN_OPERAND_DATA},
                  {"a", PDNN_OPERAND_WEIGHT, .shape = "x.columns, b.columns", .fill = PDNN_FILL_NEAR_ONE,
                   .scale = 0.5},
-                 {"d", PDNN_OPERAND_WEIGHT, .shape = "x.columns", .fill = PDNN_FILL_NEAR_ONE, .scale = 0.25}},
-    .attributes = {{"sequences", PDNN_SELECTIVE_SCAN_SEQUENCES, .required = true}},
-    .outputs = {"y"},
+                 {"d", PDNN_OPERAND_WEIGHT, .shape = "x.columns", .fill = PDNN_FILL_NEAR_ONE, .scale = 0.25},
+                 {"state", PDNN_OPERAND_STATE, .shape = "sequences * x.columns, b.columns",
+                  .fill = PDNN_FILL_UNIFORM, .scale = 1, .when = "kept"}},
+    .attributes = {{"sequences", PDNN_SELECTIVE_SCAN_SEQUENCES, .required = true},
+                   {"kept", PDNN_SELECTIVE_SCAN_KEPT}},
+    .outputs = {"y", "new_state"},
+    .updates = {[PDNN_SELECTIVE_SCAN_NEW_STATE] = 1 + PDNN_SELECTIVE_SCAN_STATE},
     .infer = infer,
     .gradient = gradient,
     .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward, .scratch = forward_scratch},

@@ -18,7 +18,7 @@ static const struct pdnn_pointwise sigmoid = {
     .value = value, .gradient = gradient, .non_negative = true, .forward_flop = 4, .backward_flop = 3};
 
 const struct pdnn_op_def pdnn_op_sigmoid = {
-    PDNN_ACTIVATION,
+    PDNN_ACTIVATION(.type = "Sigmoid"),
     .name = "sigmoid",
     .formula = "y = 1 / (1 + exp(-x))",
     .pointwise = &sigmoid,

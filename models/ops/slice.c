@@ -4,6 +4,7 @@
 #include "models/attributes.h"
 #include "models/transform/backward.h"
 #include "models/op.h"
+#include "models/onnx/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -72,6 +73,12 @@ static void backward_data(struct pdnn_reference *r) {
     }
 }
 
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const int dim = dim_of(onnx->at);
+    return pdnn_export_slice(onnx, pdnn_export_in(onnx, PDNN_SLICE_X), dim, onnx->at->attr[PDNN_SLICE_FIRST],
+                             pdnn_export_shape_out(onnx)->dim[dim]);
+}
+
 const struct pdnn_op_def pdnn_op_slice = {
     .name = "slice",
     .formula = "y[r] = x[first + r]",
@@ -84,4 +91,5 @@ const struct pdnn_op_def pdnn_op_slice = {
     .infer = infer,
     .gradient = gradient,
     PDNN_DATA_MOVEMENT(backward_data, .reference = forward, .bytes = forward_bytes),
+    .onnx.write = nodes,
 };

@@ -57,4 +57,5 @@ const struct pdnn_op_def pdnn_op_softmax = {
              [PDNN_BACKWARD_DATA] = {.flop = backward_flop, .reference = backward_data, .in_place = 1}},
     .tolerance = 2e-6,
     .summed = PDNN_SUMMED_ROW,
+    .onnx.type = "Softmax",
 };

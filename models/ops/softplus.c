@@ -25,7 +25,7 @@ static const struct pdnn_pointwise softplus = {
 };
 
 const struct pdnn_op_def pdnn_op_softplus = {
-    PDNN_ACTIVATION,
+    PDNN_ACTIVATION(.type = "Softplus"),
     .name = "softplus",
     .formula = "y = log(1 + exp(x))",
     .pointwise = &softplus,

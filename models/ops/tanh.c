@@ -18,7 +18,7 @@ static const struct pdnn_pointwise hyperbolic_tangent = {
     .value = value, .gradient = gradient, .forward_flop = 1, .backward_flop = 3};
 
 const struct pdnn_op_def pdnn_op_tanh = {
-    PDNN_ACTIVATION,
+    PDNN_ACTIVATION(.type = "Tanh"),
     .name = "tanh",
     .formula = "y = tanh(x)",
     .pointwise = &hyperbolic_tangent,

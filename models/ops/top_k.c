@@ -4,6 +4,7 @@
 #include "models/attributes.h"
 #include "models/ops/pointwise.h"
 #include "models/transform/backward.h"
+#include "models/onnx/nodes.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -67,6 +68,18 @@ static void backward_data(struct pdnn_reference *r) {
         pdnn_ref_out(r, PDNN_TOP_K_BACK_DX)[i] = y[i] == -INFINITY ? 0 : dy[i];
 }
 
+static uint32_t nodes(struct pdnn_export *onnx) {
+    const struct pdnn_tensor *x = pdnn_export_shape_in(onnx, PDNN_TOP_K_X);
+    const uint32_t k = pdnn_export_wholes(onnx, 1, &onnx->at->attr[PDNN_TOP_K_K]);
+    const uint32_t largest = pdnn_export_op2(onnx, "TopK", pdnn_export_in(onnx, PDNN_TOP_K_X), k),
+                   place = pdnn_export_second(onnx);
+    const uint32_t y =
+        pdnn_export_op(onnx, "ScatterElements", 3,
+                       (uint32_t[]){pdnn_export_spread(onnx, 2, x->dim, -INFINITY), place, largest});
+    pdnn_export_add_whole(onnx, "axis", 1);
+    return y;
+}
+
 const struct pdnn_op_def pdnn_op_top_k = {
     .name = "top_k",
     .category = "softmax",
@@ -79,4 +92,5 @@ const struct pdnn_op_def pdnn_op_top_k = {
     .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward, .scratch = scratch, .in_place = 1},
              [PDNN_BACKWARD_DATA] = {.flop = pdnn_no_flop, .reference = backward_data, .in_place = 1}},
     .tolerance = 1e-7,
+    .onnx.write = nodes,
 };

@@ -30,8 +30,8 @@ struct dump {
 
 static void put_tensor(struct dump *dump, uint32_t id) {
     static const char *const fills[PDNN_FILL_COUNT] = {
-        "zero",           "constant",      "uniform",  "near_one", "class",  "zipf",
-        "sequence_class", "sequence_mask", "position", "stride",   "masked", "weight_scale"};
+        "zero",          "constant", "uniform", "near_one", "class",       "zipf",        "sequence_class",
+        "sequence_mask", "position", "stride",  "masked",   "window_mask", "weight_scale"};
     const struct pdnn_tensor *tensor = &dump->graph->tensors[id];
     char shape[PDNN_SHAPE_TEXT];
     if (dump->number[id]) {

@@ -35,6 +35,9 @@ void check_same_step(const struct pdnn_graph *fused, double **unfused_values, do
 /* Checks that a step with fuse=post-ops gives the same values as one without. */
 void check_fusion(const char *id);
 
+/* Checks that two settings of one model give equal results, and equal losses after several updates. */
+void check_same_model(const char *id, const char *one, const char *other);
+
 /* Checks that the loss after `steps` steps in double is below `factor` times the first. */
 void check_loss_falls(const char *id, int steps, double factor);
 

@@ -58,6 +58,8 @@ static void place_rows(const struct pdnn_tensor *tensor, double *values) {
             values[i] = (double)(i * scale);
         else if (tensor->fill.kind == PDNN_FILL_MASKED)
             values[i] = (double)(i * scale / tensor->dim[1]);
+        else if (tensor->fill.kind == PDNN_FILL_WINDOW_MASK)
+            values[i] = pdnn_window_mask_hides(tensor, i) ? tensor->fill.scale : 0;
     }
 }
 

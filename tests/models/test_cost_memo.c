@@ -131,6 +131,51 @@ static void test_memo_is_the_whole_graph(void **state) {
     pdnn_arena_finish(&arena);
 }
 
+/* The words of a run setting. */
+static int64_t words_of(enum pdnn_setting setting) {
+    int64_t words = 0;
+    while (pdnn_settings[setting].choices[words])
+        words++;
+    return words;
+}
+
+/* Every type, fusion, optimizer and checkpoint, in inference and in training, at a depth in turn. */
+static void test_memo_is_the_whole_graph_with_all_settings(void **state) {
+    (void)state;
+    static const enum pdnn_setting settings[] = {PDNN_SETTING_MODE, PDNN_SETTING_DTYPE, PDNN_SETTING_FUSE,
+                                                 PDNN_SETTING_CHECKPOINT, PDNN_SETTING_OPTIMIZER};
+    enum { N_SETTINGS = sizeof settings / sizeof *settings };
+    struct pdnn_cost_memo *memo = pdnn_cost_memo_create();
+    struct pdnn_arena arena;
+    int64_t turn = 0, combinations = 1;
+    size_t n_families = 0;
+    pdnn_arena_init(&arena);
+    for (int i = 0; i < N_SETTINGS; i++)
+        combinations *= words_of(settings[i]);
+    for (size_t f = 0; pdnn_family_at(f); f++) {
+        const struct pdnn_family_def *family = pdnn_family_at(f);
+        n_families += family->depth_param >= 0;
+        for (int64_t at = 0; family->depth_param >= 0 && at < combinations; at++, turn++) {
+            struct pdnn_instance instance;
+            int64_t rest = at;
+            pdnn_instance_init(&instance, family);
+            for (int i = 0; i < N_SETTINGS; rest /= words_of(settings[i++]))
+                instance.setting[settings[i]] = rest % words_of(settings[i]);
+            if (instance.setting[PDNN_SETTING_MODE] == PDNN_MODE_INFER &&
+                (instance.setting[PDNN_SETTING_OPTIMIZER] || instance.setting[PDNN_SETTING_CHECKPOINT]))
+                continue;
+            instance.hyper[family->minibatch_param].number = minibatches[turn % N_MINIBATCHES];
+            instance.hyper[family->depth_param].number = depths[(turn + turn / N_DEPTHS) % N_DEPTHS];
+            pdnn_instance_settle(&instance);
+            pdnn_instance_resolve(&instance, 2);
+            assert_int_equal(compare(memo, &arena, &instance), PDNN_OK);
+        }
+    }
+    assert_true(n_families >= 10);
+    pdnn_cost_memo_destroy(memo);
+    pdnn_arena_finish(&arena);
+}
+
 /* Where the whole graph says that counts or tensors do not fit, so does the memo. */
 static void test_memo_overflows_alike(void **state) {
     (void)state;
@@ -197,6 +242,7 @@ static void test_memo_remembers(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memo_is_the_whole_graph),
+        cmocka_unit_test(test_memo_is_the_whole_graph_with_all_settings),
         cmocka_unit_test(test_memo_overflows_alike),
         cmocka_unit_test(test_memo_remembers),
     };

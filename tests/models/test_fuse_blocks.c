@@ -12,11 +12,12 @@
 
 enum { STEPS_MAX = 6, X = 0, OTHER = 1, FIRST = 2, PERCENT = 20 }; /* values: X, OTHER, then each step's */
 
-/* An op on one or two of the values before it; the names of gamma, beta and the counter are its own. */
+/* An op on one or two of the values before it; gamma, beta, the table and the counter are its own. */
 struct step {
     const struct pdnn_op_def *op;
     int a, b;     /* b: 0 where there is none, as X is never the second */
     bool outside; /* of the segment */
+    bool before;  /* relative_bias: of what is before a row */
 };
 
 struct row {
@@ -33,6 +34,7 @@ struct row {
 #define DROPOUT   &pdnn_op_dropout
 #define LAYERNORM &pdnn_op_layernorm
 #define MASK      &pdnn_op_mask
+#define RELATIVE  &pdnn_op_relative_bias
 #define RELU      &pdnn_op_relu
 #define SCALE     &pdnn_op_scale
 #define SOFTMAX   &pdnn_op_softmax
@@ -86,6 +88,19 @@ static const struct row rows[] = {
     {"scores outside a segment", true, true,
      .step = {{SCALE, X, .outside = true}, {SOFTMAX, 2, .outside = true}},
      .expected = "scale -> 1; softmax -> 1"},
+    {"a bias by position", true, true, .step = {{SCALE, X}, {RELATIVE, 2}, {MASK, 3, OTHER}, {SOFTMAX, 4}},
+     .expected = ONE_PASS "(sequences=2,causal=1,has_bias=1,train=1,heads=2,distance=3) -> 1"},
+    {"and no scale", true, false, .step = {{RELATIVE, X}, {SOFTMAX, 2}},
+     .expected = ONE_PASS "(sequences=2,heads=2,distance=3) -> 1"},
+    {"of what is before causal rows", true, false,
+     .step = {{RELATIVE, X, .before = true}, {MASK, 2}, {SOFTMAX, 3}},
+     .expected = ONE_PASS "(sequences=2,causal=1,heads=2,before=1,distance=3) -> 1"},
+    {"of what is before rows that see all", true, false,
+     .step = {{RELATIVE, X, .before = true}, {SOFTMAX, 2}},
+     .expected = "relative_bias(heads=2,causal=1,distance=3) -> 1; softmax -> 1"},
+    {"biased scores are read twice", true, true,
+     .step = {{SCALE, X}, {RELATIVE, 2}, {SOFTMAX, 3}, {ADD, 4, 3}},
+     .expected = "scale -> 1; relative_bias(heads=2,distance=3) -> 1; softmax -> 1; add -> 1"},
     {"scale alone", true, true, .step = {{SCALE, X}, {RELU, 2}}, .expected = "scale -> 1; relu -> 1"},
 };
 
@@ -123,6 +138,11 @@ static uint32_t append_step(struct pdnn_graph *graph, const struct step *step, b
     } else if (step->op == MASK) {
         attrs[PDNN_MASK_SEQUENCES] = 2;
         attrs[PDNN_MASK_CAUSAL] = 1;
+    } else if (step->op == RELATIVE) {
+        attrs[PDNN_RELATIVE_BIAS_HEADS] = 2;
+        attrs[PDNN_RELATIVE_BIAS_CAUSAL] = step->before;
+        attrs[PDNN_RELATIVE_BIAS_DISTANCE] = 3;
+        in[PDNN_RELATIVE_BIAS_TABLE] = weight(graph, 2, (int64_t[]){4, 2});
     }
     return pdnn_graph_forward(graph, step->op, in, attrs);
 }
@@ -205,8 +225,8 @@ static void test_fuse_blocks_keeps_result(void **state) {
     pdnn_graph_init(&graph, &arena);
     pdnn_graph_segment_begin(&graph);
     append_values(&graph, false, value);
-    value[2] = append_step(&graph, &(struct step){ADD, X, OTHER, false}, false, value);
-    append_step(&graph, &(struct step){LAYERNORM, 2, 0, false}, false, value);
+    value[2] = append_step(&graph, &(struct step){.op = ADD, .a = X, .b = OTHER}, false, value);
+    append_step(&graph, &(struct step){.op = LAYERNORM, .a = 2}, false, value);
     graph.result = value[2];
     pdnn_fuse_blocks(&graph, 0);
     assert_int_equal(graph.n_nodes, 1);

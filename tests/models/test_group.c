@@ -182,11 +182,11 @@ static void test_layer_format(void **state) {
     static const struct {
         struct pdnn_layer layer;
         const char *text;
-    } rows[] = {{{"hidden", 3}, "hidden3"},
-                {{"loss", 0}, "loss"},
-                {{"norm1", 12}, "norm1.12"},
-                {{"norm1", 0}, "norm1"},
-                {{NULL, 0}, ""}};
+    } rows[] = {{{.stem = "hidden", .index = 3}, "hidden3"},
+                {{.stem = "loss"}, "loss"},
+                {{.stem = "norm1", .index = 12, .stack = 1, .round = 6}, "norm1.12"},
+                {{.stem = "norm1"}, "norm1"},
+                {{.stem = NULL}, ""}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[PDNN_LAYER_TEXT];
         assert_string_equal(pdnn_layer_format(rows[i].layer, text), rows[i].text);

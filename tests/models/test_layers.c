@@ -35,6 +35,7 @@ static const char *const ids[] = {
     "vit/layers=2,hidden=6,heads=3,patch=2,image=4,output=3,batch=2",
     "mlp_mixer/layers=2,hidden=6,patch=2,image=4,output=3,batch=2",
     "mamba/layers=2,hidden=8,states=3,length=4,vocabulary=5,batch=2",
+    "mamba/layers=2,hidden=8,states=3,vocabulary=5,batch=2,phase=decode,mode=infer",
     "llama/layers=2,hidden=8,heads=2,kv_heads=1,ffn=6,length=4,vocabulary=5,batch=2,qk_norm=yes",
     "llama/layers=2,hidden=8,heads=2,kv_heads=1,ffn=6,vocabulary=5,batch=2,phase=decode,mode=infer,context=4",
     "llama/layers=2,hidden=8,heads=2,ffn=6,experts=4,active=2,length=4,vocabulary=5,batch=2",

@@ -91,6 +91,7 @@ static const char *const ids[] = {
     "convnext/depths=1,widths=4,image=16,output=3,batch=2",
     "sd_unet/widths=4-8,repeats=1,heads=2,groups=2,text=3,tokens=3,image=4,batch=2",
     "mamba/layers=1,hidden=8,states=3,length=4,vocabulary=5,batch=2",
+    "mamba/layers=1,hidden=8,states=3,vocabulary=5,batch=2,phase=decode,mode=infer",
     "llama/layers=1,hidden=8,heads=2,ffn=6,length=4,vocabulary=5,batch=2,qk_norm=yes",
     "llama/layers=1,hidden=8,heads=2,ffn=6,experts=4,active=2,length=4,vocabulary=5,batch=2",
     "transformer/architecture=decoder,layers=2,hidden=4,heads=2,vocabulary=9,batch=2,phase=decode,mode=infer,"

@@ -8,6 +8,8 @@
 #include "models/cell.h"
 #include "models/op.h"
 #include "models/forward.h"
+#include "models/optimizer.h"
+#include "models/transform/backward.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -135,6 +137,106 @@ static void test_selective_scan_invalid(void **state) {
         assert_int_equal(pdnn_graph_status(&chain.graph, &err), i ? PDNN_INVALID : PDNN_OK);
         pdnn_arena_finish(&chain.arena);
     }
+}
+
+/* A state that is kept has a row for each channel of each sequence, and no gradient. */
+static void test_selective_scan_kept(void **state) {
+    static const int64_t attrs[PDNN_NODE_ATTRS] = {
+        [PDNN_SELECTIVE_SCAN_SEQUENCES] = 2, [PDNN_SELECTIVE_SCAN_KEPT] = 1};
+    (void)state;
+    for (int64_t rows = 6; rows < 8; rows++) {
+        struct chain chain;
+        struct pdnn_err err = {0};
+        struct pdnn_cost cost;
+        begin_chain(&chain);
+        const uint32_t in[] = {
+            chain_weight(&chain, 2, (int64_t[]){10, 3}),
+            chain_weight(&chain, 2, (int64_t[]){10, 3}),
+            chain_weight(&chain, 2, (int64_t[]){10, 4}),
+            chain_weight(&chain, 2, (int64_t[]){10, 4}),
+            chain_weight(&chain, 2, (int64_t[]){3, 4}),
+            chain_weight(&chain, 1, (int64_t[]){3}),
+            pdnn_graph_state(&chain.graph, 2, (int64_t[]){rows, 4}, (struct pdnn_fill){PDNN_FILL_UNIFORM, 1}),
+            PDNN_NONE};
+        uint32_t y = pdnn_graph_forward(&chain.graph, &pdnn_op_selective_scan, in, attrs);
+        if (rows == 6) {
+            assert_int_equal(pdnn_cost_node(&chain.graph, chain.graph.nodes, &cost, &err), PDNN_OK);
+            assert_int_equal(cost.byte_count, 4 * (3 * 10 * 3 + 2 * 10 * 4 + 3 * 4 + 3 + 2 * 6 * 4));
+            check_flop_counts(&chain.graph, "kept");
+            chain_loss(&chain, y);
+            pdnn_backward_derive(&chain.graph, &pdnn_optimizers[PDNN_OPTIMIZER_SGD]);
+        }
+        assert_int_equal(pdnn_graph_status(&chain.graph, &err), rows == 6 ? PDNN_UNSUPPORTED : PDNN_INVALID);
+        if (rows == 6)
+            assert_non_null(strstr(err.text, "no gradient through a state that is kept"));
+        pdnn_arena_finish(&chain.arena);
+    }
+}
+
+static uint32_t find_tensor(const struct pdnn_graph *graph, enum pdnn_role role, uint32_t from) {
+    while (from < graph->n_tensors && graph->tensors[from].role != role)
+        from++;
+    return from;
+}
+
+/* Tokens one by one, from states of 0, are the tokens of a sequence. A channel's convolution sees one token
+ * here, since what is kept of the others does not move on. */
+static void test_mamba_decodes_what_it_prefills(void **state) {
+    enum { LENGTH = 5, WORDS = 7 };
+    static const char *const model =
+        "mamba/layers=2,hidden=8,states=3,kernel=1,vocabulary=7,batch=1,mode=infer";
+    struct pdnn_arena arena[2];
+    struct pdnn_graph graph[2];
+    double **values[2];
+    (void)state;
+    for (int decodes = 0; decodes < 2; decodes++) {
+        char id[PDNN_ID_TEXT];
+        snprintf(id, sizeof id, "%s,%s", model, decodes ? "phase=decode" : "length=5");
+        build_graph(id, &arena[decodes], &graph[decodes]);
+        values[decodes] = run_step(&graph[decodes], 3);
+    }
+    uint32_t from = 0, words[2];
+    for (uint32_t i = 0; i < graph[1].n_tensors; i++) {
+        const size_t bytes = (size_t)pdnn_tensor_elements(&graph[1].tensors[i]) * sizeof(double);
+        if (graph[1].tensors[i].role == PDNN_ROLE_STATE)
+            memset(values[1][i], 0, bytes);
+        if (graph[1].tensors[i].role != PDNN_ROLE_WEIGHT)
+            continue;
+        from = find_tensor(&graph[0], PDNN_ROLE_WEIGHT, from);
+        memcpy(values[1][i], values[0][from++], bytes);
+    }
+    for (int k = 0; k < 2; k++)
+        words[k] = find_tensor(&graph[k], PDNN_ROLE_INPUT, 0);
+    for (int t = 0; t < LENGTH; t++) {
+        values[1][words[1]][0] = values[0][words[0]][t];
+        reference_run(&graph[1], values[1], 0, graph[1].n_nodes);
+        for (int k = 0; k < WORDS; k++)
+            assert_near(values[1][graph[1].result][k], values[0][graph[0].result][t * WORDS + k], 1e-12);
+    }
+    for (int k = 0; k < 2; k++) {
+        reference_values_free(&graph[k], values[k]);
+        pdnn_arena_finish(&arena[k]);
+    }
+}
+
+/* A token of each of two sequences: in each layer the projections, then the vocabulary; and what is kept, of
+ * 4 tokens and 16 states of a channel. */
+static void test_mamba_decoding(void **state) {
+    static const char *const id = "mamba:mamba-130m,phase=decode,batch=2,mode=infer";
+    const uint64_t layer = 768 * 3072 + 1536 * (48 + 2 * 16) + 48 * 1536 + 1536 * 768;
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    int64_t kept = 0;
+    (void)state;
+    assert_int_equal(products_flop(id), 2 * 2 * (24 * layer + 768 * 50280));
+    assert_int_equal(totals_of(id).params, 129135360);
+    build_graph(id, &arena, &graph);
+    for (uint32_t i = 0; i < graph.n_tensors; i++)
+        kept += graph.tensors[i].role == PDNN_ROLE_STATE ? pdnn_tensor_elements(&graph.tensors[i]) : 0;
+    assert_int_equal(kept, 24 * 2 * 1536 * (4 + 16));
+    pdnn_arena_finish(&arena);
+    check_depth_costs("mamba/layers=3,hidden=8,states=3,vocabulary=5,batch=2,phase=decode,mode=infer");
+    check_invalid("mamba/phase=decode,mode=train", "phase=decode is for mode=infer");
 }
 
 /* Labels of sequences, some rows without one. */
@@ -528,6 +630,9 @@ int main(void) {
         cmocka_unit_test(test_gradient_selective_scan),
         cmocka_unit_test(test_selective_scan_by_hand),
         cmocka_unit_test(test_selective_scan_invalid),
+        cmocka_unit_test(test_selective_scan_kept),
+        cmocka_unit_test(test_mamba_decodes_what_it_prefills),
+        cmocka_unit_test(test_mamba_decoding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

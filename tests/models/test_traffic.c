@@ -14,6 +14,7 @@
 #include "models/transform/backward.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,9 +47,13 @@ static bool differs(double a, double b) {
     return memcmp(&a, &b, sizeof a) != 0;
 }
 
-/* The input that output 0 continues where it stays as it is: a cache, or a gradient that further nodes add
- * to; -1: none. */
+/* The input that output 0 continues where it stays as it is: a cache, columns that are not turned, scores
+ * that are not seen, or a gradient that further nodes add to; -1: none. */
 static int continued(const struct pdnn_node *node) {
+    if (node->op == &pdnn_op_rope)
+        return PDNN_ROPE_X;
+    if (node->op == &pdnn_op_relative_bias && node->pass == PDNN_FORWARD)
+        return PDNN_RELATIVE_BIAS_X;
     if (node->op == &pdnn_op_cache_append)
         return PDNN_CACHE_APPEND_CACHE;
     if (node->op == &pdnn_op_embedding && node->n_inputs == PDNN_EMBEDDING_BACK_INPUTS &&
@@ -102,12 +107,13 @@ static bool is_needed(const struct operands *of, int k, int64_t e) {
     return false;
 }
 
-/* Ids and places in a window address other memory; they are read whole. */
+/* Ids, places in a window and what was among the largest address other memory; they are read whole. */
 static bool is_address(const struct operands *of, int k) {
     const struct pdnn_node *node = of->node;
-    bool is_index =
-        node->op == &pdnn_op_pool2d && node->pass == PDNN_BACKWARD_DATA && k == PDNN_POOL2D_BACK_INDEX;
-    return of->graph->tensors[tensor_of(of, k)].dtype == PDNN_S32 || is_index;
+    bool is_back = node->pass == PDNN_BACKWARD_DATA,
+         is_index = node->op == &pdnn_op_pool2d && is_back && k == PDNN_POOL2D_BACK_INDEX,
+         is_kept = node->op == &pdnn_op_top_k && is_back && k == PDNN_TOP_K_BACK_Y;
+    return of->graph->tensors[tensor_of(of, k)].dtype == PDNN_S32 || is_index || is_kept;
 }
 
 static void note_reads(const struct operands *of) {
@@ -299,12 +305,27 @@ static void test_bytes_are_what_results_need(void **state) {
         "unet/depth=1,filters=2,image=2,output=2,batch=1",
         "unet/depth=1,filters=2,upsampling=bilinear,image=4,output=2,batch=1,mode=infer",
         "dit/layers=1,hidden=4,heads=2,image=4,classes=3,batch=2",
+        "swin/depths=2,hidden=2,head=1,window=2,patch=1,image=4,output=2,batch=1,fuse=blocks",
+        "t5/layers=1,hidden=2,heads=2,width=1,ffn=2,buckets=4,distance=3,length=3,target=2,vocabulary=3,batch=1",
+        "llama/layers=1,hidden=4,heads=2,ffn=2,vocabulary=3,batch=2,phase=decode,context=3,mode=infer",
         "mamba/layers=1,hidden=2,states=2,length=3,vocabulary=3,batch=2",
+        "mamba/layers=1,hidden=2,states=2,kernel=2,vocabulary=3,batch=2,phase=decode,mode=infer",
         "dlrm/dim=2,bottom=2,top=3,features=2,pooling=2,rows_cap=4,batch=2",
         "graphsage/layers=2,hidden=2,features=2,fanout=2,output=2,batch=2",
     };
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         check_traffic(ids[i]);
+}
+
+/* The bytes of the graph, of its loss and of its updates; ends the chain. */
+static void check_chain_bytes(struct chain *chain, uint32_t y, const char *what) {
+    struct pdnn_err err = {0};
+    chain_loss(chain, y);
+    pdnn_backward_derive(&chain->graph, &pdnn_optimizers[PDNN_OPTIMIZER_SGD]);
+    if (pdnn_graph_status(&chain->graph, &err) != PDNN_OK)
+        fail_msg("%s: %s", what, err.text);
+    check_graph(&chain->graph, what);
+    pdnn_arena_finish(&chain->arena);
 }
 
 /* Points enough for all pixels. */
@@ -321,17 +342,74 @@ static void test_bytes_of_roi_align(void **state) {
     begin_chain(&chain);
     const uint32_t in[] = {chain_weight(&chain, 4, (int64_t[]){2, 3, 5, 4}),
                            pdnn_graph_tensor(&chain.graph, &boxes), PDNN_NONE};
-    chain_loss(&chain, pdnn_graph_forward(&chain.graph, &pdnn_op_roi_align, in, attr));
-    pdnn_backward_derive(&chain.graph, &pdnn_optimizers[PDNN_OPTIMIZER_SGD]);
-    assert_int_equal(pdnn_graph_status(&chain.graph, NULL), PDNN_OK);
-    check_graph(&chain.graph, "roi_align");
-    pdnn_arena_finish(&chain.arena);
+    check_chain_bytes(&chain, pdnn_graph_forward(&chain.graph, &pdnn_op_roi_align, in, attr), "roi_align");
+}
+
+/* Some columns, from a position on that turns each. */
+static void test_bytes_of_rope(void **state) {
+    (void)state;
+    const int64_t attr[PDNN_NODE_ATTRS] = {[PDNN_ROPE_SEQUENCES] = 2,
+                                           [PDNN_ROPE_HEADS] = 2,
+                                           [PDNN_ROPE_WIDTH] = 2,
+                                           [PDNN_ROPE_COLUMN] = 1,
+                                           [PDNN_ROPE_POSITION] = 1};
+    struct chain chain;
+    begin_chain(&chain);
+    const uint32_t in[] = {chain_weight(&chain, 2, (int64_t[]){4, 6}), PDNN_NONE};
+    check_chain_bytes(&chain, pdnn_graph_forward(&chain.graph, &pdnn_op_rope, in, attr), "rope");
+}
+
+static void test_bytes_of_top_k(void **state) {
+    (void)state;
+    const int64_t attr[PDNN_NODE_ATTRS] = {[PDNN_TOP_K_K] = 2};
+    struct chain chain;
+    begin_chain(&chain);
+    uint32_t y =
+        pdnn_graph_forward(&chain.graph, &pdnn_op_top_k,
+                           (uint32_t[]){chain_weight(&chain, 2, (int64_t[]){3, 5}), PDNN_NONE}, attr);
+    y = pdnn_graph_forward(&chain.graph, &pdnn_op_softmax, (uint32_t[]){y, PDNN_NONE}, NULL);
+    check_chain_bytes(&chain, y, "top_k");
+}
+
+/* Tokens at one or two of four experts, evenly or so unevenly that some get none; with gates and without. */
+static void test_bytes_of_mixtures(void **state) {
+    enum { TOKENS = 4, EXPERTS = 4 };
+    static const int64_t rows[][3] = {{1, 0, 0}, {1, 200, 1}, {2, 0, 1}, {2, 60, 0}, {2, 100, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const int64_t active = rows[i][0], skew = rows[i][1], R = TOKENS * active,
+                      dealt[PDNN_NODE_ATTRS] = {[PDNN_EXPERTS_ACTIVE] = active, [PDNN_EXPERTS_SKEW] = skew},
+                      combined[PDNN_NODE_ATTRS] = {
+                          [PDNN_SCATTER_ADD_ROWS] = TOKENS, [PDNN_SCATTER_ADD_SKEW] = skew};
+        const struct pdnn_tensor plan = {.role = PDNN_ROLE_INPUT,
+                                         .dtype = PDNN_S32,
+                                         .rank = 1,
+                                         .dim = {R},
+                                         .fill = {PDNN_FILL_POSITION, TOKENS},
+                                         .of = PDNN_NONE};
+        struct chain chain;
+        char what[64];
+        begin_chain(&chain);
+        const uint32_t in[] = {chain_weight(&chain, 2, (int64_t[]){R, 3}),
+                               chain_weight(&chain, 3, (int64_t[]){EXPERTS, 2, 3}), PDNN_NONE};
+        uint32_t y = pdnn_graph_forward(&chain.graph, &pdnn_op_experts, in, dealt),
+                 at = pdnn_graph_tensor(&chain.graph, &plan),
+                 gates = rows[i][2] ? chain_weight(&chain, 2, (int64_t[]){TOKENS, EXPERTS}) : PDNN_NONE;
+        snprintf(what, sizeof what, "mixture %zu", i);
+        check_chain_bytes(&chain,
+                          pdnn_graph_forward(&chain.graph, &pdnn_op_scatter_add,
+                                             (uint32_t[]){y, at, gates, PDNN_NONE}, combined),
+                          what);
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bytes_are_what_results_need),
         cmocka_unit_test(test_bytes_of_roi_align),
+        cmocka_unit_test(test_bytes_of_rope),
+        cmocka_unit_test(test_bytes_of_top_k),
+        cmocka_unit_test(test_bytes_of_mixtures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,56 +111,6 @@ static void test_transformer_flop_counts_and_gradients(void **state) {
     }
 }
 
-/* Copies data and weights of one graph to another graph of the same model; tensors
- * correspond in order of creation. */
-static void copy_data(const struct pdnn_graph *from, double **source, const struct pdnn_graph *to,
-                      double **target) {
-    size_t k = 0;
-    for (size_t i = 0; i < to->n_tensors; i++) {
-        enum pdnn_role role = to->tensors[i].role;
-        if (role != PDNN_ROLE_WEIGHT && role != PDNN_ROLE_INPUT && role != PDNN_ROLE_LABEL)
-            continue;
-        while (from->tensors[k].role != role)
-            k++;
-        assert_int_equal(pdnn_tensor_elements(&from->tensors[k]), pdnn_tensor_elements(&to->tensors[i]));
-        memcpy(target[i], source[k++], (size_t)pdnn_tensor_elements(&to->tensors[i]) * sizeof **target);
-    }
-}
-
-static void compare_results(const struct pdnn_graph graph[2], double **values[2], const char *id) {
-    uint32_t a = graph[0].loss != PDNN_NONE ? graph[0].loss : graph[0].result;
-    uint32_t b = graph[1].loss != PDNN_NONE ? graph[1].loss : graph[1].result;
-    for (int64_t i = 0; i < pdnn_tensor_elements(&graph[0].tensors[a]); i++) {
-        if (!(fabs(values[0][a][i] - values[1][b][i]) <= 1e-9 * (1 + fabs(values[0][a][i]))))
-            fail_msg("%s: element %d is %g, with the other setting %g", id, (int)i, values[0][a][i],
-                     values[1][b][i]);
-    }
-}
-
-/* Two ways to run one model give equal results, and equal losses after several updates. */
-static void check_same(const char *id, const char *one, const char *other) {
-    struct pdnn_arena arena[2];
-    struct pdnn_graph graph[2];
-    double **values[2];
-    for (int i = 0; i < 2; i++) {
-        char text[PDNN_ID_TEXT];
-        snprintf(text, sizeof text, "%s,%s", id, i ? other : one);
-        build_graph(text, &arena[i], &graph[i]);
-        values[i] = reference_values(&graph[i]);
-        reference_fill(&graph[i], values[i], 5);
-    }
-    copy_data(&graph[0], values[0], &graph[1], values[1]);
-    for (int step = 0; step < 3; step++) {
-        for (int i = 0; i < 2; i++)
-            reference_run(&graph[i], values[i], 0, graph[i].n_nodes);
-        compare_results(graph, values, id);
-    }
-    for (int i = 0; i < 2; i++) {
-        reference_values_free(&graph[i], values[i]);
-        pdnn_arena_finish(&arena[i]);
-    }
-}
-
 static void test_transformer_fusion(void **state) {
     (void)state;
     for (size_t i = 0; i < 2 * N_SMALL; i++) {
@@ -171,10 +121,10 @@ static void test_transformer_fusion(void **state) {
             dropout[strlen("dropout=")] = '0'; /* the dropped values depend on the graph */
         else
             strcat(id, ",dropout=0");
-        check_same(id, "fuse=none", "fuse=blocks");
-        check_same(id, "fuse=post-ops", "fuse=blocks");
+        check_same_model(id, "fuse=none", "fuse=blocks");
+        check_same_model(id, "fuse=post-ops", "fuse=blocks");
         if (i % 2)
-            check_same(id, "checkpoint=none", "checkpoint=layer");
+            check_same_model(id, "checkpoint=none", "checkpoint=layer");
     }
 }
 

@@ -12,6 +12,7 @@ const struct pdnn_fill_word pdnn_fill_words[] = {
     {"masked", PDNN_FILL_MASKED, false},
     {"sequence_class", PDNN_FILL_SEQUENCE_CLASS, false},
     {"sequence_mask", PDNN_FILL_SEQUENCE_MASK, false},
+    {"window_mask", PDNN_FILL_WINDOW_MASK, false},
     {0},
 };
 
