@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "gen/family/load.h"
 #include "gen/key.h"
+#include "gen/onnx/family.h"
 #include "models/instance.h"
 #include "models/zoo/catalog.h"
 
@@ -37,7 +38,7 @@ static const char *find_installed(const char *name, struct pdnn_arena *arena) {
     return NULL;
 }
 
-static const char *const spec_endings[] = {".yaml", ".yml", NULL};
+static const char *const spec_endings[] = {".yaml", ".yml", ".onnx", NULL};
 static const char *const table_endings[] = {".csv", NULL};
 
 /* A plain name that no file has was meant to be a model. True if the message says which. */
@@ -76,6 +77,9 @@ static enum pdnn_status read_file(struct pdnn_source *source, struct pdnn_arena 
         status = pdnn_fd_read(STDIN_FILENO, source->name, PDNN_YAML_FILE_BYTES, &text, &source->length, err);
     else if (pdnn_has_ending(source->name, table_endings))
         return pdnn_fail(err, PDNN_INVALID, "%s: is a table, expected a spec or an ID", source->name);
+    else if (pdnn_onnx_is_name(source->name) && access(source->name, F_OK) == 0)
+        status =
+            pdnn_onnx_text(source->name, &(struct pdnn_onnx_request){0}, &text, &source->length, NULL, err);
     else
         status = pdnn_file_read(source->name, PDNN_YAML_FILE_BYTES, &text, &source->length, err);
     if (status != PDNN_OK && err && source->is_file)
@@ -164,7 +168,7 @@ bool pdnn_source_is(const char *argument) {
 static enum pdnn_status parse(struct pdnn_source *source, struct pdnn_yaml_count *count,
                               struct pdnn_arena *arena, struct pdnn_err *err) {
     const struct pdnn_yaml_input input = {.file = source->name,
-                                          .whole_name = !count,
+                                          .whole_name = !count || pdnn_onnx_is_name(source->name),
                                           .text = source->text,
                                           .length = source->length,
                                           .count = count};
@@ -229,7 +233,7 @@ const char *pdnn_source_name(const struct pdnn_source *source, struct pdnn_arena
     const char *slash = strrchr(source->name, '/');
     char *name = pdnn_arena_strdup(arena, slash ? slash + 1 : source->name);
     char *dot = name ? strrchr(name, '.') : NULL;
-    if (dot && dot != name && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0))
+    if (dot && dot != name && pdnn_has_ending(dot - 1, spec_endings))
         *dot = 0;
     return name;
 }

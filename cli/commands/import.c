@@ -1,9 +1,12 @@
+#include "base/paths/target.h"
 #include "base/visible.h"
 #include "cli/print/output.h"
+#include "gen/onnx/family.h"
 #include "results/import/import.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static const char description[] =
     "Makes a result directory of a CSV or JSON file, so that compare, fit, plot and report work on other "
@@ -21,15 +24,22 @@ static const char description[] =
     "gradient of the data. With roofs, each byte of a step comes from where a whole step's bytes fit.\n\n"
     "Rows of one instance are samples of one row of results.csv. "
     "A row that cannot be mapped, that lacks a value, or whose time and rates contradict each other by more than 3 % is left out: how many, and why, is said at the end, "
-    "and the exit status is 1. If that leaves none, nothing is written.";
+    "and the exit status is 1. If that leaves none, nothing is written.\n\n"
+    "Of FILE.onnx, import makes a family: a YAML file to read and change, whose axes are the file's free dimensions. "
+    "Commands take FILE.onnx itself as well, as in 'paradnn run FILE.onnx,batch=8'.";
+
+static const char *const losses[] = {"softmax_cross_entropy", "none", NULL};
 
 static const struct pdnn_option_def options[] = {
-    {"output", 'o', "DIR", .help = "the new result directory (required)"},
+    {"output", 'o', "DIR", .help = "the new result directory, or the file of a family (required)"},
+    {"loss", 0, "KIND", .choices = losses,
+     .help =
+         "of a network in training: of a result (rows, classes), or none (default: softmax_cross_entropy)"},
     {"map", 0, "KEY=COLUMN", .repeats = true,
      .help = "what a column holds, for example --map time=latency:ms; may be repeated"},
     {"model", 0, "MODEL", .help = "the family, preset or id of all rows, where no column says it"},
     {"set", 0, "PARAMETER=VALUE", .repeats = true,
-     .help = "a hyper-parameter or run setting that no column says, "
+     .help = "a hyper-parameter or run setting that no column says, or a size of a network's free dimension, "
              "for example --set dtype=bf16; may be repeated"},
     {"shards", 0, "N", .kind = PDNN_OPTION_WHOLE, .least = 1, .most = 1 << 20,
      .help = "multiply FLOP and rates by N (default: 1)"},
@@ -54,6 +64,7 @@ static const struct pdnn_help_row examples[] = {
      "--peak 14900 --bandwidth 900",
      "any table, with roofs"},
     {"paradnn compare fc.results gpu.results", "this machine against it"},
+    {"paradnn import resnet18.onnx -o resnet18.yaml", "a network, as a family"},
 };
 
 /* Of how many shards FLOP are one's that are so many times the instances'; ParaDnn's are of one pass more
@@ -113,7 +124,42 @@ static void print_summary(const struct pdnn_import_result *result, const char *o
             pdnn_str_text(&result->reasons));
 }
 
+/* A network as a family's file. */
+static enum pdnn_status import_network(const struct pdnn_arguments *arguments, const char *output,
+                                       struct pdnn_err *err) {
+    static const char *const others[] = {"map",      "model",    "shards", "host",
+                                         "software", "ceilings", "peak",   NULL};
+    struct pdnn_onnx_request request = {.loss = pdnn_argument(arguments, "loss")};
+    struct pdnn_onnx_summary summary;
+    struct pdnn_target target = {.fd = -1};
+    char *text = NULL, shown[PDNN_VISIBLE_TEXT];
+    size_t length;
+    request.set = pdnn_argument_all(arguments, "set", &request.n_set);
+    for (const char *const *other = others; *other; other++)
+        if (pdnn_argument(arguments, *other))
+            return pdnn_fail(err, PDNN_INVALID, "--%s is for tables, %s is a network", *other,
+                             arguments->operands[0]);
+    enum pdnn_status status = pdnn_target_open(&target, output, err);
+    if (status == PDNN_OK)
+        status = pdnn_onnx_text(arguments->operands[0], &request, &text, &length, &summary, err);
+    if (status == PDNN_OK)
+        status = pdnn_target_write(&target, text, length, err);
+    if (status == PDNN_OK)
+        fprintf(stderr, "%zu nodes became %zu operators, %zu free dimension%s\nfamily: %s\n", summary.nodes,
+                summary.entries, summary.axes, summary.axes == 1 ? " is an axis" : "s are axes",
+                pdnn_visible(shown, output));
+    if (status == PDNN_OK && summary.may_be_folded)
+        fprintf(
+            stderr,
+            "paradnn: its convolutions have biases and no normalization: if the export folded that into them, "
+            "torch.onnx.export with training=TrainingMode.TRAINING and do_constant_folding=False keeps it\n");
+    free(text);
+    pdnn_target_close(&target);
+    return status;
+}
+
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    const bool is_network = pdnn_onnx_is_name(arguments->operands[0]);
     struct pdnn_import_result result = {0};
     struct pdnn_import_request request = {
         .path = arguments->operands[0],
@@ -128,7 +174,12 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         .version = PDNN_VERSION,
     };
     if (!request.output)
-        return pdnn_fail(err, PDNN_INVALID, "import needs the new directory, give -o DIR");
+        return pdnn_fail(err, PDNN_INVALID, "import needs a name for what it makes, give -o %s",
+                         is_network ? "FILE" : "DIR");
+    if (is_network)
+        return import_network(arguments, request.output, err);
+    if (pdnn_argument(arguments, "loss"))
+        return pdnn_fail(err, PDNN_INVALID, "--loss is for networks, %s is a table", request.path);
     request.map = pdnn_argument_all(arguments, "map", &request.n_map);
     request.set = pdnn_argument_all(arguments, "set", &request.n_set);
     enum pdnn_status status = pdnn_import(&request, &result, err);
@@ -139,5 +190,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-PDNN_COMMAND(import, PDNN_COMMANDS_FILES, "FILE", "Makes a result directory of somebody else's table.",
-             .run = run, .prints_nothing = true);
+PDNN_COMMAND(import, PDNN_COMMANDS_FILES, "FILE",
+             "Makes a result directory of somebody else's table, or a family of an ONNX file.", .run = run,
+             .prints_nothing = true);
