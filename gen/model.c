@@ -14,10 +14,16 @@
 /* An entry: what its family's key names, and the nodes. */
 struct entry {
     struct pdnn_model_name name;
-    const struct pdnn_yaml *family, *zip, *rows, *where, *sample;
+    const struct pdnn_yaml *op, *family, *zip, *rows, *where, *sample;
 };
 
 static const struct pdnn_key_def entry_keys[] = {
+    {PDNN_KEY("operator", pdnn_key_read_node, struct entry, op), .values = "conv2d, dense, matmul or rnn",
+     .absent = "a family",
+     .help =
+         "in a family's place: the model is one operator, of which `rows` has the shapes, also as lines of benchdnn or DeepBench",
+     .example =
+         "{operator: dense, rows: {columns: [batch, input, output], values: [[64, 256, 256], [64, 256, 1024]]}}"},
     {PDNN_KEY("zip", pdnn_key_read_node, struct entry, zip), .values = "a list of lists of keys",
      .absent = "all axes multiply",
      .help = "axes of equal length that advance together instead of multiplying",

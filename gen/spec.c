@@ -7,6 +7,7 @@
 #include "gen/model.h"
 #include "gen/override.h"
 #include "gen/record.h"
+#include "gen/operators/operators.h"
 #include "gen/rows.h"
 #include "gen/source.h"
 
@@ -564,7 +565,9 @@ static enum pdnn_status load(const char *const *arguments, size_t n_arguments, c
         status = pdnn_override_apply(sets[i], roots, origin.n_roots, &count, &spec->arena, err);
     for (size_t i = 0; i < origin.n_roots && status == PDNN_OK; i++) {
         start_paths(roots[i], source_of[i], NULL, &spec->arena);
-        status = pdnn_rows_load(roots[i], &count, &spec->arena, err);
+        status = pdnn_operators_load(roots[i], &count, &spec->arena, err);
+        if (status == PDNN_OK)
+            status = pdnn_rows_load(roots[i], &count, &spec->arena, err);
     }
     if (status == PDNN_OK && models)
         status = origin.n_roots == 1
