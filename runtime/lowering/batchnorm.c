@@ -72,7 +72,9 @@ static bool backward_takes(const struct pdnn_node *node) {
 static void clear_padding(const struct pdnn_bound_call *call, const struct pdnn_bounds *bounds) {
     bool stays = !bounds || (bounds->low <= 0 && bounds->high >= 0);
     if (!stays && pdnn_channels_padded(&call->shape) != call->shape.C)
-        pdnn_channels_clear_padding(call->out[PDNN_BATCHNORM_Y], sizeof(float), &call->shape, call->threads);
+        pdnn_channels_clear_padding(call->out[PDNN_BATCHNORM_Y],
+                                    (size_t)pdnn_stored_bytes(call->shape.stored), &call->shape,
+                                    call->threads);
 }
 
 static void forward(const struct pdnn_bound_call *call) {
@@ -155,11 +157,13 @@ const struct pdnn_lowering pdnn_lowering_batchnorm = {
                                .ranks = RANKS,
                                .scratch_bytes = scratch_bytes,
                                .extra = extra,
+                               .half = PDNN_HALF_NATIVE,
                                .takes_posts = forward_takes,
                                .sums_in_place = true},
              [PDNN_BACKWARD_DATA] = {.run = backward,
                                      .ranks = RANKS,
                                      .scratch_bytes = scratch_bytes,
                                      .extra = extra,
+                                     .half = PDNN_HALF_NATIVE,
                                      .takes_posts = backward_takes}},
 };

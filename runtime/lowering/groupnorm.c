@@ -68,8 +68,14 @@ static struct pdnn_extra_traffic extra(const struct pdnn_bound_call *call) {
 
 const struct pdnn_lowering pdnn_lowering_groupnorm = {
     .op = &pdnn_op_groupnorm,
-    .pass = {[PDNN_FORWARD] =
-                 {.run = forward, .ranks = PDNN_RANK(4), .scratch_bytes = scratch_bytes, .extra = extra},
-             [PDNN_BACKWARD_DATA] =
-                 {.run = backward, .ranks = PDNN_RANK(4), .scratch_bytes = scratch_bytes, .extra = extra}},
+    .pass = {[PDNN_FORWARD] = {.run = forward,
+                               .ranks = PDNN_RANK(4),
+                               .scratch_bytes = scratch_bytes,
+                               .extra = extra,
+                               .half = PDNN_HALF_NATIVE},
+             [PDNN_BACKWARD_DATA] = {.run = backward,
+                                     .ranks = PDNN_RANK(4),
+                                     .scratch_bytes = scratch_bytes,
+                                     .extra = extra,
+                                     .half = PDNN_HALF_NATIVE}},
 };

@@ -17,6 +17,7 @@ static struct pdnn_resize job_of(const struct pdnn_bound_call *call, const int64
 static void forward(const struct pdnn_bound_call *call) {
     struct pdnn_resize job =
         job_of(call, pdnn_call_in_dim(call, PDNN_RESIZE_X), pdnn_call_out_dim(call, PDNN_RESIZE_Y));
+    job.bypass = pdnn_call_bypasses_output(call, PDNN_RESIZE_Y);
     pdnn_resize_forward(&job, call->in[PDNN_RESIZE_X], call->out[PDNN_RESIZE_Y], call->threads);
 }
 

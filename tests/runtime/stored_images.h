@@ -6,6 +6,7 @@
 #include "tests/runtime/arrays.h"
 
 #include "runtime/kernels/images/channels.h"
+#include "runtime/kernels/simd/half.h"
 
 #include <math.h>
 
@@ -15,7 +16,7 @@ static const int64_t blocks[] = {1, 8, 16, LAST, 4};
 enum { BLOCKS = sizeof blocks / sizeof *blocks };
 
 static inline struct pdnn_channels shape_of(int64_t N, int64_t C, int64_t pixels, int64_t block) {
-    return (struct pdnn_channels){N, C, pixels, block == LAST ? C : block};
+    return (struct pdnn_channels){N, C, pixels, block == LAST ? C : block, PDNN_STORED_F32};
 }
 
 /* The offset of the first pixel of a channel of (N, C); the others follow a block apart. */
@@ -42,6 +43,23 @@ static inline float *new_stored(const struct pdnn_channels *s, const float *plai
             to[pixel * s->block] = *plain++;
     }
     return values;
+}
+
+/* Floats as 16-bit ones; `values` become what these are. */
+static inline uint16_t *new_halves(float *values, int64_t n, enum pdnn_stored stored) {
+    uint16_t *halves = new_array(n, sizeof *halves);
+    pdnn_half_narrow(pdnn_half_of_stored(stored), values, halves, n);
+    pdnn_half_widen(pdnn_half_of_stored(stored), halves, values, n);
+    return halves;
+}
+
+/* All of an image's elements, with padding, as near to floats as rounding gets. */
+static inline void check_halves(const struct pdnn_channels *s, const void *got, const float *expected) {
+    const int64_t n = pdnn_channels_elements(s);
+    float *wide = new_floats(n);
+    pdnn_half_widen(pdnn_half_of_stored(s->stored), got, wide, n);
+    for (int64_t i = 0; i < n; i++)
+        assert_near((double)wide[i], (double)expected[i], (1 + fabs((double)expected[i])) / 256);
 }
 
 /* All values near the expected ones, all padding 0. */

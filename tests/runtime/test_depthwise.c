@@ -1,6 +1,6 @@
-/* Depthwise weight gradients: our kernel against naive loops in double, and in the backend onednn, where it
- * and the library run in every layout of images, against `reference`. N minibatch, C channels, H W height and
- * width, P Q those of a result. */
+/* Convolutions on our own kernels, depthwise weight gradients and groups of four channels: against naive
+ * loops in double, and in the backend onednn, where they and the library run in every layout of images,
+ * against `reference`. N minibatch, C channels, H W height and width, P Q those of a result. */
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
@@ -16,6 +16,7 @@
 #include "runtime/backends/onednn/state.h"
 #include "runtime/kernels/images/channels.h"
 #include "runtime/kernels/images/depthwise.h"
+#include "runtime/kernels/images/grouped.h"
 
 #include <math.h>
 #include <omp.h>
@@ -29,7 +30,7 @@ enum { BLOCKS = sizeof blocks / sizeof *blocks };
 
 /* The plain array (N, C, pixels) in the job's layout, with zeros as padding. */
 static float *new_stored(const struct pdnn_depthwise *job, int64_t pixels, const float *plain) {
-    const struct pdnn_channels shape = {job->N, job->C, pixels, job->block};
+    const struct pdnn_channels shape = {job->N, job->C, pixels, job->block, PDNN_STORED_F32};
     const int64_t padded = pdnn_channels_padded(&shape);
     float *values = new_zeros(pdnn_channels_elements(&shape), sizeof *values);
     for (int64_t i = 0; i < job->N * job->C * pixels; i++) {
@@ -40,9 +41,9 @@ static float *new_stored(const struct pdnn_depthwise *job, int64_t pixels, const
     return values;
 }
 
-/* The sum of x * dy over images and outputs, for a tap on the image. */
+/* The sum of x * dy over images and outputs, for a tap on channel `from` of the image. */
 static double expected_tap(const struct pdnn_depthwise *job, const float *x, const float *dy, int64_t c,
-                           int64_t r, int64_t s) {
+                           int64_t from, int64_t r, int64_t s) {
     const struct pdnn_depthwise_axis *h = &job->rows, *w = &job->columns;
     double sum = 0;
     for (int64_t i = 0; i < job->N * h->output * w->output; i++) {
@@ -50,7 +51,7 @@ static double expected_tap(const struct pdnn_depthwise *job, const float *x, con
                       row = p * h->stride - h->padding + r * h->dilation,
                       column = q * w->stride - w->padding + s * w->dilation;
         if (row >= 0 && row < h->input && column >= 0 && column < w->input)
-            sum += (double)x[((n * job->C + c) * h->input + row) * w->input + column] *
+            sum += (double)x[((n * job->C + from) * h->input + row) * w->input + column] *
                    (double)dy[((n * job->C + c) * h->output + p) * w->output + q];
     }
     return sum;
@@ -82,7 +83,7 @@ static void check_depthwise(struct pdnn_depthwise job, int64_t block, int64_t we
                       c = (job.taps_first ? at % blocks_of_channels : at / taps) * weights_block +
                           i % weights_block,
                       tap = job.taps_first ? at / blocks_of_channels : at % taps;
-        const double want = c < job.C ? expected_tap(&job, x, dy, c, tap / S, tap % S) : 0;
+        const double want = c < job.C ? expected_tap(&job, x, dy, c, c, tap / S, tap % S) : 0;
         assert_near((double)dw[i], want, c < job.C ? tolerance : 0);
     }
     for (int64_t c = 0; has_bias && c < job.C; c++) {
@@ -94,17 +95,133 @@ static void check_depthwise(struct pdnn_depthwise job, int64_t block, int64_t we
     free_from(x);
 }
 
+/* dw (C, 4, R, S) of groups of four channels. */
+static void check_fours_weights(struct pdnn_depthwise job, int64_t block) {
+    const int64_t pixels = job.rows.input * job.columns.input, outputs = job.rows.output * job.columns.output,
+                  taps = job.rows.kernel * job.columns.kernel, S = job.columns.kernel, n = job.C * 4 * taps;
+    job.block = block == LAST ? job.C : block;
+    const float *x = new_random(job.N * job.C * pixels, 1), *dy = new_random(job.N * job.C * outputs, 1),
+                *stored_x = new_stored(&job, pixels, x), *stored_dy = new_stored(&job, outputs, dy);
+    float *dw = new_floats(n), *first = new_floats(n), *db = new_floats(job.C);
+    for (int64_t threads = 1; threads <= THREADS; threads++) {
+        float *scratch = new_floats(pdnn_depthwise_scratch(&job, threads));
+        pdnn_depthwise_weights(&job, stored_x, stored_dy, dw, threads > 1 ? db : NULL, scratch, threads);
+        free_from(scratch);
+        if (threads == 1)
+            memcpy(first, dw, (size_t)n * sizeof *dw);
+        assert_memory_equal(dw, first, (size_t)n * sizeof *dw);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t c = i / taps / 4, tap = i % taps;
+        assert_near((double)dw[i], expected_tap(&job, x, dy, c, c / 4 * 4 + i / taps % 4, tap / S, tap % S),
+                    1e-6 * (double)(job.N * outputs));
+    }
+    for (int64_t c = 0; c < job.C; c++) {
+        double want = 0;
+        for (int64_t i = 0; i < job.N * outputs; i++)
+            want += (double)dy[(i / outputs * job.C + c) * outputs + i % outputs];
+        assert_near((double)db[c], want, 1e-6 * (double)(job.N * outputs));
+    }
+    free_from(x);
+}
+
+/* One output of a convolution, or one of its gradient by x, where w is met from the other side. */
+static double expected_pixel(const struct pdnn_depthwise *job, const float *from, const float *w, bool back,
+                             int64_t n, int64_t c, int64_t row, int64_t column) {
+    const struct pdnn_depthwise_axis *h = &job->rows, *v = &job->columns;
+    double sum = 0;
+    for (int64_t i = 0; i < 4 * h->kernel * v->kernel; i++) {
+        const int64_t other = c / 4 * 4 + i % 4, r = i / 4 / v->kernel, s = i / 4 % v->kernel;
+        const int64_t o = back ? other : c, k = back ? c % 4 : i % 4;
+        int64_t p = row * h->stride - h->padding + r * h->dilation,
+                q = column * v->stride - v->padding + s * v->dilation, H = h->input, W = v->input;
+        if (back) {
+            p = row + h->padding - r * h->dilation, q = column + v->padding - s * v->dilation;
+            if (p % h->stride || q % v->stride)
+                continue;
+            p /= h->stride, q /= v->stride, H = h->output, W = v->output;
+        }
+        if (p >= 0 && q >= 0 && p < H && q < W)
+            sum += (double)from[((n * job->C + other) * H + p) * W + q] *
+                   (double)w[((o * 4 + k) * h->kernel + r) * v->kernel + s];
+    }
+    return sum;
+}
+
+static struct pdnn_depthwise_axis reverse(const struct pdnn_depthwise_axis *axis) {
+    return (struct pdnn_depthwise_axis){(axis->output - 1) * axis->stride + 1,
+                                        axis->input,
+                                        axis->kernel,
+                                        1,
+                                        (axis->kernel - 1) * axis->dilation - axis->padding,
+                                        axis->dilation};
+}
+
+/* Forward, or the gradient of x, with the same bits by any number of threads. */
+static void check_fours(struct pdnn_depthwise job, int64_t block, bool back) {
+    const int64_t pixels = job.rows.input * job.columns.input, outputs = job.rows.output * job.columns.output,
+                  from = back ? outputs : pixels, to = back ? pixels : outputs,
+                  Q = back ? job.columns.input : job.columns.output,
+                  taps = job.rows.kernel * job.columns.kernel;
+    job.block = block == LAST ? job.C : block;
+    const struct pdnn_channels shape = {job.N, job.C, to, job.block, PDNN_STORED_F32};
+    struct pdnn_grouped grouped = {job, 1, 1, back};
+    if (back) {
+        grouped.images.rows = reverse(&job.rows), grouped.images.columns = reverse(&job.columns);
+        grouped.row_spread = job.rows.stride, grouped.column_spread = job.columns.stride;
+    }
+    const float *x = new_random(job.N * job.C * from, 1), *w = new_random(job.C * 4 * taps, 1),
+                *stored = new_stored(&job, from, x);
+    float *y = new_zeros(pdnn_channels_elements(&shape), sizeof *y),
+          *first = new_zeros(pdnn_channels_elements(&shape), sizeof *y);
+    for (int64_t threads = 1; threads <= THREADS; threads++) {
+        float *scratch = new_floats(pdnn_grouped_scratch(&grouped, threads));
+        pdnn_grouped_run(&grouped, stored, w, threads == 1 ? first : y, scratch, threads);
+        free_from(scratch);
+    }
+    assert_memory_equal(y, first, (size_t)pdnn_channels_elements(&shape) * sizeof *y);
+    for (int64_t i = 0; i < job.N * job.C * to; i++) {
+        const int64_t n = i / to / job.C, c = i / to % job.C, pixel = i % to;
+        const float got = y[(n * pdnn_channels_padded(&shape) + c / job.block * job.block) * to +
+                            pixel * job.block + c % job.block];
+        assert_near((double)got, expected_pixel(&job, x, w, back, n, c, pixel / Q, pixel % Q),
+                    1e-6 * (double)(4 * taps));
+    }
+    free_from(x);
+}
+
+static void test_fours(void **state) {
+    (void)state;
+    static const struct pdnn_depthwise jobs[] = {
+        {2, 16, 0, {9, 9, 3, 1, 1, 1}, {7, 7, 3, 1, 1, 1}, 1, false, 4},    /* outputs one by one */
+        {1, 32, 0, {6, 6, 5, 1, 2, 1}, {22, 22, 5, 1, 2, 1}, 1, false, 4},  /* many taps */
+        {3, 16, 0, {9, 5, 3, 2, 1, 1}, {13, 7, 3, 2, 1, 1}, 1, false, 4},   /* strides */
+        {1, 48, 0, {12, 6, 7, 2, 3, 1}, {29, 10, 4, 3, 2, 1}, 1, false, 4}, /* of which the last windows end
+                                                                               early */
+        {2, 16, 0, {12, 8, 3, 1, 0, 2}, {15, 15, 3, 1, 2, 2}, 1, false, 4}, /* dilation */
+        {1, 16, 0, {1, 1, 1, 1, 0, 1}, {37, 37, 4, 1, 3, 1}, 1, false, 4},  /* causal along a row */
+        {17, 16, 0, {5, 5, 3, 1, 1, 1}, {19, 19, 3, 1, 1, 1}, 1, false, 4}, /* more images than shares of them
+                                                                             */
+    };
+    for (size_t i = 0; i < BLOCKS * sizeof jobs / sizeof *jobs; i++) {
+        check_fours_weights(jobs[i / BLOCKS], blocks[i % BLOCKS]);
+        check_fours(jobs[i / BLOCKS], blocks[i % BLOCKS], false);
+        check_fours(jobs[i / BLOCKS], blocks[i % BLOCKS], true);
+    }
+}
+
 static void test_depthwise_weights(void **state) {
     (void)state;
     static const struct pdnn_depthwise jobs[] = {
-        {2, 3, 0, {9, 9, 3, 1, 1, 1}, {7, 7, 3, 1, 1, 1}, 0, false},     /* few channels */
-        {3, 20, 0, {6, 6, 5, 1, 2, 1}, {11, 11, 5, 1, 2, 1}, 0, false},  /* padding on all sides */
-        {1, 33, 0, {9, 5, 7, 2, 3, 1}, {13, 7, 7, 2, 3, 1}, 0, false},   /* strides */
-        {17, 16, 0, {5, 5, 3, 1, 1, 1}, {5, 3, 3, 2, 1, 1}, 0, false},   /* more images than shares of them */
-        {2, 40, 0, {12, 8, 3, 1, 0, 2}, {12, 12, 3, 1, 2, 2}, 0, false}, /* dilation */
-        {1, 8, 0, {13, 13, 4, 1, 3, 1}, {1, 1, 1, 1, 0, 1}, 0, false},   /* causal over rows */
-        {2, 17, 0, {3, 3, 9, 1, 4, 1}, {20, 20, 15, 1, 7, 1}, 0, false}, /* more taps than one strip has */
-        {1, 24, 0, {8, 2, 1, 5, 0, 1}, {9, 3, 2, 4, 0, 1}, 0, false},    /* a stride beyond the kernel */
+        {2, 3, 0, {9, 9, 3, 1, 1, 1}, {7, 7, 3, 1, 1, 1}, 0, false, 1},     /* few channels */
+        {3, 20, 0, {6, 6, 5, 1, 2, 1}, {11, 11, 5, 1, 2, 1}, 0, false, 1},  /* padding on all sides */
+        {1, 33, 0, {9, 5, 7, 2, 3, 1}, {13, 7, 7, 2, 3, 1}, 0, false, 1},   /* strides */
+        {17, 16, 0, {5, 5, 3, 1, 1, 1}, {5, 3, 3, 2, 1, 1}, 0, false, 1},   /* more images than shares of them
+                                                                             */
+        {2, 40, 0, {12, 8, 3, 1, 0, 2}, {12, 12, 3, 1, 2, 2}, 0, false, 1}, /* dilation */
+        {1, 8, 0, {13, 13, 4, 1, 3, 1}, {1, 1, 1, 1, 0, 1}, 0, false, 1},   /* causal over rows */
+        {2, 17, 0, {3, 3, 9, 1, 4, 1}, {20, 20, 15, 1, 7, 1}, 0, false, 1}, /* more taps than one strip has */
+        {1, 24, 0, {8, 2, 1, 5, 0, 1}, {9, 3, 2, 4, 0, 1}, 0, false, 1},    /* a stride beyond the kernel */
     };
     static const int64_t weights_blocks[] = {1, 8, 16};
     for (size_t i = 0; i < BLOCKS * sizeof jobs / sizeof *jobs; i++)
@@ -112,7 +229,7 @@ static void test_depthwise_weights(void **state) {
             check_depthwise(jobs[i / BLOCKS], blocks[i % BLOCKS], weights_blocks[k], (i + k) % 2, k == i % 3);
 }
 
-/* A depthwise convolution, with a bias, of images that have a gradient, and a loss. */
+/* A convolution in groups, with a bias, of images that have a gradient, and a loss. */
 struct net {
     int64_t C, H, W, kernel_h, kernel_w, attr[PDNN_NODE_ATTRS];
 };
@@ -133,7 +250,10 @@ static void build_net(const struct net *net, bool fused, struct pdnn_arena *aren
     pdnn_graph_init(graph, arena);
     uint32_t x = pdnn_graph_tensor(graph, &images), label = pdnn_graph_tensor(graph, &labels),
              b = pdnn_graph_weight(graph, 1, &net->C, uniform),
-             w = pdnn_graph_weight(graph, 4, (int64_t[]){net->C, 1, net->kernel_h, net->kernel_w}, uniform),
+             w = pdnn_graph_weight(
+                 graph, 4,
+                 (int64_t[]){net->C, net->C / net->attr[PDNN_CONV2D_GROUPS], net->kernel_h, net->kernel_w},
+                 uniform),
              shift = pdnn_graph_weight(graph, 1, &net->C, uniform);
     x = pdnn_graph_forward(graph, &pdnn_op_bias, (uint32_t[]){x, b, PDNN_NONE}, NULL);
     x = pdnn_graph_forward(graph, &pdnn_op_conv2d, (uint32_t[]){x, w, PDNN_NONE}, net->attr);
@@ -156,7 +276,7 @@ static bool runs_own(const struct opened *backend, const struct pdnn_graph *grap
     pdnn_program_init(&program, graph);
     must(backend->def->compile(backend->state, graph, &program, &err), &err);
     for (size_t i = 0; i < program.n_calls; i++)
-        is_own = is_own || strncmp(program.calls[i].implementation, "paradnn:conv2d depthwise", 24) == 0;
+        is_own = is_own || strncmp(program.calls[i].implementation, "paradnn:conv2d ", 15) == 0;
     pdnn_program_finish(&program);
     return is_own;
 }
@@ -169,6 +289,9 @@ static void test_either_way(void **state) {
         {32, 12, 12, 3, 3, {1, 1, 2, 2, 32, 2, 2}},
         {16, 9, 8, 7, 7, {1, 1, 3, 3, 16}},
         {32, 13, 1, 4, 1, {1, 1, 3, 0, 32, 0, 0, -3, 0}},
+        {32, 9, 9, 3, 3, {1, 1, 1, 1, 8}},
+        {16, 11, 12, 5, 3, {2, 2, 2, 1, 4}},
+        {32, 14, 1, 4, 1, {1, 1, 3, 0, 8, 0, 0, -3, 0}},
     };
     static const enum pdnn_onednn_order orders[] = {PDNN_ONEDNN_ROW_MAJOR, PDNN_ONEDNN_CHANNELS_LAST,
                                                     PDNN_ONEDNN_BLOCKED_8, PDNN_ONEDNN_BLOCKED_16};
@@ -196,7 +319,8 @@ static void test_either_way(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest kernels[] = {cmocka_unit_test(test_depthwise_weights)};
+    const struct CMUnitTest kernels[] = {cmocka_unit_test(test_depthwise_weights),
+                                         cmocka_unit_test(test_fours)};
     const struct CMUnitTest backends[] = {cmocka_unit_test(test_either_way)};
     int failed = 0;
     omp_set_num_threads(THREADS);

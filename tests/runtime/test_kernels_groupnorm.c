@@ -4,6 +4,7 @@
 #include "tests/runtime/levels.h"
 #include "tests/runtime/stored_images.h"
 
+#include "runtime/kernels/images/batchnorm.h"
 #include "runtime/kernels/images/groupnorm.h"
 
 #include <math.h>
@@ -134,6 +135,110 @@ static void test_groupnorm(void **state) {
     }
 }
 
+/* 16-bit images give what the same values in f32 do, also in place. */
+static void test_groupnorm_half(void **state) {
+    (void)state;
+    static const int64_t shapes[][4] = {{2, 6, 35, 2}, {3, 20, 49, 4}, {2, 32, 600, 2}, {2, 600, 60, 4}};
+    for (int k = 0; k < 4 * BLOCKS * WAYS * 4; k++) {
+        const int64_t *of = shapes[k / 4 / WAYS / BLOCKS];
+        const int way = k / 4 % WAYS;
+        struct group_norm t = new_group_norm(of[0], of[1], of[2], of[3], 0.3F);
+        struct pdnn_channels wide = shape_of(t.N, t.C, t.pixels, blocks[k / 4 / WAYS % BLOCKS]), half = wide;
+        half.stored = k % 2 ? PDNN_STORED_F16 : PDNN_STORED_BF16;
+        const int64_t n = pdnn_channels_elements(&wide), groups = t.N * t.groups;
+        float *x = new_stored(&wide, t.x), *dy = new_stored(&wide, t.dy), *y = new_floats(n),
+              *dx = new_floats(n), *mean = new_floats(groups), *inverse_std = new_floats(groups),
+              *dgamma = new_floats(t.C), *dbeta = new_floats(t.C), *other = new_floats(t.C);
+        uint16_t *half_x = new_halves(x, n, half.stored), *half_dy = new_halves(dy, n, half.stored),
+                 *apart = new_halves(y, n, half.stored);
+        struct pdnn_groupnorm_backward back = {wide, t.groups,    dy, x,      t.gamma,
+                                               mean, inverse_std, dx, dgamma, dbeta};
+        struct pdnn_groupnorm_forward job = {wide, t.groups, x, t.gamma, t.beta, mean, inverse_std, 1e-5, y};
+        struct pdnn_groupnorm_options as = new_group_way(way, &wide, t.groups, false);
+        pdnn_groupnorm_forward(&job, &as);
+        as = new_group_way(way, &wide, t.groups, true);
+        pdnn_groupnorm_backward(&back, &as);
+        as = new_group_way(way, &half, t.groups, true);
+        back.shape = job.shape = half;
+        back.dy = half_dy;
+        back.x = job.x = half_x;
+        back.dx = k / 2 % 2 ? half_dy : apart;
+        back.dgamma = other;
+        pdnn_groupnorm_backward(&back, &as);
+        check_halves(&half, back.dx, dx);
+        for (int64_t c = 0; c < t.C; c++)
+            assert_near((double)other[c], (double)dgamma[c], 1e-4 * (1 + fabs((double)dgamma[c])));
+        as = new_group_way(way, &half, t.groups, false);
+        job.y = k / 2 % 2 ? half_x : apart;
+        pdnn_groupnorm_forward(&job, &as);
+        check_halves(&half, job.y, y);
+        free_from(t.x);
+    }
+}
+
+/* The same of batchnorm, with a summand and an activation. */
+static void test_batchnorm_half(void **state) {
+    (void)state;
+    static const struct pdnn_bounds relu = {0, INFINITY};
+    static const int64_t shapes[][3] = {{2, 3, 35}, {3, 20, 49}, {2, 40, 300}, {20, 300, 9}, {1, 13, 3136}};
+    for (int k = 0; k < 5 * BLOCKS * WAYS * 4; k++) {
+        const int64_t *of = shapes[k / 4 / WAYS / BLOCKS], C = of[1], threads = ways[k / 4 % WAYS].threads;
+        const struct pdnn_channels wide = shape_of(of[0], C, of[2], blocks[k / 4 / WAYS % BLOCKS]);
+        struct pdnn_channels half = wide;
+        half.stored = k % 2 ? PDNN_STORED_F16 : PDNN_STORED_BF16;
+        const int64_t n = pdnn_channels_elements(&wide), plain = plain_elements(&wide);
+        float *image[4], *y = new_floats(n), *dx = new_floats(n), *gamma = new_random(C, 1),
+                         *beta = new_random(C, 1), *mean = new_floats(C), *inverse_std = new_floats(C),
+                         *dgamma = new_floats(C), *dbeta = new_floats(C), *got = new_floats(C);
+        uint16_t *halves[4], *apart = new_halves(y, n, half.stored);
+        for (int i = 0; i < 4; i++) {
+            image[i] = new_stored(&wide, new_random(plain, 1));
+            halves[i] = new_halves(image[i], n, half.stored);
+        }
+        struct pdnn_batchnorm_options as = {threads, ways[k / 4 % WAYS].cache_bytes,
+                                            ways[k / 4 % WAYS].bypass,
+                                            new_doubles(pdnn_batchnorm_scratch(&half, threads))};
+        struct pdnn_batchnorm_forward job = {.shape = wide,
+                                             .x = image[0],
+                                             .gamma = gamma,
+                                             .beta = beta,
+                                             .mean = mean,
+                                             .inverse_std = inverse_std,
+                                             .epsilon = 1e-5,
+                                             .other = image[1],
+                                             .last = &relu,
+                                             .y = y};
+        struct pdnn_batchnorm_backward back = {.shape = wide,
+                                               .dy = image[2],
+                                               .gamma = gamma,
+                                               .x = image[0],
+                                               .mean = mean,
+                                               .inverse_std = inverse_std,
+                                               .clipped = image[3],
+                                               .bounds = relu,
+                                               .dx = dx,
+                                               .dgamma = dgamma,
+                                               .dbeta = dbeta};
+        pdnn_batchnorm_forward(&job, &as);
+        pdnn_batchnorm_backward(&back, &as);
+        back.shape = job.shape = half;
+        back.x = job.x = halves[0];
+        back.dy = halves[2];
+        back.clipped = halves[3];
+        back.dx = k / 2 % 2 ? halves[2] : apart;
+        back.dgamma = got;
+        pdnn_batchnorm_backward(&back, &as);
+        check_halves(&half, back.dx, dx);
+        for (int64_t c = 0; c < C; c++)
+            assert_near((double)got[c], (double)dgamma[c], 1e-4 * (1 + fabs((double)dgamma[c])));
+        job.other = halves[1];
+        job.y = k / 2 % 2 ? halves[0] : apart;
+        pdnn_batchnorm_forward(&job, &as);
+        check_halves(&half, job.y, y);
+        free_from(y);
+    }
+}
+
 /* A mean of a thousand deviations. */
 static void test_groupnorm_far_from_0(void **state) {
     (void)state;
@@ -157,7 +262,7 @@ static void test_groupnorm_held_bytes(void **state) {
                 {96, 4, 16, 1, 32 << 20, 48}, {96, 4, 96, 1, 32 << 20, 96}, {96, 4, 96, 2, 32 << 20, 96},
                 {64, 2, 1, 2, 0, 32}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct pdnn_channels shape = {1, rows[i].C, 4096, rows[i].block};
+        const struct pdnn_channels shape = {1, rows[i].C, 4096, rows[i].block, PDNN_STORED_F32};
         assert_int_equal(
             pdnn_groupnorm_held_bytes(&shape, rows[i].groups, false, rows[i].threads, rows[i].cache_bytes),
             rows[i].channels * 4096 * sizeof(float));
@@ -167,6 +272,8 @@ static void test_groupnorm_held_bytes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_groupnorm),
+        cmocka_unit_test(test_groupnorm_half),
+        cmocka_unit_test(test_batchnorm_half),
         cmocka_unit_test(test_groupnorm_far_from_0),
         cmocka_unit_test(test_groupnorm_held_bytes),
     };

@@ -471,7 +471,7 @@ static void test_chunks_at_once(void **state) {
     } rows[] = {{16, 1, 1 << 20, 1}, {16, 2, 2 << 20, 2},  {16, 2, (2 << 20) - 1, 1},
                 {16, 3, 4 << 20, 2}, {16, 3, 32 << 20, 4}, {64, 2, 64 << 20, 1}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct pdnn_channels shape = {2, 64, 4096, rows[i].block};
+        const struct pdnn_channels shape = {2, 64, 4096, rows[i].block, PDNN_STORED_F32};
         const struct pdnn_chunks chunks = pdnn_chunks_of(&shape);
         const struct pdnn_chunk_run run = {&chunks, 2, rows[i].cache_bytes};
         assert_int_equal(pdnn_chunks_at_once(&run, rows[i].threads), rows[i].expected);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TOTALS = 2, COEFS = 4, TILE_ARRAYS = 3 };
+enum { TOTALS = 2, COEFS = 4, TILE_ARRAYS = 3, TILES = 3 };
 
 /* Sums run in float over a tile and in double over tiles, for each part of a chunk's pixels (channels.h). */
 struct batchnorm {
@@ -19,14 +19,22 @@ struct batchnorm {
     double *total[TOTALS];  /* (parts, padded) each */
     double *count;          /* (parts): pixels per part */
     float *coef[COEFS];     /* (padded) each */
-    float *tile;            /* (parts, TILE_ARRAYS, padded) */
+    float *tile;            /* (parts): TILE_ARRAYS of padded channels, TILES of 16-bit elements, widened */
+    int64_t tile_floats;    /* of a part */
     bool bypass;
 };
+
+static int64_t tile_floats(const struct pdnn_channels *shape) {
+    const struct pdnn_chunks chunks = pdnn_chunks_of(shape);
+    const int64_t widened = shape->stored == PDNN_STORED_F32 ? 0 : TILES * pdnn_chunk_tile_elements(&chunks);
+    return TILE_ARRAYS * pdnn_channels_padded(shape) + widened;
+}
 
 PDNN_KERNEL_VALUE(int64_t, pdnn_batchnorm_scratch, (const struct pdnn_channels *shape, int64_t threads),
                   (shape, threads)) {
     int64_t padded = pdnn_channels_padded(shape);
-    return TOTALS * threads * padded + threads + (COEFS + TILE_ARRAYS * threads) * (padded + 1) / 2 + 1;
+    const int64_t floats = COEFS * padded + threads * tile_floats(shape);
+    return TOTALS * threads * padded + threads + (floats + 1) / 2;
 }
 
 static void lay_out(struct batchnorm *b, const struct pdnn_channels *shape,
@@ -36,7 +44,7 @@ static void lay_out(struct batchnorm *b, const struct pdnn_channels *shape,
     b->chunks = pdnn_chunks_of(shape);
     b->sums = PDNN_HERE(pdnn_channel_sums)(b->chunks.rows.width);
     b->maps = PDNN_HERE(pdnn_channel_maps)(b->chunks.rows.width);
-    b->bypass = options->bypass && pdnn_channels_can_bypass(shape);
+    b->bypass = options->bypass && (shape->stored != PDNN_STORED_F32 || pdnn_channels_can_bypass(shape));
     for (int i = 0; i < TOTALS; i++)
         b->total[i] = options->scratch + i * options->threads * b->padded;
     b->count = options->scratch + TOTALS * options->threads * b->padded;
@@ -46,6 +54,13 @@ static void lay_out(struct batchnorm *b, const struct pdnn_channels *shape,
         memset(floats + shape->C, 0, (size_t)(b->padded - shape->C) * sizeof *floats);
     }
     b->tile = floats;
+    b->tile_floats = tile_floats(shape);
+}
+
+/* Where a part widens a tile of its k-th image. */
+static float *widened(const struct batchnorm *b, int64_t part, int64_t k) {
+    return b->tile + part * b->tile_floats + TILE_ARRAYS * b->padded +
+           k * pdnn_chunk_tile_elements(&b->chunks);
 }
 
 static struct pdnn_moments moments_at(const struct batchnorm *b, int64_t part, int64_t first) {
@@ -57,7 +72,7 @@ static void gather_moments(void *job, int64_t chunk, struct pdnn_span span, int6
     struct batchnorm *b = job;
     b->count[part] = (double)(span.end - span.begin);
     pdnn_moments_gather(moments_at(b, part, chunk * b->chunks.rows.width), b->forward->x, &b->chunks, chunk,
-                        span, b->tile + part * TILE_ARRAYS * b->padded);
+                        span, b->tile + part * b->tile_floats);
 }
 
 /* Arrays offset to the first channel of a chunk, and constants. */
@@ -163,19 +178,25 @@ static struct pdnn_bounds both(struct pdnn_bounds first, struct pdnn_bounds seco
 }
 
 static void apply_affine(void *job, int64_t chunk, struct pdnn_span span, int64_t part) {
-    (void)part;
     const struct batchnorm *b = job;
     const struct pdnn_batchnorm_forward *f = b->forward;
+    const enum pdnn_stored stored = b->chunks.stored;
     int64_t first = chunk * b->chunks.rows.width;
     struct pdnn_bounds now = f->first ? *f->first : pdnn_unbounded,
                        last = f->last ? *f->last : pdnn_unbounded;
-    const struct pdnn_affine affine = {
-        b->coef[0] + first, b->coef[1] + first, b->coef[2] + first, f->other ? now : both(now, last), last,
-        b->bypass};
+    const struct pdnn_affine affine = {b->coef[0] + first,
+                                       b->coef[1] + first,
+                                       b->coef[2] + first,
+                                       f->other ? now : both(now, last),
+                                       last,
+                                       b->bypass && stored == PDNN_STORED_F32};
     while (span.begin < span.end) {
         struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(&b->chunks, chunk, span);
-        const float *other = f->other ? f->other + tile.offset : NULL;
-        b->maps->affine(f->x + tile.offset, other, f->y + tile.offset, &tile.rows, &affine);
+        const struct pdnn_rows rows = pdnn_tile_rows(&tile, stored);
+        float *room = widened(b, part, 0), *y = pdnn_tile_floats(f->y, &tile, stored, room);
+        b->maps->affine(pdnn_tile_read(f->x, &tile, stored, room),
+                        pdnn_tile_read(f->other, &tile, stored, widened(b, part, 1)), y, &rows, &affine);
+        pdnn_tile_write(f->y, &tile, stored, y, b->bypass);
         span.begin += tile.pixels;
     }
 }
@@ -204,23 +225,34 @@ static void add_products(double *sum, double *product, const float *sums, int64_
     }
 }
 
-static struct pdnn_gate gate_of(const struct pdnn_batchnorm_backward *k, int64_t offset) {
-    return (struct pdnn_gate){k->clipped ? k->clipped + offset : NULL, k->bounds};
+/* A tile of the images of a backward pass. */
+struct gradient_tile {
+    struct pdnn_rows rows;
+    const float *dy, *x; /* x: dy if there is none */
+    struct pdnn_gate gate;
+};
+
+static struct gradient_tile read_gradients(const struct batchnorm *b, const struct pdnn_chunk_tile *tile,
+                                           int64_t part) {
+    const struct pdnn_batchnorm_backward *k = b->backward;
+    const enum pdnn_stored stored = b->chunks.stored;
+    const float *dy = pdnn_tile_read(k->dy, tile, stored, widened(b, part, 0)),
+                *x = pdnn_tile_read(k->x, tile, stored, widened(b, part, 1)),
+                *clipped = pdnn_tile_read(k->clipped, tile, stored, widened(b, part, 2));
+    return (struct gradient_tile){pdnn_tile_rows(tile, stored), dy, x ? x : dy, {clipped, k->bounds}};
 }
 
 static void gather_products(void *job, int64_t chunk, struct pdnn_span span, int64_t part) {
     struct batchnorm *b = job;
-    const struct pdnn_batchnorm_backward *k = b->backward;
     int64_t width = b->chunks.rows.width, first = chunk * width;
     double *sum = b->total[0] + part * b->padded + first, *product = b->total[1] + part * b->padded + first;
-    float *sums = b->tile + part * TILE_ARRAYS * b->padded;
+    float *sums = b->tile + part * b->tile_floats;
     memset(sum, 0, (size_t)width * sizeof *sum);
     memset(product, 0, (size_t)width * sizeof *product);
     while (span.begin < span.end) {
         struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(&b->chunks, chunk, span);
-        const struct pdnn_gate gate = gate_of(k, tile.offset);
-        b->sums->products(k->dy + tile.offset, &gate, k->x + tile.offset, &tile.rows, b->coef[0] + first,
-                          sums);
+        const struct gradient_tile at = read_gradients(b, &tile, part);
+        b->sums->products(at.dy, &at.gate, at.x, &at.rows, b->coef[0] + first, sums);
         add_products(sum, product, sums, width);
         span.begin += tile.pixels;
     }
@@ -262,17 +294,22 @@ static void finish_frozen(void *job, int64_t chunk, struct pdnn_span parts) {
 }
 
 static void apply_gradient(void *job, int64_t chunk, struct pdnn_span span, int64_t part) {
-    (void)part;
     const struct batchnorm *b = job;
     const struct pdnn_batchnorm_backward *k = b->backward;
+    const enum pdnn_stored stored = b->chunks.stored;
     int64_t first = chunk * b->chunks.rows.width;
-    const struct pdnn_gradient gradient = {b->coef[0] + first, b->coef[1] + first, b->coef[2] + first,
-                                           b->coef[3] + first, b->bypass,          NULL};
+    const struct pdnn_gradient gradient = {b->coef[0] + first,
+                                           b->coef[1] + first,
+                                           b->coef[2] + first,
+                                           b->coef[3] + first,
+                                           b->bypass && stored == PDNN_STORED_F32,
+                                           NULL};
     while (span.begin < span.end) {
         struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(&b->chunks, chunk, span);
-        const struct pdnn_gate gate = gate_of(k, tile.offset);
-        b->maps->gradient(k->dy + tile.offset, &gate, (k->x ? k->x : k->dy) + tile.offset,
-                          k->dx + tile.offset, &tile.rows, &gradient);
+        const struct gradient_tile at = read_gradients(b, &tile, part);
+        float *dx = pdnn_tile_floats(k->dx, &tile, stored, widened(b, part, 0));
+        b->maps->gradient(at.dy, &at.gate, at.x, dx, &at.rows, &gradient);
+        pdnn_tile_write(k->dx, &tile, stored, dx, b->bypass);
         span.begin += tile.pixels;
     }
 }

@@ -1,4 +1,5 @@
-/* Batch normalization in f32, in every layout of channels.h. Formulas: models/ops/batchnorm.c. C channels. */
+/* Batch normalization of images in f32 or 16 bit (`stored` of their shape), computed in f32, in every layout
+ * of channels.h. Formulas: models/ops/batchnorm.c. C channels. */
 #ifndef RUNTIME_KERNELS_IMAGES_BATCHNORM_H
 #define RUNTIME_KERNELS_IMAGES_BATCHNORM_H
 
@@ -16,16 +17,16 @@ int64_t pdnn_batchnorm_scratch(const struct pdnn_channels *shape, int64_t thread
 
 struct pdnn_batchnorm_forward {
     struct pdnn_channels shape;
-    const float *x;
+    const void *x;
     const float *gamma, *beta; /* NULL: 1 and 0 */
     float *mean, *inverse_std; /* training: out, the batch's; else NULL */
     /* Training: moved towards the batch's, or NULL. Inference: used to normalize. */
     float *running_mean, *running_variance;
     double epsilon, momentum;
     /* y = normalized within the bounds `first`, + other, within the bounds `last`; NULL: left out. */
-    const float *other;
+    const void *other;
     const struct pdnn_bounds *first, *last;
-    float *y; /* may be x (in training too) or other */
+    void *y; /* may be x (in training too) or other */
 };
 
 void pdnn_batchnorm_forward(const struct pdnn_batchnorm_forward *job,
@@ -33,14 +34,15 @@ void pdnn_batchnorm_forward(const struct pdnn_batchnorm_forward *job,
 
 struct pdnn_batchnorm_backward {
     struct pdnn_channels shape;
-    const float *dy;
-    const float *gamma;                  /* NULL: 1 */
-    const float *x, *mean, *inverse_std; /* NULL: dx alone, with the running variance */
+    const void *dy;
+    const float *gamma;              /* NULL: 1 */
+    const void *x;                   /* NULL: dx alone, with the running variance */
+    const float *mean, *inverse_std; /* with x */
     const float *running_variance;
-    double epsilon;       /* with that */
-    const float *clipped; /* the result of an activation that clips, which dy is the gradient of; or NULL */
+    double epsilon;      /* with that */
+    const void *clipped; /* the result of an activation that clips, which dy is the gradient of; or NULL */
     struct pdnn_bounds bounds; /* its bounds */
-    float *dx;                 /* may be dy */
+    void *dx;                  /* may be dy */
     float *dgamma, *dbeta;     /* NULL: left out */
 };
 

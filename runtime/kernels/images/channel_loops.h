@@ -4,6 +4,7 @@
 #define RUNTIME_KERNELS_IMAGES_CHANNEL_LOOPS_H
 
 #include "runtime/kernels/images/channels.h"
+#include "runtime/kernels/simd/half.h"
 #include "runtime/kernels/simd/kernel.h"
 
 #include <math.h>
@@ -18,6 +19,52 @@ struct pdnn_gate {
 
 PDNN_INLINE bool pdnn_gate_opens(const struct pdnn_gate *gate, int64_t at) {
     return !gate->y || (gate->y[at] > gate->bounds.low) & (gate->y[at] < gate->bounds.high);
+}
+
+/* Loops run on floats: a tile of a 16-bit image is widened into room for pdnn_chunk_tile_elements, its planes
+ * one behind another, and narrowed from there. One in f32 stays where it is. */
+
+/* How the tile's floats lie. */
+PDNN_INLINE struct pdnn_rows pdnn_tile_rows(const struct pdnn_chunk_tile *tile, enum pdnn_stored stored) {
+    struct pdnn_rows rows = tile->rows;
+    if (stored != PDNN_STORED_F32)
+        rows.plane_stride = rows.count * rows.width;
+    return rows;
+}
+
+/* Where the tile's floats are; of an image that is NULL, nowhere. */
+PDNN_INLINE float *pdnn_tile_floats(const void *image, const struct pdnn_chunk_tile *tile,
+                                    enum pdnn_stored stored, float *room) {
+    union {
+        const void *image;
+        float *floats;
+    } at = {image};
+    return !image ? NULL : stored == PDNN_STORED_F32 ? at.floats + tile->offset : room;
+}
+
+/* The same, and reads them. */
+PDNN_INLINE const float *pdnn_tile_read(const void *image, const struct pdnn_chunk_tile *tile,
+                                        enum pdnn_stored stored, float *room) {
+    const int64_t plane = tile->rows.count * tile->rows.width;
+    for (int64_t i = 0; image && stored != PDNN_STORED_F32 && i < tile->rows.planes; i++)
+        pdnn_half_widen(pdnn_half_of_stored(stored),
+                        (const uint16_t *)image + tile->offset + i * tile->rows.plane_stride,
+                        room + i * plane, plane);
+    return pdnn_tile_floats(image, tile, stored, room);
+}
+
+/* Writes what the loops left in the room. */
+PDNN_INLINE void pdnn_tile_write(void *image, const struct pdnn_chunk_tile *tile, enum pdnn_stored stored,
+                                 const float *room, bool bypass) {
+    enum { STORE_BYTES = 16, STORE_HALVES = 8 };
+    const int64_t plane = tile->rows.count * tile->rows.width;
+    for (int64_t i = 0; stored != PDNN_STORED_F32 && i < tile->rows.planes; i++) {
+        uint16_t *to = (uint16_t *)image + tile->offset + i * tile->rows.plane_stride;
+        if (bypass && (uintptr_t)to % STORE_BYTES == 0 && plane % STORE_HALVES == 0)
+            pdnn_half_narrow_bypass(pdnn_half_of_stored(stored), room + i * plane, to, plane);
+        else
+            pdnn_half_narrow(pdnn_half_of_stored(stored), room + i * plane, to, plane);
+    }
 }
 
 struct pdnn_channel_sums {

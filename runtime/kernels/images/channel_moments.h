@@ -38,10 +38,10 @@ static void pdnn_moments_add(struct pdnn_moments to, const float *center, const 
     }
 }
 
-/* Of some pixels of a chunk. `room` has 3 floats for each channel. Centers each tile on the mean so far (the
- * first tile on its own mean), so that the squares are never much larger than the variance, wherever the mean
- * is. */
-static void pdnn_moments_gather(struct pdnn_moments to, const float *x, const struct pdnn_chunks *chunks,
+/* Of some pixels of a chunk. `room` has 3 floats for each channel and, for 16-bit elements, a tile. Centers
+ * each tile on the mean so far (the first tile on its own mean), so that the squares are never much larger
+ * than the variance, wherever the mean is. */
+static void pdnn_moments_gather(struct pdnn_moments to, const void *x, const struct pdnn_chunks *chunks,
                                 int64_t chunk, struct pdnn_span span, float *room) {
     const struct pdnn_channel_sums *loops = PDNN_HERE(pdnn_channel_sums)(chunks->rows.width);
     const int64_t width = chunks->rows.width;
@@ -52,11 +52,13 @@ static void pdnn_moments_gather(struct pdnn_moments to, const float *x, const st
     memset(center, 0, (size_t)width * sizeof *center);
     while (span.begin < span.end) {
         const struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(chunks, chunk, span);
+        const struct pdnn_rows rows = pdnn_tile_rows(&tile, chunks->stored);
+        const float *floats = pdnn_tile_read(x, &tile, chunks->stored, center + width);
         if (done == 0)
-            loops->moments(x + tile.offset, &tile.rows, center, sums);
+            loops->moments(floats, &rows, center, sums);
         for (int64_t i = 0; i < width; i++)
             center[i] = done ? (float)to.mean[i] : sums[i] / (float)tile.pixels;
-        loops->moments(x + tile.offset, &tile.rows, center, sums);
+        loops->moments(floats, &rows, center, sums);
         pdnn_moments_add(to, center, sums, width, (double)tile.pixels, (double)done);
         done += tile.pixels;
         span.begin += tile.pixels;

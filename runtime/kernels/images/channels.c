@@ -6,21 +6,35 @@
 
 /* Rows per tile: large planes are split, small ones merged. Rows of a single channel need more for
  * the same work. */
-enum { TILE_ROWS = 256, TILE_SINGLE_ROWS = 2048 };
+enum { TILE_ROWS = 256, TILE_SINGLE_ROWS = 2048, TILE_HALVES = 4096, TILE_FEW = 16 };
 
 struct pdnn_chunks pdnn_chunks_of(const struct pdnn_channels *shape) {
     int64_t block = shape->block, padded = pdnn_channels_padded(shape);
     if (block == shape->C)
-        return (struct pdnn_chunks){1, 0, {1, 0, shape->N * shape->pixels, block, block}};
+        return (struct pdnn_chunks){1, 0, {1, 0, shape->N * shape->pixels, block, block}, shape->stored};
     return (struct pdnn_chunks){padded / block,
                                 shape->pixels * block,
-                                {shape->N, padded * shape->pixels, shape->pixels, block, block}};
+                                {shape->N, padded * shape->pixels, shape->pixels, block, block},
+                                shape->stored};
+}
+
+static int64_t tile_rows(const struct pdnn_chunks *chunks) {
+    const int64_t width = chunks->rows.width, halves = TILE_HALVES / width;
+    if (width == 1)
+        return TILE_SINGLE_ROWS;
+    return chunks->stored == PDNN_STORED_F32 || halves > TILE_ROWS ? TILE_ROWS
+           : halves > TILE_FEW                                     ? halves
+                                                                   : TILE_FEW;
+}
+
+int64_t pdnn_chunk_tile_elements(const struct pdnn_chunks *chunks) {
+    return tile_rows(chunks) * chunks->rows.width;
 }
 
 struct pdnn_chunk_tile pdnn_chunk_tile_first(const struct pdnn_chunks *chunks, int64_t chunk,
                                              struct pdnn_span span) {
     struct pdnn_rows rows = chunks->rows;
-    int64_t most = rows.width == 1 ? TILE_SINGLE_ROWS : TILE_ROWS, left = span.end - span.begin;
+    int64_t most = tile_rows(chunks), left = span.end - span.begin;
     int64_t plane = span.begin / rows.count, row = span.begin % rows.count;
     int64_t offset = chunk * chunks->stride + plane * rows.plane_stride + row * rows.stride;
     rows.planes = 1;
@@ -87,7 +101,7 @@ static void share_pixels(struct team *team, int64_t count, int64_t group, int64_
 static int64_t group_of(const struct pdnn_chunk_run *run, bool is_held, int64_t threads) {
     const struct pdnn_chunks *chunks = run->chunks;
     int64_t elements = chunks->rows.planes * chunks->rows.count * chunks->rows.width;
-    int64_t chunk_bytes = elements * (int64_t)sizeof(float) * run->arrays;
+    int64_t chunk_bytes = elements * pdnn_stored_bytes(chunks->stored) * run->arrays;
     int64_t cache_bytes = (int64_t)run->cache_bytes, held = is_held ? chunk_bytes : 0;
     bool is_even = chunks->count % threads == 0 || chunks->count >= 4 * threads;
     if (elements * chunks->count < PDNN_TEAM_MIN_ELEMENTS || (is_even && held * threads <= cache_bytes))

@@ -3,6 +3,7 @@
 #ifndef RUNTIME_KERNELS_IMAGES_CHANNELS_H
 #define RUNTIME_KERNELS_IMAGES_CHANNELS_H
 
+#include "base/half.h"
 #include "runtime/kernels/simd/team.h"
 
 #include <stdbool.h>
@@ -13,6 +14,7 @@
  * Padding channels are 0, and kernels keep them 0. */
 struct pdnn_channels {
     int64_t N, C, pixels, block;
+    enum pdnn_stored stored; /* heeded by kernels that say so */
 };
 
 /* Number of channels with padding. */
@@ -41,6 +43,7 @@ struct pdnn_rows {
 struct pdnn_chunks {
     int64_t count, stride;
     struct pdnn_rows rows;
+    enum pdnn_stored stored;
 };
 
 struct pdnn_chunks pdnn_chunks_of(const struct pdnn_channels *shape);
@@ -52,9 +55,13 @@ struct pdnn_chunk_tile {
 };
 
 /* The first tile of pixels [span.begin, span.end) of a chunk, counted across all its planes. A tile has a few
- * hundred rows, few enough to sum in float. */
+ * hundred rows, few enough to sum in float; of 16-bit elements, few enough for the private caches, widened.
+ */
 struct pdnn_chunk_tile pdnn_chunk_tile_first(const struct pdnn_chunks *chunks, int64_t chunk,
                                              struct pdnn_span span);
+
+/* The most elements of a tile. */
+int64_t pdnn_chunk_tile_elements(const struct pdnn_chunks *chunks);
 
 /* What a kernel does with each chunk: gather sums over its pixels, in parts; finish from the sums of all
  * parts; apply the result to the pixels. Each may be NULL. */

@@ -1,15 +1,15 @@
 #include "runtime/kernels/images/depthwise.h"
 
-#include "runtime/kernels/simd/lanes.h"
-#include "runtime/kernels/simd/team.h"
+#include "runtime/kernels/images/windows.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 /* A unit of work is a vector of channels in one of PARTS shares of the images. Its rows of x are copied into
  * a ring of rows padded with zeros, one vector a pixel whatever the layout, so that no tap needs a test and x
- * is read once. TAPS of a row of weights, for two rows at a time, are summed in registers. */
-enum { PARTS = 16, TAPS = 7, LINE = 16 };
+ * is read once. TAPS of a row of weights, for two rows at a time, are summed in registers; in groups of four
+ * channels, GROUP_TAPS of one row. */
+enum { PARTS = 16, TAPS = 7, LINE = 16, GROUP_TAPS = 3 };
 
 struct work {
     const struct pdnn_depthwise *job;
@@ -26,73 +26,29 @@ struct room {
     float *image; /* (R*S + 1, lanes): the sums of one image */
 };
 
-static int64_t whole_lines(int64_t n) {
-    return (n + LINE - 1) / LINE * LINE;
-}
-
-static int64_t vectors_of(const struct pdnn_depthwise *job) {
-    return (job->C + PDNN_LANES - 1) / PDNN_LANES;
-}
-
 static int64_t parts_of(const struct pdnn_depthwise *job) {
     return pdnn_least(job->N, PARTS);
 }
 
+/* Sums of a channel of dw: taps, of each of which one for every channel of the group. */
 static int64_t taps_of(const struct pdnn_depthwise *job) {
-    return job->rows.kernel * job->columns.kernel;
-}
-
-/* Rows from a window's first to its last. */
-static int64_t ring_rows(const struct pdnn_depthwise *job) {
-    return (job->rows.kernel - 1) * job->rows.dilation + 1;
-}
-
-/* Pixels of a padded row: all that windows read, and all of the image. */
-static int64_t width_of(const struct pdnn_depthwise *job) {
-    const struct pdnn_depthwise_axis *axis = &job->columns;
-    const int64_t read = (axis->output - 1) * axis->stride + (axis->kernel - 1) * axis->dilation + 1,
-                  held = axis->padding + axis->input;
-    return read > held ? read : held;
+    return job->rows.kernel * job->columns.kernel * job->group;
 }
 
 static int64_t ring_floats(const struct pdnn_depthwise *job) {
-    return whole_lines(ring_rows(job) * width_of(job) * PDNN_LANES);
+    return pdnn_window_lines(pdnn_window_rows(job) * pdnn_window_width(job) * PDNN_LANES);
 }
 
 static int64_t dy_floats(const struct pdnn_depthwise *job) {
-    return whole_lines(job->columns.output * PDNN_LANES);
+    return pdnn_window_lines(job->columns.output * PDNN_LANES);
 }
 
 static int64_t room_floats(const struct pdnn_depthwise *job) {
-    return ring_floats(job) + dy_floats(job) + whole_lines((taps_of(job) + 1) * PDNN_LANES);
+    return ring_floats(job) + dy_floats(job) + pdnn_window_lines((taps_of(job) + 1) * PDNN_LANES);
 }
 
 static struct room room_at(const struct pdnn_depthwise *job, float *at) {
     return (struct room){at, at + ring_floats(job), at + ring_floats(job) + dy_floats(job)};
-}
-
-/* Copies n pixels of the vector's channels, a vector a pixel. */
-static void copy_row(const struct pdnn_depthwise *job, const float *plane, int64_t pixels, int64_t first,
-                     int64_t channel, int64_t n, float *to) {
-    const int64_t block = job->block, lanes = pdnn_least(PDNN_LANES, job->C - channel);
-    pdnn_floats v;
-    if (block >= PDNN_LANES && (block % PDNN_LANES == 0 || block == job->C)) {
-        const float *from = plane + (channel / block * pixels + first) * block + channel % block;
-        const int64_t held = pdnn_least(PDNN_LANES, block - channel % block);
-        for (int64_t i = 0; i < n; i++) {
-            pdnn_load_lanes(&v, from + i * block, held);
-            pdnn_store(to + i * PDNN_LANES, &v);
-        }
-        return;
-    }
-    if (lanes < PDNN_LANES)
-        memset(to, 0, (size_t)(n * PDNN_LANES) * sizeof *to);
-    for (int64_t k = 0; k < lanes; k++) {
-        const int64_t c = channel + k;
-        const float *from = plane + (c / block * pixels + first) * block + c % block;
-        for (int64_t i = 0; i < n; i++)
-            to[i * PDNN_LANES + k] = from[i * block];
-    }
 }
 
 /* Adds to `taps` sums of each of `rows` rows of weights: x[i * step + s * gap] * dy[i] over n outputs; x of
@@ -182,6 +138,44 @@ static void add_rows(struct strip strip, int rows, int64_t taps) {
     }
 }
 
+/* The same for one row of weights in groups of four: a sum for each channel of the group, with which x is
+ * repeated over the group. */
+PDNN_INLINE void add_group_strip(const struct strip *strip, int taps) {
+    enum { GROUP = PDNN_WINDOW_GROUP };
+    pdnn_floats sum[GROUP_TAPS * GROUP], x, dy, one[GROUP];
+    const float *from = strip->x, *at = strip->dy;
+#pragma GCC unroll 12
+    for (int k = 0; k < taps * GROUP; k++)
+        pdnn_load(&sum[k], strip->sums + k * PDNN_LANES);
+    for (int64_t i = 0; i < strip->n; i++, at += strip->dy_step, from += strip->step) {
+        pdnn_load(&dy, at);
+#pragma GCC unroll 3
+        for (int tap = 0; tap < taps; tap++) {
+            pdnn_load(&x, from + tap * strip->gap);
+            pdnn_window_repeat(&x, one);
+#pragma GCC unroll 4
+            for (int k = 0; k < GROUP; k++)
+                sum[tap * GROUP + k] += one[k] * dy;
+        }
+    }
+#pragma GCC unroll 12
+    for (int k = 0; k < taps * GROUP; k++)
+        pdnn_store(strip->sums + k * PDNN_LANES, &sum[k]);
+}
+
+static void add_group_row(struct strip strip, int64_t taps) {
+    for (; taps >= GROUP_TAPS; taps -= GROUP_TAPS) {
+        add_group_strip(&strip, GROUP_TAPS);
+        strip.x += GROUP_TAPS * strip.gap;
+        strip.sums += GROUP_TAPS * PDNN_WINDOW_GROUP * PDNN_LANES;
+    }
+    for (; taps > 0; taps--) {
+        add_group_strip(&strip, 1);
+        strip.x += strip.gap;
+        strip.sums += PDNN_WINDOW_GROUP * PDNN_LANES;
+    }
+}
+
 /* A vector a pixel. */
 struct pixels {
     const float *at;
@@ -208,25 +202,28 @@ struct image {
  * ring. */
 static void add_output_row(const struct work *work, const struct room *room, struct pixels dy, int64_t p) {
     const struct pdnn_depthwise_axis *rows = &work->job->rows, *columns = &work->job->columns;
-    const int64_t width = width_of(work->job) * PDNN_LANES, ring = ring_rows(work->job);
+    const int64_t width = pdnn_window_width(work->job) * PDNN_LANES, ring = pdnn_window_rows(work->job);
     for (int64_t r = 0; r < rows->kernel;) {
         const int64_t row = p * rows->stride - rows->padding + r * rows->dilation,
                       below = row + rows->dilation;
-        const bool is_pair = r + 1 < rows->kernel && row >= 0 && below < rows->input;
+        const bool is_pair = work->job->group == 1 && r + 1 < rows->kernel && row >= 0 && below < rows->input;
         if (row < 0 || row >= rows->input) {
             r++;
             continue;
         }
-        add_rows((struct strip){.x = room->ring + row % ring * width,
-                                .dy = dy.at,
-                                .dy_step = dy.step,
-                                .sums = room->image + r * columns->kernel * PDNN_LANES,
-                                .n = columns->output,
-                                .step = columns->stride * PDNN_LANES,
-                                .gap = columns->dilation * PDNN_LANES,
-                                .next = (below % ring - row % ring) * width,
-                                .sums_pitch = columns->kernel * PDNN_LANES},
-                 is_pair ? 2 : 1, columns->kernel);
+        const struct strip strip = {.x = room->ring + row % ring * width,
+                                    .dy = dy.at,
+                                    .dy_step = dy.step,
+                                    .sums = room->image + r * columns->kernel * work->job->group * PDNN_LANES,
+                                    .n = columns->output,
+                                    .step = columns->stride * PDNN_LANES,
+                                    .gap = columns->dilation * PDNN_LANES,
+                                    .next = (below % ring - row % ring) * width,
+                                    .sums_pitch = columns->kernel * PDNN_LANES};
+        if (work->job->group == 1)
+            add_rows(strip, is_pair ? 2 : 1, columns->kernel);
+        else
+            add_group_row(strip, columns->kernel);
         r += is_pair ? 2 : 1;
     }
 }
@@ -239,21 +236,22 @@ static struct pixels row_of_dy(const struct pdnn_depthwise *job, const struct ro
     if (block >= PDNN_LANES && held >= PDNN_LANES && (block % PDNN_LANES == 0 || block == job->C))
         return (struct pixels){
             image->dy + (image->channel / block * pixels + p * Q) * block + image->channel % block, block};
-    copy_row(job, image->dy, pixels, p * Q, image->channel, Q, room->dy);
+    pdnn_window_copy(job, image->dy, pixels, p * Q, image->channel, Q, room->dy, 1);
     return (struct pixels){room->dy, PDNN_LANES};
 }
 
 static void add_image(const struct work *work, const struct room *room, struct image image) {
     const struct pdnn_depthwise *job = work->job;
     const struct pdnn_depthwise_axis *rows = &job->rows, *columns = &job->columns;
-    const int64_t ring = ring_rows(job), width = width_of(job) * PDNN_LANES;
+    const int64_t ring = pdnn_window_rows(job), width = pdnn_window_width(job) * PDNN_LANES;
     int64_t copied = 0; /* rows of x that were in the ring */
     for (int64_t p = 0; p < rows->output; p++) {
         const int64_t first = p * rows->stride - rows->padding, end = pdnn_least(first + ring, rows->input);
         copied = copied < first ? first : copied;
         for (; copied < end; copied++)
-            copy_row(job, image.x, rows->input * columns->input, copied * columns->input, image.channel,
-                     columns->input, room->ring + copied % ring * width + columns->padding * PDNN_LANES);
+            pdnn_window_copy(job, image.x, rows->input * columns->input, copied * columns->input,
+                             image.channel, columns->input,
+                             room->ring + copied % ring * width + columns->padding * PDNN_LANES, 1);
         const struct pixels dy = row_of_dy(job, room, &image, p);
         add_output_row(work, room, dy, p);
         if (work->db)
@@ -261,17 +259,13 @@ static void add_image(const struct work *work, const struct room *room, struct i
     }
 }
 
-static int64_t plane_floats(const struct pdnn_depthwise *job, int64_t pixels) {
-    return (job->C + job->block - 1) / job->block * job->block * pixels;
-}
-
 static void unit(const struct work *work, int64_t part, int64_t vector, const struct room *room) {
     const struct pdnn_depthwise *job = work->job;
     const int64_t floats = (taps_of(job) + 1) * PDNN_LANES,
-                  of_x = plane_floats(job, job->rows.input * job->columns.input),
-                  of_dy = plane_floats(job, job->rows.output * job->columns.output);
+                  of_x = pdnn_window_plane(job, job->rows.input * job->columns.input),
+                  of_dy = pdnn_window_plane(job, job->rows.output * job->columns.output);
     const struct pdnn_span images = pdnn_span_of(job->N, 1, part, parts_of(job));
-    double *sums = work->sums + (part * vectors_of(job) + vector) * floats;
+    double *sums = work->sums + (part * pdnn_window_vectors(job) + vector) * floats;
     memset(sums, 0, (size_t)floats * sizeof *sums);
     for (int64_t n = images.begin; n < images.end; n++) {
         memset(room->image, 0, (size_t)floats * sizeof *room->image);
@@ -283,7 +277,7 @@ static void unit(const struct work *work, int64_t part, int64_t vector, const st
 
 static void units_part(void *state, int64_t index, int64_t parts) {
     const struct work *work = state;
-    const int64_t vectors = vectors_of(work->job);
+    const int64_t vectors = pdnn_window_vectors(work->job);
     const struct pdnn_span mine = pdnn_span_of(parts_of(work->job) * vectors, 1, index, parts);
     const struct room room = room_at(work->job, work->room + index * room_floats(work->job));
     if (mine.begin < mine.end) /* the padding, which no copy touches */
@@ -293,7 +287,7 @@ static void units_part(void *state, int64_t index, int64_t parts) {
 }
 
 static double total(const struct work *work, int64_t channel, int64_t tap) {
-    const int64_t floats = (taps_of(work->job) + 1) * PDNN_LANES, vectors = vectors_of(work->job);
+    const int64_t floats = (taps_of(work->job) + 1) * PDNN_LANES, vectors = pdnn_window_vectors(work->job);
     double sum = 0;
     for (int64_t part = 0; part < parts_of(work->job); part++)
         sum += work->sums[(part * vectors + channel / PDNN_LANES) * floats + tap * PDNN_LANES +
@@ -305,14 +299,16 @@ static double total(const struct work *work, int64_t channel, int64_t tap) {
 static void finish_part(void *state, int64_t index, int64_t parts) {
     const struct work *work = state;
     const struct pdnn_depthwise *job = work->job;
-    const int64_t block = job->weights_block, taps = taps_of(job), blocks = (job->C + block - 1) / block,
-                  of_block = job->taps_first ? block : taps * block,
+    const int64_t block = job->weights_block, taps = taps_of(job), group = job->group,
+                  blocks = (job->C + block - 1) / block, of_block = job->taps_first ? block : taps * block,
                   of_tap = job->taps_first ? blocks * block : block;
     const struct pdnn_span mine = pdnn_span_of(blocks * block, LINE, index, parts);
     for (int64_t c = mine.begin; c < mine.end; c++) {
-        for (int64_t tap = 0; tap < taps; tap++)
+        for (int64_t k = 0; k < taps; k++) {
+            const int64_t tap = k % group * (taps / group) + k / group; /* of a channel of the group */
             work->dw[c / block * of_block + tap * of_tap + c % block] =
-                c < job->C ? (float)total(work, c, tap) : 0;
+                c < job->C ? (float)total(work, c, k) : 0;
+        }
         if (work->db && c < job->C)
             work->db[c] = (float)total(work, c, taps);
     }
@@ -320,8 +316,8 @@ static void finish_part(void *state, int64_t index, int64_t parts) {
 
 static int64_t sums_floats(const struct pdnn_depthwise *job) {
     const int64_t floats_of_a_double = 2;
-    return whole_lines(parts_of(job) * vectors_of(job) * (taps_of(job) + 1) * PDNN_LANES *
-                       floats_of_a_double);
+    return pdnn_window_lines(parts_of(job) * pdnn_window_vectors(job) * (taps_of(job) + 1) * PDNN_LANES *
+                             floats_of_a_double);
 }
 
 PDNN_KERNEL_VALUE(int64_t, pdnn_depthwise_scratch, (const struct pdnn_depthwise *job, int64_t threads),

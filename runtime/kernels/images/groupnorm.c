@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TOTALS = 2, COEFS = 5, TILE_ARRAYS = 3, FORWARD_TENSORS = 2, BACKWARD_TENSORS = 3 };
+enum { TOTALS = 2, COEFS = 5, TILE_ARRAYS = 3, TILES = 2, FORWARD_TENSORS = 2, BACKWARD_TENSORS = 3 };
 
 /* Threads share sections: the fewest neighbouring channels of an image that are whole groups and whole rows
  * of the layout, since groups may end inside of a row. Sums are taken channel by channel and then of each
@@ -31,12 +31,13 @@ static struct pdnn_chunk_run run_of(const struct sections *s, bool is_backward, 
 
 static struct sections sections_of(const struct pdnn_channels *shape, int64_t groups, bool is_backward,
                                    int64_t threads, uint64_t cache_bytes) {
-    const struct pdnn_channels image = {1, shape->C, shape->pixels, shape->block};
+    const struct pdnn_channels image = {1, shape->C, shape->pixels, shape->block, shape->stored};
     const int64_t padded = pdnn_channels_padded(shape);
     struct sections s = {.per_group = shape->C / groups, .of_image = pdnn_chunks_of(&image)};
     s.channels = pdnn_least(common_multiple(s.per_group, shape->block), padded);
     s.per_image = (padded + s.channels - 1) / s.channels;
-    s.all = (struct pdnn_chunks){shape->N * s.per_image, 0, {1, 0, shape->pixels, s.channels, s.channels}};
+    s.all = (struct pdnn_chunks){
+        shape->N * s.per_image, 0, {1, 0, shape->pixels, s.channels, s.channels}, shape->stored};
     const struct pdnn_chunk_run run = run_of(&s, is_backward, cache_bytes);
     s.shared = pdnn_chunks_shared(&run, threads);
     return s;
@@ -53,7 +54,7 @@ struct groupnorm {
     double *total[TOTALS];    /* (parts, sections held, channels of a section) each */
     double *gradient[TOTALS]; /* (parts, padded): of gamma and of beta */
     float *coef[COEFS];       /* (sections held by all, channels of a section) each */
-    float *tile;              /* (parts, TILE_ARRAYS, width) */
+    float *tile;              /* (parts): TILE_ARRAYS of a row's width, TILES of 16-bit elements, widened */
     bool bypass;
 };
 
@@ -66,10 +67,15 @@ static int64_t held_by_all(const struct sections *s, int64_t threads) {
     return s->shared ? s->shared : threads;
 }
 
+static int64_t tile_floats(const struct sections *s) {
+    const struct pdnn_chunks *chunks = &s->of_image;
+    const int64_t widened = chunks->stored == PDNN_STORED_F32 ? 0 : TILES * pdnn_chunk_tile_elements(chunks);
+    return TILE_ARRAYS * chunks->rows.width + widened;
+}
+
 static int64_t scratch_of(const struct sections *s, int64_t padded, int64_t threads) {
     const int64_t totals = TOTALS * threads * (held_by_part(s) * s->channels + padded),
-                  floats = COEFS * held_by_all(s, threads) * s->channels +
-                           TILE_ARRAYS * threads * s->of_image.rows.width;
+                  floats = COEFS * held_by_all(s, threads) * s->channels + threads * tile_floats(s);
     return totals + (floats + 1) / 2;
 }
 
@@ -87,7 +93,7 @@ PDNN_KERNEL_VALUE(uint64_t, pdnn_groupnorm_held_bytes,
                   (shape, groups, is_backward, threads, cache_bytes)) {
     const struct sections s = sections_of(shape, groups, is_backward, threads, cache_bytes);
     return (uint64_t)(pdnn_least(held_by_all(&s, threads), s.all.count) * s.channels * shape->pixels) *
-           sizeof(float);
+           (uint64_t)pdnn_stored_bytes(shape->stored);
 }
 
 static void lay_out(struct groupnorm *g, const struct pdnn_channels *shape, int64_t groups,
@@ -100,7 +106,7 @@ static void lay_out(struct groupnorm *g, const struct pdnn_channels *shape, int6
     g->sections = sections_of(shape, groups, g->backward != NULL, threads, options->cache_bytes);
     g->sums = PDNN_HERE(pdnn_channel_sums)(g->sections.of_image.rows.width);
     g->maps = PDNN_HERE(pdnn_channel_maps)(g->sections.of_image.rows.width);
-    g->bypass = options->bypass && pdnn_channels_can_bypass(shape);
+    g->bypass = options->bypass && (shape->stored != PDNN_STORED_F32 || pdnn_channels_can_bypass(shape));
     double *doubles = options->scratch;
     for (int i = 0; i < TOTALS; i++, doubles += threads * held_by_part(&g->sections) * g->sections.channels)
         g->total[i] = doubles;
@@ -135,7 +141,21 @@ static int64_t coef_at(const struct groupnorm *g, int64_t index, int64_t part) {
 }
 
 static float *tile_of(const struct groupnorm *g, int64_t part) {
-    return g->tile + part * TILE_ARRAYS * g->sections.of_image.rows.width;
+    return g->tile + part * tile_floats(&g->sections);
+}
+
+/* Where a part widens a tile of its k-th image. */
+static float *widened(const struct groupnorm *g, int64_t part, int64_t k) {
+    const struct pdnn_chunks *chunks = &g->sections.of_image;
+    return tile_of(g, part) + TILE_ARRAYS * chunks->rows.width + k * pdnn_chunk_tile_elements(chunks);
+}
+
+/* A tile of image n. */
+static struct pdnn_chunk_tile tile_at(const struct groupnorm *g, int64_t n, int64_t row,
+                                      struct pdnn_span span) {
+    struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(&g->sections.of_image, row, span);
+    tile.offset += n * g->image;
+    return tile;
 }
 
 /* The values of a channel that the part took sums of. */
@@ -153,8 +173,8 @@ static void gather_moments(void *job, int64_t index, struct pdnn_span span, int6
     for (int64_t c = s.first; c < s.end; c += width) {
         const int64_t to = at + c - s.first;
         pdnn_moments_gather((struct pdnn_moments){g->total[0] + to, g->total[1] + to},
-                            g->forward->x + s.n * g->image, &g->sections.of_image, c / width, span,
-                            tile_of(g, part));
+                            (const char *)g->forward->x + s.n * g->image * pdnn_stored_bytes(g->shape.stored),
+                            &g->sections.of_image, c / width, span, tile_of(g, part));
     }
 }
 
@@ -208,15 +228,20 @@ static void finish_forward(void *job, int64_t index, struct pdnn_span parts) {
 static void apply_affine(void *job, int64_t index, struct pdnn_span pixels, int64_t part) {
     const struct groupnorm *g = job;
     const struct section s = section_at(g, index);
+    const enum pdnn_stored stored = g->shape.stored;
     const int64_t width = g->sections.of_image.rows.width, at = coef_at(g, index, part);
     for (int64_t c = s.end - width; c >= s.first; c -= width) {
         const int64_t of = at + c - s.first;
-        const struct pdnn_affine affine = {g->coef[0] + of, g->coef[1] + of, g->coef[2] + of,
-                                           pdnn_unbounded,  pdnn_unbounded,  g->bypass};
+        const struct pdnn_affine affine = {g->coef[0] + of, g->coef[1] + of,
+                                           g->coef[2] + of, pdnn_unbounded,
+                                           pdnn_unbounded,  g->bypass && stored == PDNN_STORED_F32};
         for (struct pdnn_span span = pixels; span.begin < span.end;) {
-            const struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(&g->sections.of_image, c / width, span);
-            const int64_t from = s.n * g->image + tile.offset;
-            g->maps->affine(g->forward->x + from, NULL, g->forward->y + from, &tile.rows, &affine);
+            const struct pdnn_chunk_tile tile = tile_at(g, s.n, c / width, span);
+            const struct pdnn_rows rows = pdnn_tile_rows(&tile, stored);
+            const float *x = pdnn_tile_read(g->forward->x, &tile, stored, widened(g, part, 0));
+            float *y = pdnn_tile_floats(g->forward->y, &tile, stored, widened(g, part, 0));
+            g->maps->affine(x, NULL, y, &rows, &affine);
+            pdnn_tile_write(g->forward->y, &tile, stored, y, g->bypass);
             span.begin += tile.pixels;
         }
     }
@@ -243,6 +268,7 @@ static void gather_products(void *job, int64_t index, struct pdnn_span pixels, i
     const struct pdnn_groupnorm_backward *k = g->backward;
     const struct section s = section_at(g, index);
     const struct pdnn_gate open = {.y = NULL};
+    const enum pdnn_stored stored = g->shape.stored;
     const int64_t width = g->sections.of_image.rows.width;
     float *sums = tile_of(g, part), *center = sums + 2 * width;
     for (int64_t c = s.first; c < s.end; c += width) {
@@ -254,9 +280,10 @@ static void gather_products(void *job, int64_t index, struct pdnn_span pixels, i
             sum[i] = product[i] = 0;
         }
         for (struct pdnn_span span = pixels; span.begin < span.end;) {
-            const struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(&g->sections.of_image, c / width, span);
-            const int64_t from = s.n * g->image + tile.offset;
-            g->sums->products(k->dy + from, &open, k->x + from, &tile.rows, center, sums);
+            const struct pdnn_chunk_tile tile = tile_at(g, s.n, c / width, span);
+            const struct pdnn_rows rows = pdnn_tile_rows(&tile, stored);
+            g->sums->products(pdnn_tile_read(k->dy, &tile, stored, widened(g, part, 0)), &open,
+                              pdnn_tile_read(k->x, &tile, stored, widened(g, part, 1)), &rows, center, sums);
             for (int64_t i = 0; i < width; i++) {
                 sum[i] += (double)sums[i];
                 product[i] += (double)sums[width + i];
@@ -316,15 +343,24 @@ static void apply_gradient(void *job, int64_t index, struct pdnn_span pixels, in
     const struct pdnn_groupnorm_backward *k = g->backward;
     const struct section s = section_at(g, index);
     const struct pdnn_gate open = {.y = NULL};
+    const enum pdnn_stored stored = g->shape.stored;
     const int64_t width = g->sections.of_image.rows.width, at = coef_at(g, index, part);
     for (int64_t c = s.end - width; c >= s.first; c -= width) {
         const int64_t of = at + c - s.first;
-        const struct pdnn_gradient gradient = {g->coef[0] + of, g->coef[1] + of, g->coef[2] + of,
-                                               g->coef[3] + of, g->bypass,       g->coef[4] + of};
+        const struct pdnn_gradient gradient = {g->coef[0] + of,
+                                               g->coef[1] + of,
+                                               g->coef[2] + of,
+                                               g->coef[3] + of,
+                                               g->bypass && stored == PDNN_STORED_F32,
+                                               g->coef[4] + of};
         for (struct pdnn_span span = pixels; span.begin < span.end;) {
-            const struct pdnn_chunk_tile tile = pdnn_chunk_tile_first(&g->sections.of_image, c / width, span);
-            const int64_t from = s.n * g->image + tile.offset;
-            g->maps->gradient(k->dy + from, &open, k->x + from, k->dx + from, &tile.rows, &gradient);
+            const struct pdnn_chunk_tile tile = tile_at(g, s.n, c / width, span);
+            const struct pdnn_rows rows = pdnn_tile_rows(&tile, stored);
+            const float *dy = pdnn_tile_read(k->dy, &tile, stored, widened(g, part, 0)),
+                        *x = pdnn_tile_read(k->x, &tile, stored, widened(g, part, 1));
+            float *dx = pdnn_tile_floats(k->dx, &tile, stored, widened(g, part, 0));
+            g->maps->gradient(dy, &open, x, dx, &rows, &gradient);
+            pdnn_tile_write(k->dx, &tile, stored, dx, g->bypass);
             span.begin += tile.pixels;
         }
     }

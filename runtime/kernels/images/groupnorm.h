@@ -1,5 +1,6 @@
-/* Group normalization in f32, in every layout of channels.h: mean and variance of each group of channels of
- * each image. Formulas: models/ops/groupnorm.c. N minibatch, C channels, G groups. */
+/* Group normalization of images in f32 or 16 bit (`stored` of their shape), computed in f32, in every layout
+ * of channels.h: mean and variance of each group of channels of each image. Formulas: models/ops/groupnorm.c.
+ * N minibatch, C channels, G groups. */
 #ifndef RUNTIME_KERNELS_IMAGES_GROUPNORM_H
 #define RUNTIME_KERNELS_IMAGES_GROUPNORM_H
 
@@ -23,10 +24,11 @@ uint64_t pdnn_groupnorm_held_bytes(const struct pdnn_channels *shape, int64_t gr
 struct pdnn_groupnorm_forward {
     struct pdnn_channels shape;
     int64_t groups;
-    const float *x, *gamma, *beta;
+    const void *x;
+    const float *gamma, *beta;
     float *mean, *inverse_std; /* (N, G); or both NULL */
     double epsilon;
-    float *y; /* may be x */
+    void *y; /* may be x */
 };
 
 void pdnn_groupnorm_forward(const struct pdnn_groupnorm_forward *job,
@@ -35,8 +37,10 @@ void pdnn_groupnorm_forward(const struct pdnn_groupnorm_forward *job,
 struct pdnn_groupnorm_backward {
     struct pdnn_channels shape;
     int64_t groups;
-    const float *dy, *x, *gamma, *mean, *inverse_std;
-    float *dx, *dgamma, *dbeta; /* dx may be dy */
+    const void *dy, *x;
+    const float *gamma, *mean, *inverse_std;
+    void *dx; /* may be dy */
+    float *dgamma, *dbeta;
 };
 
 void pdnn_groupnorm_backward(const struct pdnn_groupnorm_backward *job,

@@ -1,6 +1,7 @@
 #include "runtime/kernels/images/resize.h"
 
-#include "runtime/kernels/simd/kernel.h"
+#include "runtime/kernels/simd/bypass.h"
+#include "runtime/kernels/simd/lanes.h"
 #include "runtime/kernels/simd/team.h"
 
 #include <string.h>
@@ -26,8 +27,9 @@ static struct source source_of(const struct pdnn_resize *shape, int64_t at, int6
     return (struct source){first, first + 1 < from ? first + 1 : first, share};
 }
 
-/* Up to TILE columns of a row of y: their sources do not depend on the row. They lie within SOURCES of x. */
-enum { TILE = 256, SOURCES = TILE + 4 };
+/* Up to TILE columns of a row of y: their sources do not depend on the row. They lie within SOURCES of x.
+ * Rows in blocks of at most STREAMED channels are made in L1 and streamed from there. */
+enum { TILE = 256, SOURCES = TILE + 4, STREAMED = 16, VECTOR = 4 };
 
 struct columns {
     int64_t lowest, range; /* of x */
@@ -51,6 +53,51 @@ static void find_columns(const struct pdnn_resize *s, int64_t first, int64_t n, 
     }
 }
 
+/* Where there are no fewer columns than in x, neighbours come from as many of x: one vector and the one that
+ * begins a column later are all that a vector needs. `row` is padded by its last column. Returns how many
+ * columns it has done. */
+PDNN_INLINE int64_t spread_row(const struct columns *columns, const float *row, float *y, int64_t n,
+                               bool is_bilinear) {
+    int64_t q = 0;
+#if PDNN_LANES > 4
+    for (; q + PDNN_LANES <= n; q += PDNN_LANES) {
+        pdnn_floats a, b, share;
+        pdnn_ints at;
+        memcpy(&at, columns->first + q, sizeof at);
+        at -= columns->first[q];
+        pdnn_load(&a, row + columns->first[q]);
+        pdnn_permute(&a, &at);
+        if (is_bilinear) {
+            pdnn_load(&b, row + columns->first[q] + 1);
+            pdnn_load(&share, columns->share + q);
+            pdnn_permute(&b, &at);
+            a = a * (1 - share) + b * share;
+        }
+        pdnn_store(y + q, &a);
+    }
+#else
+    (void)columns, (void)row, (void)y, (void)n, (void)is_bilinear;
+#endif
+    return q;
+}
+
+static void pad_row(const struct columns *columns, float *row) {
+    for (int i = 0; i < PDNN_LANES; i++)
+        row[columns->range + i] = row[columns->range - 1];
+}
+
+static void nearest_plain(const struct columns *columns, const float *x, float *y, int64_t n, bool widens) {
+    float row[SOURCES + PDNN_LANES];
+    int64_t q = 0;
+    if (widens) {
+        memcpy(row, x, (size_t)columns->range * sizeof *row);
+        pad_row(columns, row);
+        q = spread_row(columns, row, y, n, false);
+    }
+    for (; q < n; q++)
+        y[q] = x[columns->first[q]];
+}
+
 PDNN_INLINE void copy_pixels(const struct columns *columns, const float *x, float *y, int64_t n,
                              int64_t block) {
     for (int64_t q = 0; q < n; q++)
@@ -59,11 +106,10 @@ PDNN_INLINE void copy_pixels(const struct columns *columns, const float *x, floa
 }
 
 static void nearest_columns(const struct columns *columns, const float *x, float *y, int64_t n,
-                            int64_t block) {
+                            const struct pdnn_resize *s) {
+    const int64_t block = s->block;
     if (block == 1) {
-#pragma omp simd
-        for (int64_t q = 0; q < n; q++)
-            y[q] = x[columns->first[q]];
+        nearest_plain(columns, x, y, n, s->W <= s->Q);
     } else if (block == PDNN_LANES) {
         copy_pixels(columns, x, y, n, PDNN_LANES);
     } else {
@@ -88,21 +134,25 @@ PDNN_INLINE void blend_pixels(const struct columns *columns, const float *const 
 
 /* One channel: first the rows, then their columns. */
 static void blend_plain(const struct columns *columns, const float *const x[2], float share, float *y,
-                        int64_t n) {
-    float row[SOURCES];
+                        int64_t n, bool widens) {
+    float row[SOURCES + PDNN_LANES];
     const float *a = x[0], *b = x[1];
+    const int64_t range = columns->range;
 #pragma omp simd
-    for (int64_t i = 0; i < columns->range; i++)
+    for (int64_t i = 0; i < range; i++)
         row[i] = a[i] * (1 - share) + b[i] * share;
+    pad_row(columns, row);
+    const int64_t done = widens ? spread_row(columns, row, y, n, true) : 0;
 #pragma omp simd
-    for (int64_t q = 0; q < n; q++)
+    for (int64_t q = done; q < n; q++)
         y[q] = row[columns->first[q]] * (1 - columns->share[q]) + row[columns->second[q]] * columns->share[q];
 }
 
 static void blend_columns(const struct columns *columns, const float *const x[2], float share, float *y,
-                          int64_t n, int64_t block) {
+                          int64_t n, const struct pdnn_resize *s) {
+    const int64_t block = s->block;
     if (block == 1)
-        blend_plain(columns, x, share, y, n);
+        blend_plain(columns, x, share, y, n, s->W <= s->Q);
     else if (block == PDNN_LANES)
         blend_pixels(columns, x, share, y, n, PDNN_LANES);
     else
@@ -113,20 +163,26 @@ static void blend_columns(const struct columns *columns, const float *const x[2]
 static void forward_tile(const struct job *job, int64_t plane, struct pdnn_span rows, int64_t first,
                          int64_t n) {
     const struct pdnn_resize *s = job->shape;
+    const int64_t floats = n * s->block;
+    const bool bypass = s->bypass && s->block <= STREAMED && floats % VECTOR == 0 &&
+                        s->Q * s->block % VECTOR == 0 && first * s->block % VECTOR == 0;
     struct columns columns;
+    float made[TILE * STREAMED];
     find_columns(s, first, n, &columns);
     int64_t last = -1;
     for (int64_t p = rows.begin; p < rows.end; p++) {
         struct source row = source_of(s, p, s->H, s->P);
-        float *y = job->to + ((plane * s->P + p) * s->Q + first) * s->block;
+        float *y = job->to + ((plane * s->P + p) * s->Q + first) * s->block, *to = bypass ? made : y;
         const float *x = job->from + (plane * s->H * s->W + columns.lowest) * s->block;
         const float *pair[] = {x + row.first * s->W * s->block, x + row.second * s->W * s->block};
         if (s->bilinear)
-            blend_columns(&columns, pair, row.share, y, n, s->block);
-        else if (row.first == last)
-            memcpy(y, y - s->Q * s->block, (size_t)(n * s->block) * sizeof *y);
-        else
-            nearest_columns(&columns, pair[0], y, n, s->block);
+            blend_columns(&columns, pair, row.share, to, n, s);
+        else if (row.first != last)
+            nearest_columns(&columns, pair[0], to, n, s);
+        else if (!bypass)
+            memcpy(y, y - s->Q * s->block, (size_t)floats * sizeof *y);
+        if (bypass)
+            pdnn_bypass_copy(y, made, floats);
         last = row.first;
     }
 }
@@ -143,6 +199,8 @@ static void forward_part(void *work, int64_t index, int64_t parts) {
             forward_tile(job, plane, (struct pdnn_span){row, row + count}, q, pdnn_least(tile, s->Q - q));
         span.begin += count;
     }
+    if (s->bypass)
+        pdnn_bypass_fence();
 }
 
 PDNN_KERNEL(pdnn_resize_forward, (const struct pdnn_resize *shape, const float *x, float *y, int64_t threads),

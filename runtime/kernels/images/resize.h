@@ -11,6 +11,7 @@
 struct pdnn_resize {
     int64_t planes, block, H, W, P, Q;
     bool bilinear;
+    bool bypass; /* forward: streaming stores, for results larger than the caches; y is 64-byte aligned */
 };
 
 void pdnn_resize_forward(const struct pdnn_resize *job, const float *x, float *y, int64_t threads);

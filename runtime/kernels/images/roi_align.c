@@ -10,25 +10,32 @@
  * image stays in the caches while all boxes of the image read it. */
 enum { UNIT = 16, VECTORS_MOST = UNIT / PDNN_LANES, AXES = 2, CACHE_LINE = 64 };
 
-/* The pixels before and behind a point along an axis: their offsets, in pixels, and how much of each. */
-struct between {
-    int32_t before, behind;
-    float share, rest; /* of before, of behind */
+/* Two points along an axis: the pixels before and behind each, and how much of each pixel. Of an odd number
+ * of points, the last is beside one that counts nothing. */
+enum { AROUND = 4 };
+
+struct points {
+    int64_t at[AROUND]; /* floats from the first pixel of the axis */
+    float share[AROUND];
 };
 
 struct work {
     const struct pdnn_roi_align *job;
     const float *in;
     float *out;
-    int64_t unit, units;    /* channels of a unit; units of an image */
-    int64_t values, points; /* of a box and channel; along an axis */
-    struct between *table;  /* (boxes, AXES, points) */
-    float *lines;           /* of planes: (threads, size, line) */
-    int64_t line;           /* columns, in whole vectors */
+    int64_t unit, units;   /* channels of a unit; units of an image */
+    int64_t values, pairs; /* values of a box and channel; pairs of points of a value along an axis */
+    struct points *table;  /* (boxes, AXES, size, pairs) */
+    float *lines;          /* of planes: (threads, size, line) */
+    int64_t line;          /* columns, in whole vectors */
 };
 
+static int64_t pairs_of(const struct pdnn_roi_align *job) {
+    return (job->samples + 1) / 2;
+}
+
 static int64_t table_bytes(const struct pdnn_roi_align *job) {
-    const int64_t bytes = job->boxes * AXES * job->size * job->samples * (int64_t)sizeof(struct between);
+    const int64_t bytes = job->boxes * AXES * job->size * pairs_of(job) * (int64_t)sizeof(struct points);
     return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
@@ -51,37 +58,73 @@ static struct work work_of(const struct pdnn_roi_align *job, const float *in, fl
                          .unit = unit,
                          .units = padded / job->block * ((job->block + unit - 1) / unit),
                          .values = job->size * job->size,
-                         .points = job->size * job->samples,
+                         .pairs = pairs_of(job),
                          .table = job->scratch,
                          .lines = (float *)(void *)((char *)job->scratch + table_bytes(job)),
                          .line = line_of(job)};
 }
 
-/* `stride`: pixels from one to the next along the axis; `scale` goes into the shares. */
-static struct between point_at(double a, double b, int64_t length, double step, int64_t stride,
-                               double scale) {
-    const double low = (fmin(a, b) + 1) / 2 * (double)length, extent = fabs(b - a) / 2 * (double)length;
-    const double inside = fmax(fmin(low + step * extent - 0.5, (double)(length - 1)), 0);
-    const int64_t before = (int64_t)inside, behind = pdnn_least(before + 1, length - 1);
+/* Where the points of an axis lie. */
+struct axis {
+    double low, extent;     /* of the box, in pixels */
+    int64_t length, stride; /* pixels; floats from one to the next */
+    double scale;           /* goes into the shares */
+};
+
+static struct axis axis_of(double a, double b, int64_t length, int64_t stride, double scale) {
+    return (struct axis){(fmin(a, b) + 1) / 2 * (double)length, fabs(b - a) / 2 * (double)length, length,
+                         stride, scale};
+}
+
+/* Point `step` of the way through the box becomes the first or second of two. */
+static void set_point(struct points *two, int which, const struct axis *axis, double step) {
+    const double most = (double)(axis->length - 1),
+                 inside = fmax(fmin(axis->low + step * axis->extent - 0.5, most), 0);
+    const int64_t before = (int64_t)inside, behind = pdnn_least(before + 1, axis->length - 1);
     const double rest = inside - (double)before;
-    return (struct between){(int32_t)(before * stride), (int32_t)(behind * stride),
-                            (float)((1 - rest) * scale), (float)(rest * scale)};
+    two->at[2 * which] = before * axis->stride;
+    two->at[2 * which + 1] = behind * axis->stride;
+    two->share[2 * which] = (float)((1 - rest) * axis->scale);
+    two->share[2 * which + 1] = (float)(rest * axis->scale);
+}
+
+static void set_axis(const struct work *work, struct points *table, const struct axis *axis) {
+    const int64_t samples = work->job->samples;
+    const double parts = (double)(work->job->size * samples);
+    for (int64_t i = 0; i < work->job->size * work->pairs; i++) {
+        const int64_t value = i / work->pairs, k = i % work->pairs * 2;
+        set_point(&table[i], 0, axis, ((double)(value * samples + k) + 0.5) / parts);
+        table[i].at[2] = table[i].at[3] = table[i].at[0];
+        table[i].share[2] = table[i].share[3] = 0;
+        if (k + 1 < samples)
+            set_point(&table[i], 1, axis, ((double)(value * samples + k + 1) + 0.5) / parts);
+    }
 }
 
 static void make_tables(void *job, int64_t index, int64_t parts) {
     const struct work *work = job;
     const struct pdnn_roi_align *of = work->job;
     const struct pdnn_span boxes = pdnn_span_of(of->boxes, 1, index, parts);
-    const double part = 1 / (double)(of->samples * of->samples);
+    const int64_t stride = of->block, length = of->size * work->pairs;
     for (int64_t box = boxes.begin; box < boxes.end; box++) {
         const float *corner = of->corners + box * 4;
-        struct between *h = work->table + box * AXES * work->points, *w = h + work->points;
-        for (int64_t i = 0; i < work->points; i++) {
-            const double step = ((double)i + 0.5) / (double)work->points;
-            h[i] = point_at((double)corner[0], (double)corner[2], of->H, step, of->W, part);
-            w[i] = point_at((double)corner[1], (double)corner[3], of->W, step, 1, 1);
-        }
+        const struct axis h = axis_of((double)corner[0], (double)corner[2], of->H, of->W * stride,
+                                      1 / (double)(of->samples * of->samples)),
+                          w = axis_of((double)corner[1], (double)corner[3], of->W, stride, 1);
+        set_axis(work, work->table + box * AXES * length, &h);
+        set_axis(work, work->table + (box * AXES + 1) * length, &w);
     }
+}
+
+/* The points of a box. */
+struct grid {
+    const struct points *h, *w;
+};
+
+static struct grid grid_of(const struct work *work, int64_t box) {
+    const int64_t length = work->job->size * work->pairs;
+    const struct points *h = work->table + box * AXES * length;
+    return (struct grid){h, h + length};
 }
 
 /* Where a unit begins in image n of `pixels` pixels. */
@@ -96,195 +139,200 @@ static int64_t width_of(const struct work *work, int64_t unit) {
     return pdnn_least(work->unit, block - unit % per_block * work->unit);
 }
 
-/* `vectors` floats, as whole vectors or, if that is 0, `width` of them. */
-struct lanes {
-    pdnn_floats v[VECTORS_MOST];
-    float c[UNIT];
-};
+/* Blocks: `vectors` from each pixel, the only one of `count` lanes, which are constants where that matters. A
+ * column of pixels is summed over the rows around two points, and the columns then to values. */
 
-/* sum += the value of a point; `width` and `vectors` are constants where that matters. */
-PDNN_INLINE void add_point(struct lanes *sum, const float *x, const struct between *h,
-                           const struct between *w, int64_t block, int64_t width, int vectors) {
-    const float *above = x + h->before * block, *below = x + h->behind * block;
-    const int64_t left = w->before * block, right = w->behind * block;
-    for (int k = 0; k < vectors; k++) {
-        pdnn_floats a, b, c, d;
-        pdnn_load(&a, above + left + k * PDNN_LANES);
-        pdnn_load(&b, above + right + k * PDNN_LANES);
-        pdnn_load(&c, below + left + k * PDNN_LANES);
-        pdnn_load(&d, below + right + k * PDNN_LANES);
-        sum->v[k] += (a * w->share + b * w->rest) * h->share + (c * w->share + d * w->rest) * h->rest;
-    }
-    for (int64_t i = 0; !vectors && i < width; i++)
-        sum->c[i] += (above[left + i] * w->share + above[right + i] * w->rest) * h->share +
-                     (below[left + i] * w->share + below[right + i] * w->rest) * h->rest;
-}
-
-/* pixel += dy * share. */
-PDNN_INLINE void spread(float *pixel, const struct lanes *dy, float share, int64_t width, int vectors) {
-    for (int k = 0; k < vectors; k++) {
-        pdnn_floats v;
-        pdnn_load(&v, pixel + k * PDNN_LANES);
-        v += dy->v[k] * share;
-        pdnn_store(pixel + k * PDNN_LANES, &v);
-    }
-    for (int64_t i = 0; !vectors && i < width; i++)
-        pixel[i] += dy->c[i] * share;
-}
-
-PDNN_INLINE void spread_point(const struct lanes *dy, float *dx, const struct between *h,
-                              const struct between *w, int64_t block, int64_t width, int vectors) {
-    spread(dx + (h->before + w->before) * block, dy, h->share * w->share, width, vectors);
-    spread(dx + (h->before + w->behind) * block, dy, h->share * w->rest, width, vectors);
-    spread(dx + (h->behind + w->before) * block, dy, h->rest * w->share, width, vectors);
-    spread(dx + (h->behind + w->behind) * block, dy, h->rest * w->rest, width, vectors);
-}
-
-PDNN_INLINE void gather_values(const struct work *work, int64_t box, const float *x, float *y, int64_t width,
-                               int vectors) {
-    const struct between *h = work->table + box * AXES * work->points, *w = h + work->points;
-    const int64_t size = work->job->size, S = work->job->samples, block = work->job->block;
-    for (int64_t i = 0; i < work->values; i++, y += block) {
-        struct lanes sum = {.v = {{0}}};
-        memset(sum.c, 0, sizeof sum.c);
-        for (int64_t k = 0; k < S * S; k++)
-            add_point(&sum, x, h + i / size * S + k / S, w + i % size * S + k % S, block, width, vectors);
-        for (int k = 0; k < vectors; k++)
-            pdnn_store(y + k * PDNN_LANES, &sum.v[k]);
-        for (int64_t c = 0; !vectors && c < width; c++)
-            y[c] = sum.c[c];
+/* y (+)= the part of a row of values that comes from two points. */
+PDNN_INLINE void gather_row(const struct work *work, const float *x, const struct points *h,
+                            const struct points *w, float *y, bool adds, int vectors, int64_t count) {
+    const struct points rows = *h;
+    for (const struct points *end = w + work->job->size * work->pairs; w < end; y += work->job->block) {
+        pdnn_floats sum[VECTORS_MOST] = {{0}}, pixel;
+        for (int v = 0; adds && v < vectors; v++)
+            pdnn_load_lanes(&sum[v], y + v * PDNN_LANES, count);
+        for (const struct points *value = w + work->pairs; w < value; w++) {
+#pragma GCC unroll 4
+            for (int c = 0; c < AROUND; c++) {
+                for (int v = 0; v < vectors; v++) {
+                    pdnn_floats column = {0};
+#pragma GCC unroll 4
+                    for (int r = 0; r < AROUND; r++) {
+                        pdnn_load_lanes(&pixel, x + rows.at[r] + w->at[c] + v * PDNN_LANES, count);
+                        column += pixel * rows.share[r];
+                    }
+                    sum[v] += column * w->share[c];
+                }
+            }
+        }
+        for (int v = 0; v < vectors; v++)
+            pdnn_store_lanes(y + v * PDNN_LANES, &sum[v], count);
     }
 }
 
-PDNN_INLINE void scatter_values(const struct work *work, int64_t box, float *dx, const float *dy,
-                                int64_t width, int vectors) {
-    const struct between *h = work->table + box * AXES * work->points, *w = h + work->points;
-    const int64_t size = work->job->size, S = work->job->samples, block = work->job->block;
-    for (int64_t i = 0; i < work->values; i++, dy += block) {
-        struct lanes value;
-        for (int k = 0; k < vectors; k++)
-            pdnn_load(&value.v[k], dy + k * PDNN_LANES);
-        for (int64_t c = 0; !vectors && c < width; c++)
-            value.c[c] = dy[c];
-        for (int64_t k = 0; k < S * S; k++)
-            spread_point(&value, dx, h + i / size * S + k / S, w + i % size * S + k % S, block, width,
-                         vectors);
+PDNN_INLINE void scatter_row(const struct work *work, float *dx, const struct points *h,
+                             const struct points *w, const float *dy, int vectors, int64_t count) {
+    const struct points rows = *h;
+    for (const struct points *end = w + work->job->size * work->pairs; w < end; dy += work->job->block) {
+        pdnn_floats value[VECTORS_MOST], pixel;
+        for (int v = 0; v < vectors; v++)
+            pdnn_load_lanes(&value[v], dy + v * PDNN_LANES, count);
+        for (const struct points *next = w + work->pairs; w < next; w++) {
+#pragma GCC unroll 4
+            for (int c = 0; c < AROUND; c++) {
+                for (int v = 0; v < vectors; v++) {
+                    const pdnn_floats column = value[v] * w->share[c];
+#pragma GCC unroll 4
+                    for (int r = 0; r < AROUND; r++) {
+                        float *to = dx + rows.at[r] + w->at[c] + v * PDNN_LANES;
+                        pdnn_load_lanes(&pixel, to, count);
+                        pixel += column * rows.share[r];
+                        pdnn_store_lanes(to, &pixel, count);
+                    }
+                }
+            }
+        }
     }
 }
 
-#define OF_WIDTH(function, width, ...)                                                                       \
+PDNN_INLINE void gather_box(const struct work *work, int64_t box, const float *x, float *y, int vectors,
+                            int64_t count) {
+    const struct grid grid = grid_of(work, box);
+    const int64_t row = work->job->size * work->job->block;
+    for (int64_t i = 0; i < work->job->size * work->pairs; i++)
+        gather_row(work, x, grid.h + i, grid.w, y + i / work->pairs * row, i % work->pairs, vectors, count);
+}
+
+PDNN_INLINE void scatter_box(const struct work *work, int64_t box, float *dx, const float *dy, int vectors,
+                             int64_t count) {
+    const struct grid grid = grid_of(work, box);
+    const int64_t row = work->job->size * work->job->block;
+    for (int64_t i = 0; i < work->job->size * work->pairs; i++)
+        scatter_row(work, dx, grid.h + i, grid.w, dy + i / work->pairs * row, vectors, count);
+}
+
+/* function(work, box, a, b, ...) on all channels of a unit. */
+#define OF_WIDTH(function, width, work, box, a, b)                                                           \
     do {                                                                                                     \
         if ((width) == UNIT)                                                                                 \
-            function(__VA_ARGS__, width, UNIT / PDNN_LANES);                                                 \
-        else if ((width) == UNIT / 2 && PDNN_LANES <= UNIT / 2)                                              \
-            function(__VA_ARGS__, width, UNIT / 2 / PDNN_LANES);                                             \
-        else                                                                                                 \
-            function(__VA_ARGS__, width, 0);                                                                 \
+            function(work, box, a, b, UNIT / PDNN_LANES, PDNN_LANES);                                        \
+        for (int64_t c = 0; (width) != UNIT && c < (width); c += PDNN_LANES) {                               \
+            if ((width)-c >= PDNN_LANES)                                                                     \
+                function(work, box, (a) + c, (b) + c, 1, PDNN_LANES);                                        \
+            else                                                                                             \
+                function(work, box, (a) + c, (b) + c, 1, (width)-c);                                         \
+        }                                                                                                    \
     } while (0)
 
-/* Planes. A row of a box's values is first a weighted sum of rows of pixels, a line, over the box's columns
- * from the first on, in vectors; the line's columns are then summed to the values. Backward is the reverse.
- */
+/* Planes. A row of a box's values is first a weighted sum of rows of pixels, a line, over the box's columns;
+ * the line's columns are then summed to the values. Backward is the reverse. */
 
-/* line = the sum of the rows at `samples` points; x is at the box's first column. */
-PDNN_INLINE void sum_rows(const float *x, const struct between *h, int64_t samples, float *line,
-                          int64_t columns) {
+/* The columns that a box reads, in whole vectors if the plane is as wide. */
+static struct pdnn_span columns_of(const struct work *work, const struct grid *grid) {
+    const int64_t W = work->job->W, last = work->job->size * work->pairs - 1;
+    int64_t begin = grid->w[0].at[0], end = 0;
+    for (int i = 0; i < AROUND; i++)
+        end = grid->w[last].at[i] >= end ? grid->w[last].at[i] + 1 : end;
+    const int64_t whole = (end - begin + PDNN_LANES - 1) / PDNN_LANES * PDNN_LANES;
+    begin = whole <= W ? pdnn_least(begin, W - whole) : begin;
+    return (struct pdnn_span){begin, whole <= W ? begin + whole : end};
+}
+
+/* line (+)= the sum of the rows around two points; x is at the line's first column. */
+PDNN_INLINE void sum_rows(const float *x, const struct points *h, float *line, int64_t columns, bool adds) {
+    const struct points rows = *h;
     for (int64_t c = 0; c < columns; c += PDNN_LANES) {
         const int64_t count = pdnn_least(PDNN_LANES, columns - c);
-        pdnn_floats sum = {0}, before, behind;
-        for (int64_t k = 0; k < samples; k++) {
-            pdnn_load_lanes(&before, x + h[k].before + c, count);
-            pdnn_load_lanes(&behind, x + h[k].behind + c, count);
-            sum += before * h[k].share + behind * h[k].rest;
+        pdnn_floats sum = {0}, row;
+        if (adds)
+            pdnn_load(&sum, line + c);
+#pragma GCC unroll 4
+        for (int r = 0; r < AROUND; r++) {
+            pdnn_load_lanes(&row, x + rows.at[r] + c, count);
+            sum += row * rows.share[r];
         }
         pdnn_store(line + c, &sum);
     }
 }
 
-/* row += line * share. */
-PDNN_INLINE void spread_vector(float *row, const pdnn_floats *line, float share, int64_t count) {
-    pdnn_floats v;
-    pdnn_load_lanes(&v, row, count);
-    v += *line * share;
-    if (count == PDNN_LANES)
-        pdnn_store(row, &v);
-    else
-        pdnn_store_part(row, &v, count);
-}
-
-PDNN_INLINE void spread_rows(float *dx, const struct between *h, int64_t samples, const float *line,
-                             int64_t columns) {
+PDNN_INLINE void spread_rows(float *dx, const struct points *h, const float *line, int64_t columns) {
+    const struct points rows = *h;
     for (int64_t c = 0; c < columns; c += PDNN_LANES) {
         const int64_t count = pdnn_least(PDNN_LANES, columns - c);
-        pdnn_floats v;
+        pdnn_floats v, row;
         pdnn_load(&v, line + c);
-        for (int64_t k = 0; k < samples; k++) {
-            spread_vector(dx + h[k].before + c, &v, h[k].share, count);
-            spread_vector(dx + h[k].behind + c, &v, h[k].rest, count);
+#pragma GCC unroll 4
+        for (int r = 0; r < AROUND; r++) {
+            pdnn_load_lanes(&row, dx + rows.at[r] + c, count);
+            row += v * rows.share[r];
+            pdnn_store_lanes(dx + rows.at[r] + c, &row, count);
         }
     }
 }
 
-/* y = the sum of a line's columns at `samples` points; the line is at column `first`. */
-PDNN_INLINE float sum_columns(const float *line, const struct between *w, int64_t samples, int64_t first) {
-    float sum = 0;
-    for (int64_t k = 0; k < samples; k++)
-        sum += line[w[k].before - first] * w[k].share + line[w[k].behind - first] * w[k].rest;
-    return sum;
+/* From a line that begins at column `first`. */
+static struct points points_from(const struct points *w, int64_t first) {
+    struct points columns = *w;
+    for (int c = 0; c < AROUND; c++)
+        columns.at[c] -= first;
+    return columns;
 }
 
-PDNN_INLINE void spread_columns(float *line, const struct between *w, int64_t samples, int64_t first,
-                                float dy) {
-    for (int64_t k = 0; k < samples; k++) {
-        line[w[k].before - first] += dy * w[k].share;
-        line[w[k].behind - first] += dy * w[k].rest;
+/* A column of values is, or gets, the lines' columns around two points. */
+static void sum_columns(const struct work *work, const float *restrict lines, const struct points *w,
+                        int64_t first, float *restrict y, bool adds) {
+    const struct points columns = points_from(w, first);
+    for (int64_t i = 0; i < work->job->size; i++, lines += work->line, y += work->job->size) {
+        float sum = adds ? *y : 0;
+#pragma GCC unroll 4
+        for (int c = 0; c < AROUND; c++)
+            sum += lines[columns.at[c]] * columns.share[c];
+        *y = sum;
     }
 }
 
-PDNN_INLINE void gather_plane(const struct work *work, int64_t box, const float *x, float *restrict y,
-                              float *restrict lines, int64_t samples) {
-    const struct between *h = work->table + box * AXES * work->points, *w = h + work->points;
-    const int64_t size = work->job->size, first = w[0].before,
-                  columns = w[work->points - 1].behind + 1 - first;
-    for (int64_t i = 0; i < size; i++)
-        sum_rows(x + first, h + i * samples, samples, lines + i * work->line, columns);
-    for (int64_t j = 0; j < size; j++) {
-        for (int64_t i = 0; i < size; i++)
-            y[i * size + j] = sum_columns(lines + i * work->line, w + j * samples, samples, first);
+static void spread_columns(const struct work *work, float *restrict lines, const struct points *w,
+                           int64_t first, const float *restrict dy) {
+    const struct points columns = points_from(w, first);
+    for (int64_t i = 0; i < work->job->size; i++, lines += work->line, dy += work->job->size) {
+        const float value = *dy;
+#pragma GCC unroll 4
+        for (int c = 0; c < AROUND; c++)
+            lines[columns.at[c]] += value * columns.share[c];
     }
 }
 
-PDNN_INLINE void scatter_plane(const struct work *work, int64_t box, float *dx, const float *restrict dy,
-                               float *restrict lines, int64_t samples) {
-    const struct between *h = work->table + box * AXES * work->points, *w = h + work->points;
-    const int64_t size = work->job->size, first = w[0].before,
-                  columns = w[work->points - 1].behind + 1 - first;
-    for (int64_t i = 0; i < size; i++)
-        memset(lines + i * work->line, 0,
-               (size_t)pdnn_least(columns + PDNN_LANES, work->line) * sizeof *lines);
-    for (int64_t j = 0; j < size; j++) {
-        for (int64_t i = 0; i < size; i++)
-            spread_columns(lines + i * work->line, w + j * samples, samples, first, dy[i * size + j]);
-    }
-    for (int64_t i = 0; i < size; i++)
-        spread_rows(dx + first, h + i * samples, samples, lines + i * work->line, columns);
+static void gather_plane(const struct work *work, int64_t box, const float *x, float *y, float *lines) {
+    const struct grid grid = grid_of(work, box);
+    const struct pdnn_span columns = columns_of(work, &grid);
+    const int64_t points = work->job->size * work->pairs, pairs = work->pairs;
+    for (int64_t i = 0; i < points; i++)
+        sum_rows(x + columns.begin, grid.h + i, lines + i / pairs * work->line, columns.end - columns.begin,
+                 i % pairs);
+    for (int64_t i = 0; i < points; i++)
+        sum_columns(work, lines, grid.w + i, columns.begin, y + i / pairs, i % pairs);
 }
 
-#define OF_SAMPLES(function, samples, ...)                                                                   \
-    do {                                                                                                     \
-        if ((samples) == 2)                                                                                  \
-            function(__VA_ARGS__, 2);                                                                        \
-        else                                                                                                 \
-            function(__VA_ARGS__, samples);                                                                  \
-    } while (0)
+static void scatter_plane(const struct work *work, int64_t box, float *dx, const float *dy, float *lines) {
+    const struct grid grid = grid_of(work, box);
+    const struct pdnn_span columns = columns_of(work, &grid);
+    const int64_t points = work->job->size * work->pairs, pairs = work->pairs,
+                  width = columns.end - columns.begin;
+    const int64_t whole = (width + PDNN_LANES - 1) / PDNN_LANES * PDNN_LANES;
+    for (int64_t i = 0; i < work->job->size; i++)
+        memset(lines + i * work->line, 0, (size_t)whole * sizeof *lines);
+    for (int64_t i = 0; i < points; i++)
+        spread_columns(work, lines, grid.w + i, columns.begin, dy + i / pairs);
+    for (int64_t i = 0; i < points; i++)
+        spread_rows(dx + columns.begin, grid.h + i, lines + i / pairs * work->line, width);
+}
 
 static float *lines_of(const struct work *work, int64_t index) {
     return work->lines + index * work->job->size * work->line;
 }
 
-/* The hardware's prefetcher does not see the values of the boxes to come, nor the pixels of a plane, which
- * boxes read here and there: a plane of which they read as much as it has is first fetched as a whole. */
-enum { BOXES_AHEAD = 4, LINE_FLOATS = CACHE_LINE / sizeof(float) };
+/* The hardware's prefetcher sees neither the values of the boxes to come nor the pixels of a plane, which
+ * boxes read here and there: while they read one, the next is fetched, if they read as much as it has. */
+enum { BOXES_AHEAD = 4, LINE_FLOATS = CACHE_LINE / sizeof(float), NEAR = 2 };
 
 static void fetch_values(const struct work *work, int64_t i, int64_t end, const float *values) {
     const int64_t stride = work->job->C * work->values;
@@ -294,10 +342,12 @@ static void fetch_values(const struct work *work, int64_t i, int64_t end, const 
         __builtin_prefetch(values + BOXES_AHEAD * stride + pdnn_least(k, work->values - 1));
 }
 
-static void fetch_plane(const struct work *work, int64_t boxes, const float *x) {
-    const int64_t pixels = work->job->H * work->job->W;
-    for (int64_t k = 0; k < pixels && pixels <= boxes * 4 * work->points * work->points; k += LINE_FLOATS)
-        __builtin_prefetch(x + k);
+/* Part `index` of `parts` of a plane. */
+static void fetch_plane(const struct work *work, const float *x, int64_t index, int64_t parts) {
+    const int64_t pixels = work->job->H * work->job->W, points = work->job->size * work->job->samples;
+    const struct pdnn_span span = pdnn_span_of(pixels, LINE_FLOATS, index, parts);
+    for (int64_t k = span.begin; k < span.end && pixels <= parts * AROUND * points * points; k += LINE_FLOATS)
+        __builtin_prefetch(x + k, 0, NEAR);
 }
 
 /* Threads share the boxes of all units. */
@@ -313,11 +363,11 @@ static void forward_part(void *job, int64_t index, int64_t parts) {
         float *y = work->out + unit_at(work, box, unit, work->values);
         if (of->block == 1) {
             fetch_values(work, box, (n + 1) * per_image, y);
-            if (i % per_image == 0)
-                fetch_plane(work, per_image, x);
-            OF_SAMPLES(gather_plane, of->samples, work, box, x, y, lines_of(work, index));
+            if (i + per_image < span.end)
+                fetch_plane(work, x + of->H * of->W, i % per_image, per_image);
+            gather_plane(work, box, x, y, lines_of(work, index));
         } else
-            OF_WIDTH(gather_values, width, work, box, x, y);
+            OF_WIDTH(gather_box, width, work, box, x, y);
     }
 }
 
@@ -354,9 +404,9 @@ static void backward_part(void *job, int64_t index, int64_t parts) {
             const float *dy = work->in + unit_at(work, box, unit, work->values);
             if (of->block == 1) {
                 fetch_values(work, box, (n + 1) * per_image, dy);
-                OF_SAMPLES(scatter_plane, of->samples, work, box, dx, dy, lines_of(work, index));
+                scatter_plane(work, box, dx, dy, lines_of(work, index));
             } else
-                OF_WIDTH(scatter_values, width, work, box, dx, dy);
+                OF_WIDTH(scatter_box, width, work, box, dx, dy);
         }
     }
 }
