@@ -2,6 +2,9 @@
 #include "runtime/lowering/bound_call.h"
 
 #include "models/cost/lifetimes.h"
+#include "runtime/kernels/rows/bias.h"
+#include "runtime/kernels/rows/elementwise.h"
+#include "runtime/kernels/simd/bypass.h"
 #include "runtime/kernels/simd/level.h"
 #include "runtime/kernels/simd/team.h"
 #include "runtime/lowering/f32_copies.h"
@@ -63,11 +66,11 @@ static struct pdnn_channels shape_of(const struct pdnn_program *program, const s
     const struct pdnn_tensor *image = output ? out : in;
     int64_t block = program->slots[output ? node->output[0] : node->input[0]].channel_block;
     if (image->rank == 2) /* one pixel, channels last */
-        return (struct pdnn_channels){image->dim[0], image->dim[1], 1, image->dim[1]};
+        return (struct pdnn_channels){image->dim[0], image->dim[1], 1, image->dim[1], PDNN_STORED_F32};
     if (image->rank != 4)
-        return (struct pdnn_channels){1, 1, 1, 1};
+        return (struct pdnn_channels){1, 1, 1, 1, PDNN_STORED_F32};
     return (struct pdnn_channels){image->dim[0], image->dim[1], image->dim[2] * image->dim[3],
-                                  block ? block : 1};
+                                  block ? block : 1, PDNN_STORED_F32};
 }
 
 static bool lies_like(const struct pdnn_program *program, uint32_t tensor, uint32_t image) {
@@ -102,7 +105,7 @@ bool pdnn_call_bypasses_output(const struct pdnn_bound_call *call, int output) {
 }
 
 uint64_t pdnn_call_image_bytes(const struct pdnn_bound_call *call) {
-    return (uint64_t)pdnn_channels_elements(&call->shape) * sizeof(float);
+    return (uint64_t)(pdnn_channels_elements(&call->shape) * pdnn_stored_bytes(call->shape.stored));
 }
 
 /* "paradnn:batchnorm+add+relu avx2 b8", "paradnn:relu avx2 bf16". */
@@ -155,6 +158,8 @@ static struct pdnn_bound_call *create(const struct pdnn_call_options *options, s
         .cache_bytes = options->cache_bytes,
         .zero_point = program->slots[node->output[0]].zero_point,
     };
+    if (pass->half == PDNN_HALF_NATIVE && pdnn_dtype_is_half(first->dtype))
+        bound->shape.stored = first->dtype == PDNN_F16 ? PDNN_STORED_F16 : PDNN_STORED_BF16;
     for (int i = 0; i < node->n_inputs; i++)
         bound->in_block[i] = program->slots[node->input[i]].channel_block;
     for (int i = 0; i < node->n_outputs; i++)
@@ -163,19 +168,22 @@ static struct pdnn_bound_call *create(const struct pdnn_call_options *options, s
 }
 
 /* 16-bit operands for f32 kernels: inputs are widened into f32 copies, outputs narrowed from them. If rows
- * are independent, this happens a few rows at a time, in pieces that fit L1/L2, so memory traffic stays
- * 16-bit; otherwise whole tensors are copied. Ops that only move rows treat pairs of 16-bit elements as
- * floats and need no copies. */
+ * are independent but for sums over them, this happens a few rows at a time, in pieces that fit L1/L2, so
+ * memory traffic stays 16-bit; otherwise whole tensors are copied. Ops that only move rows treat pairs of
+ * 16-bit elements as floats and need no copies. */
 
-/* Approximate floats per operand in a piece. */
-enum { PIECE = 4096 };
+/* Approximate floats per operand in a piece: more where each piece adds to sums. Sums are those of at most
+ * PARTS parts of the rows, so that they are the same for any number of threads. */
+enum { PIECE = 2048, SUMMED_PIECE = 8192, PARTS = 64, STREAMED = 8 /* 16-bit elements of a store */ };
 
 /* A kernel's operand that is processed in pieces. */
 struct operand {
     uint32_t tensor;
     enum pdnn_dtype dtype;
-    bool is_output;
-    int64_t width; /* elements per row; 0: read whole */
+    bool is_output, is_sum;
+    bool bypass;   /* written with streaming stores */
+    int64_t width; /* elements per row; 0: read whole, or summed over rows */
+    int64_t sums;  /* elements of a sum */
     char *memory;
 };
 
@@ -185,9 +193,9 @@ struct widened {
     struct pdnn_bound_call *bound;
     struct pdnn_work inner;        /* the call without widening */
     struct pdnn_f32_copies copies; /* of whole tensors */
-    /* In pieces: number of rows, rows per piece, width of the widest row; each thread has
-     * room for its own copies. */
-    int64_t rows, piece_rows, width;
+    /* In pieces: number of rows, rows per piece and per part, width of the widest row; each thread has room
+     * for its own copies, sums and scratch. */
+    int64_t rows, piece_rows, part_rows, width, sums, scratch_floats;
     struct operand operand[OPERANDS];
     int n_operands;
     uint32_t slot;
@@ -229,62 +237,119 @@ static void bind_pieces(void *state, void *const *memory) {
     widened->inner.bind(widened->inner.state, memory);
 }
 
-/* The copies lie one after another in `room`. */
-static void run_rows(const struct widened *widened, int64_t first, int64_t rows, float *room) {
+/* The call on one thread and `rows` rows, which lie in caches. */
+static struct pdnn_bound_call piece_of(const struct widened *widened, int64_t rows, float *scratch) {
     struct pdnn_bound_call bound = *widened->bound;
-    int n_inputs = bound.node->n_inputs;
     bound.threads = 1;
     bound.elements = rows * widened->width;
     bound.rows = rows;
-    bound.shape = (struct pdnn_channels){1, 1, 1, 1};
+    bound.shape = (struct pdnn_channels){1, 1, 1, 1, PDNN_STORED_F32};
     bound.cache_bytes = UINT64_MAX; /* pieces are never written past the caches */
+    bound.scratch = scratch;
+    return bound;
+}
+
+/* Runs the rows that `bound` says, from `first` on. The copies lie one after another in `room`, and behind
+ * them, at `sums`, the rows' sums. */
+static void run_rows(const struct widened *widened, struct pdnn_bound_call *bound, int64_t first, float *room,
+                     float *sums) {
+    const int n_inputs = bound->node->n_inputs;
+    const int64_t rows = bound->rows;
     for (int i = 0; i < widened->n_operands; i++) {
         const struct operand *operand = &widened->operand[i];
         char *at = operand->memory + first * operand->width * (int64_t)pdnn_dtype_bytes(operand->dtype);
-        float *copy = room + i * widened->piece_rows * widened->width;
+        float *copy = operand->is_sum ? sums : room + i * widened->piece_rows * widened->width;
         bool is_half = pdnn_dtype_is_half(operand->dtype);
-        *(operand->is_output ? &bound.out[i - n_inputs] : &bound.in[i]) = is_half ? (void *)copy : at;
+        *(operand->is_output ? &bound->out[i - n_inputs] : &bound->in[i]) =
+            is_half || operand->is_sum ? (void *)copy : at;
+        sums += operand->sums;
         if (is_half && !operand->is_output)
             pdnn_half_widen(pdnn_half_of(operand->dtype), (void *)at, copy, rows * operand->width);
     }
-    bound.pass->run(&bound);
+    bound->pass->run(bound);
     for (int i = n_inputs; i < widened->n_operands; i++) {
         const struct operand *operand = &widened->operand[i];
         uint16_t *at = (uint16_t *)(void *)operand->memory + first * operand->width;
         if (pdnn_dtype_is_half(operand->dtype))
-            pdnn_half_narrow(pdnn_half_of(operand->dtype), bound.out[i - n_inputs], at,
-                             rows * operand->width);
+            (operand->bypass ? pdnn_half_narrow_bypass : pdnn_half_narrow)(
+                pdnn_half_of(operand->dtype), bound->out[i - n_inputs], at, rows * operand->width);
     }
 }
 
-static int64_t room_floats(const struct widened *widened) {
+static int64_t copies_floats(const struct widened *widened) {
     return widened->n_operands * widened->piece_rows * widened->width;
+}
+
+static int64_t room_floats(const struct widened *widened) {
+    return copies_floats(widened) + widened->sums + widened->scratch_floats;
+}
+
+static int64_t count_parts(const struct widened *widened) {
+    return (widened->rows + widened->part_rows - 1) / widened->part_rows;
+}
+
+/* The sums of each part, behind the threads' rooms. */
+static float *sums_of_parts(const struct widened *widened) {
+    return widened->room + widened->bound->threads * room_floats(widened);
 }
 
 static void run_part(void *state, int64_t index, int64_t parts) {
     const struct widened *widened = state;
-    struct pdnn_span span = pdnn_span_of(widened->rows, widened->piece_rows, index, parts);
-    float *room = widened->room + index * room_floats(widened);
-    for (int64_t row = span.begin; row < span.end; row += widened->piece_rows) {
-        int64_t rest = span.end - row;
-        run_rows(widened, row, rest < widened->piece_rows ? rest : widened->piece_rows, room);
+    const struct pdnn_span span = pdnn_span_of(widened->rows, widened->part_rows, index, parts);
+    float *room = widened->room + index * room_floats(widened), *made = room + copies_floats(widened);
+    struct pdnn_bound_call bound = piece_of(widened, 0, made + widened->sums);
+    for (int64_t row = span.begin; row < span.end; row += bound.rows) {
+        const bool begins = row % widened->part_rows == 0;
+        float *sums = sums_of_parts(widened) + row / widened->part_rows * widened->sums;
+        const struct pdnn_elementwise_job add = {
+            .function = PDNN_ADD, .a = sums, .b = made, .y = sums, .elements = widened->sums};
+        bound.rows = pdnn_least(span.end - row, widened->piece_rows);
+        bound.elements = bound.rows * widened->width;
+        run_rows(widened, &bound, row, room, begins ? sums : made);
+        if (widened->sums && !begins)
+            pdnn_elementwise_run(&add, 1);
     }
+    pdnn_bypass_fence();
 }
 
 static int run_pieces(void *state) {
     struct widened *widened = state;
     pdnn_team_run(widened->bound->threads, widened->rows * widened->width, run_part, widened);
+    const float *sums = widened->room;
+    if (widened->sums)
+        pdnn_column_sums(sums_of_parts(widened), widened->room, NULL, count_parts(widened), widened->sums, 1);
+    for (int i = 0; i < widened->n_operands; i++) {
+        const struct operand *operand = &widened->operand[i];
+        if (operand->is_sum)
+            memcpy(operand->memory, sums, (size_t)operand->sums * sizeof *sums);
+        sums += operand->sums;
+    }
     return 0;
 }
 
 static void add_operand(struct widened *widened, uint32_t tensor, bool is_output, bool has_rows) {
-    const struct pdnn_tensor *what = &widened->bound->graph->tensors[tensor];
+    const struct pdnn_bound_call *bound = widened->bound;
+    const struct pdnn_tensor *what = &bound->graph->tensors[tensor];
+    const bool is_sum = is_output && !has_rows;
+    const int64_t width = has_rows ? pdnn_tensor_elements(what) / widened->rows : 0;
     widened->operand[widened->n_operands++] = (struct operand){
         .tensor = tensor,
         .dtype = what->dtype,
         .is_output = is_output,
-        .width = has_rows ? pdnn_tensor_elements(what) / widened->rows : 0,
+        .is_sum = is_sum,
+        .bypass = is_output && pdnn_call_bypasses(bound, pdnn_tensor_bytes(what)) && width % STREAMED == 0,
+        .width = width,
+        .sums = is_sum ? pdnn_tensor_elements(what) : 0,
     };
+    widened->sums += widened->operand[widened->n_operands - 1].sums;
+}
+
+/* At most PARTS parts of whole pieces. */
+static void cut_rows(struct widened *widened, int64_t floats) {
+    const int64_t rows = widened->width < floats ? floats / widened->width : 1,
+                  pieces = (widened->rows + rows - 1) / rows;
+    widened->piece_rows = rows;
+    widened->part_rows = widened->sums ? (pieces + PARTS - 1) / PARTS * rows : rows;
 }
 
 /* Splits the call into pieces. False if rows are not contiguous or independent: images, or padded layouts. */
@@ -292,15 +357,21 @@ static bool cut(struct widened *widened) {
     const struct pdnn_bound_call *bound = widened->bound;
     const struct pdnn_tensor *x = pdnn_node_in(bound->graph, bound->node, 0);
     const struct pdnn_lowering_pass *pass = bound->pass;
+    /* A norm without weights has their gradients neither, and its rows' statistics in the place of gamma. */
+    const unsigned whole = pass->sums >> bound->node->n_outputs ? 0 : pass->whole;
     if (pdnn_tensor_elements(x) != bound->elements || x->rank == 4)
         return false;
     widened->width = x->dim[x->rank - 1];
     widened->rows = bound->elements / widened->width;
-    widened->piece_rows = widened->width < PIECE ? PIECE / widened->width : 1;
     for (int i = 0; i < bound->node->n_inputs; i++)
-        add_operand(widened, bound->node->input[i], false, !(pass->whole >> i & 1));
+        add_operand(widened, bound->node->input[i], false, !(whole >> i & 1));
     for (int i = 0; i < bound->node->n_outputs; i++)
-        add_operand(widened, bound->node->output[i], true, true);
+        add_operand(widened, bound->node->output[i], true, !(pass->sums >> i & 1));
+    cut_rows(widened, widened->sums ? SUMMED_PIECE : PIECE);
+    if (pass->scratch_bytes) {
+        const struct pdnn_bound_call piece = piece_of(widened, widened->piece_rows, NULL);
+        widened->scratch_floats = (int64_t)(pass->scratch_bytes(&piece) / sizeof(float));
+    }
     return true;
 }
 
@@ -314,7 +385,9 @@ static void widen(struct pdnn_program *program, struct pdnn_bound_call *bound, s
     struct widened *widened = pdnn_arena_alloc(&program->arena, 1, sizeof *widened);
     *widened = (struct widened){.bound = bound, .inner = call->work};
     if (in_pieces && cut(widened)) {
-        uint64_t bytes = (uint64_t)(bound->threads * room_floats(widened)) * sizeof(float);
+        uint64_t bytes =
+            (uint64_t)(bound->threads * room_floats(widened) + count_parts(widened) * widened->sums) *
+            sizeof(float);
         widened->slot = pdnn_call_scratch(call, program, bytes);
         call->work = (struct pdnn_work){widened, bind_pieces, run_pieces, NULL};
     } else {

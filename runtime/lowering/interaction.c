@@ -40,6 +40,7 @@ static void backward(const struct pdnn_bound_call *call) {
     job.dy = call->in[PDNN_INTERACTION_BACK_DY];
     job.x = call->in[PDNN_INTERACTION_BACK_X];
     job.dx = call->out[PDNN_INTERACTION_BACK_DX];
+    job.bypass = pdnn_call_bypasses_output(call, PDNN_INTERACTION_BACK_DX);
     pdnn_interaction_backward(&job, call->threads);
 }
 

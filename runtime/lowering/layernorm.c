@@ -42,5 +42,9 @@ const struct pdnn_lowering pdnn_lowering_layernorm = {
                                .whole = 1U << PDNN_LAYERNORM_GAMMA | 1U << PDNN_LAYERNORM_BETA},
              [PDNN_BACKWARD_DATA] = {.run = backward,
                                      .ranks = PDNN_RANK(2),
-                                     .scratch_bytes = pdnn_norm_rows_backward_scratch}},
+                                     .scratch_bytes = pdnn_norm_rows_backward_scratch,
+                                     .half = PDNN_HALF_ROWS,
+                                     .whole = 1U << PDNN_LAYERNORM_BACK_GAMMA,
+                                     .sums =
+                                         1U << PDNN_LAYERNORM_BACK_DGAMMA | 1U << PDNN_LAYERNORM_BACK_DBETA}},
 };

@@ -10,8 +10,8 @@ static void place_axes(const struct pdnn_rearrange *of, enum pdnn_pattern_side o
     const bool is_image = tensor->rank == 4;
     int64_t stride = is_image && block ? block : 1;
     if (is_image)
-        job->image[side] =
-            (struct pdnn_channels){tensor->dim[0], tensor->dim[1], tensor->dim[2] * tensor->dim[3], stride};
+        job->image[side] = (struct pdnn_channels){tensor->dim[0], tensor->dim[1],
+                                                  tensor->dim[2] * tensor->dim[3], stride, PDNN_STORED_F32};
     for (int d = tensor->rank, k = pattern->n_axes; d-- > 0;) {
         const bool is_channel = is_image && d == 1;
         int64_t inner = is_channel ? 1 : stride;

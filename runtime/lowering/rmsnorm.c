@@ -49,5 +49,8 @@ const struct pdnn_lowering pdnn_lowering_rmsnorm = {
                                .whole = 1U << PDNN_RMSNORM_GAMMA},
              [PDNN_BACKWARD_DATA] = {.run = backward,
                                      .ranks = PDNN_RANK(2),
-                                     .scratch_bytes = backward_scratch}},
+                                     .scratch_bytes = backward_scratch,
+                                     .half = PDNN_HALF_ROWS,
+                                     .whole = 1U << PDNN_RMSNORM_BACK_GAMMA,
+                                     .sums = 1U << PDNN_RMSNORM_BACK_DGAMMA}},
 };

@@ -27,7 +27,8 @@ static uint64_t forward_scratch(const struct pdnn_bound_call *call) {
 }
 
 static void forward(const struct pdnn_bound_call *call) {
-    const struct pdnn_selective_scan job = job_of(call);
+    struct pdnn_selective_scan job = job_of(call);
+    job.state = call->in[PDNN_SELECTIVE_SCAN_STATE];
     pdnn_selective_scan_forward(&job, call->out[PDNN_SELECTIVE_SCAN_Y], call->threads);
 }
 

@@ -99,11 +99,6 @@ static void fill_bytes(const struct pdnn_tensor *tensor, uint64_t stream, int8_t
         values[i] = (int8_t)id_at(&tensor->fill, stream, i);
 }
 
-static float uniform_at(uint64_t stream, int64_t i, float scale) {
-    int32_t bits = (int32_t)(pdnn_rng_at(stream, (uint64_t)i) >> 39); /* 25 bits */
-    return scale * ((float)(bits - (1 << 24)) + 0.5F) * 0x1p-24F;
-}
-
 /* Sequences of T steps each, sequence-major. */
 static void fill_sequence_mask(const struct pdnn_tensor *tensor, const struct sequences *of, float *values) {
     int64_t elements = pdnn_tensor_elements(tensor), T = of->T;
@@ -111,23 +106,14 @@ static void fill_sequence_mask(const struct pdnn_tensor *tensor, const struct se
         values[i] = i % T < length_at(of, i / T) ? 0 : (float)tensor->fill.scale;
 }
 
-/* The value before folding. */
-static float value_at(const struct pdnn_fill *fill, uint64_t stream, int64_t i) {
-    switch (fill->kind) {
-    case PDNN_FILL_UNIFORM:
-        return uniform_at(stream, i, (float)fill->scale);
-    case PDNN_FILL_NEAR_ONE:
-        return 1 + uniform_at(stream, i, (float)fill->scale);
-    case PDNN_FILL_CONSTANT:
-        return (float)fill->scale;
-    default: /* the graph refuses other kinds */
-        assert(fill->kind == PDNN_FILL_ZERO);
-        return 0;
-    }
+static void fill_window_mask(const struct pdnn_tensor *tensor, float *values) {
+    int64_t elements = pdnn_tensor_elements(tensor);
+    for (int64_t i = 0; i < elements; i++)
+        values[i] = pdnn_window_mask_hides(tensor, i) ? (float)tensor->fill.scale : 0;
 }
 
 static float raw_at(const struct pdnn_graph *graph, uint32_t tensor, uint64_t seed, int64_t i) {
-    return value_at(&graph->tensors[tensor].fill, pdnn_rng_at(seed, tensor), i);
+    return pdnn_fill_at(&graph->tensors[tensor].fill, pdnn_rng_at(seed, tensor), i);
 }
 
 static double fold_factor(const struct pdnn_graph *graph, const struct pdnn_fold *fold, uint64_t seed,
@@ -178,7 +164,7 @@ static struct row row_of(const struct pdnn_graph *graph, uint32_t weights, uint6
 }
 
 static float row_at(const struct row *row, int64_t i) {
-    return (float)(value_at(row->fill, row->stream, i) * row->factor);
+    return (float)(pdnn_fill_at(row->fill, row->stream, i) * row->factor);
 }
 
 static float row_scale(const struct row *row) {
@@ -260,11 +246,15 @@ void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, const str
         fill_sequence_mask(t, &sequences, plain);
         return;
     }
+    if (t->fill.kind == PDNN_FILL_WINDOW_MASK) {
+        fill_window_mask(t, plain);
+        return;
+    }
     if (t->fold) {
         fill_folded(graph, tensor, seed, plain);
         return;
     }
 #pragma omp parallel for if (elements > 65536 && !source->on_one_thread)
     for (int64_t i = 0; i < elements; i++)
-        put(t->dtype, plain, i, value_at(&t->fill, stream, first + i));
+        put(t->dtype, plain, i, pdnn_fill_at(&t->fill, stream, first + i));
 }

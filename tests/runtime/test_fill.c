@@ -3,7 +3,9 @@
 
 #include "runtime/plan/plan.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { COUNT = 200000 };
@@ -96,6 +98,74 @@ static void test_fill_sequence_mask(void **state) {
     assert_int_equal(of_length[0], 0);
     for (int length = 1; length <= T; length++)
         assert_true(of_length[length] >= N / T / 2 && of_length[length] <= 2 * N / T);
+}
+
+/* The region of a row or a column of an image that was rolled by half a window, as published code slices it.
+ */
+static int region_of(int64_t at, int64_t side, int64_t window) {
+    const int64_t ends[] = {side - window, side - window / 2, side};
+    int region = 0;
+    while (at >= ends[region])
+        region++;
+    return region;
+}
+
+/* Row by row of windows: what is of one region is 0, all else the scale, whatever the seed and the rank. */
+static void test_fill_window_mask(void **state) {
+    static const int64_t sizes[][2] = {{4, 2}, {6, 3}, {6, 2}, {8, 4}, {14, 7}, {3, 1}};
+    const struct pdnn_fill_source other = {.seed = 5, .rank = 1};
+    (void)state;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        const int64_t side = sizes[k][0], w = sizes[k][1], line = side / w, n = w * w;
+        struct pdnn_tensor tensor = {.role = PDNN_ROLE_INPUT,
+                                     .dtype = PDNN_F32,
+                                     .rank = 3,
+                                     .dim = {line * line, n, n},
+                                     .fill = {PDNN_FILL_WINDOW_MASK, -100}};
+        struct pdnn_graph graph = {.tensors = &tensor, .n_tensors = 1};
+        float *mask = malloc(pdnn_tensor_bytes(&tensor)), *again = malloc(pdnn_tensor_bytes(&tensor));
+        assert_true(mask && again);
+        pdnn_fill_tensor(&graph, 0, &seeded, mask);
+        pdnn_fill_tensor(&graph, 0, &other, again);
+        assert_memory_equal(mask, again, pdnn_tensor_bytes(&tensor));
+        for (int64_t e = 0, hidden = 0; e < line * line * n * n; e++) {
+            const int64_t window = e / n / n, i = e / n % n, j = e % n, y = window / line * w,
+                          x = window % line * w;
+            const bool seen = region_of(y + i / w, side, w) == region_of(y + j / w, side, w) &&
+                              region_of(x + i % w, side, w) == region_of(x + j % w, side, w);
+            assert_true(mask[e] == (seen ? 0 : -100));
+            hidden += !seen;
+            assert_true(e + 1 < line * line * n * n || (hidden > 0) == (w > 1));
+        }
+        free(mask);
+        free(again);
+    }
+}
+
+static void test_window_mask_refused(void **state) {
+    static const int64_t dims[][3] = {{3, 4, 4}, {4, 3, 3}, {4, 4, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof dims / sizeof *dims; i++) {
+        const struct pdnn_tensor tensor = {.role = PDNN_ROLE_INPUT,
+                                           .rank = 3,
+                                           .dim = {dims[i][0], dims[i][1], dims[i][2]},
+                                           .fill = {PDNN_FILL_WINDOW_MASK, -1},
+                                           .of = PDNN_NONE};
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        struct pdnn_err err = {0};
+        char expected[160];
+        pdnn_arena_init(&arena);
+        pdnn_graph_init(&graph, &arena);
+        pdnn_graph_tensor(&graph, &tensor);
+        assert_int_equal(pdnn_graph_status(&graph, &err), PDNN_INVALID);
+        snprintf(expected, sizeof expected,
+                 "window_mask: expected (W, n, n) with squares of W windows and of n positions, not "
+                 "(%" PRId64 "x%" PRId64 "x%" PRId64 ")",
+                 dims[i][0], dims[i][1], dims[i][2]);
+        assert_string_equal(err.text, expected);
+        pdnn_arena_finish(&arena);
+    }
 }
 
 /* Labels have the given targets' lengths, masks the sources'; a length is at least 1 and at most the
@@ -223,6 +293,7 @@ static bool is_of_kind(enum pdnn_fill_kind kind, double value, int i) {
     case PDNN_FILL_MASKED: /* rows of two columns */
         return (int)value / SCALE == i / 2;
     case PDNN_FILL_SEQUENCE_MASK:
+    case PDNN_FILL_WINDOW_MASK:
         return value == 0 || value == SCALE;
     case PDNN_FILL_SEQUENCE_CLASS:
         return value >= -1 && value < SCALE;
@@ -235,7 +306,7 @@ static bool is_of_kind(enum pdnn_fill_kind kind, double value, int i) {
  * their rows need each other and are above; what is u8 is always computed. */
 static void test_fill_every_kind(void **state) {
     (void)state;
-    enum { ROWS = 4 };
+    enum { ROWS = 4, MOST = ROWS * ROWS * ROWS };
     int n_filled[PDNN_FILL_COUNT] = {0};
     for (int i = 0; i < PDNN_U8 * PDNN_FILL_COUNT; i++) {
         enum pdnn_fill_kind kind = (enum pdnn_fill_kind)(i % PDNN_FILL_COUNT);
@@ -245,17 +316,22 @@ static void test_fill_every_kind(void **state) {
                                      .dim = {ROWS, 2},
                                      .fill = {kind, 3},
                                      .of = PDNN_NONE};
+        if (kind == PDNN_FILL_WINDOW_MASK) {
+            tensor.rank = 3;
+            tensor.dim[1] = tensor.dim[2] = ROWS;
+        }
+        const int elements = (int)pdnn_tensor_elements(&tensor);
         bool is_weight =
             kind == PDNN_FILL_WEIGHT_SCALE || (tensor.dtype == PDNN_INT8 && kind == PDNN_FILL_UNIFORM);
         struct pdnn_arena arena;
         struct pdnn_graph graph;
-        float plain[ROWS * 2] = {0};
+        float plain[MOST] = {0};
         pdnn_arena_init(&arena);
         pdnn_graph_init(&graph, &arena);
         pdnn_graph_tensor(&graph, &tensor);
         if (pdnn_graph_status(&graph, NULL) == PDNN_OK && !is_weight) {
             pdnn_fill_tensor(&graph, 0, &seeded, plain);
-            for (int k = 0; k < ROWS * 2; k++) {
+            for (int k = 0; k < elements; k++) {
                 double value = pdnn_dtype_load(tensor.dtype, plain, k);
                 if (!is_of_kind(kind, value, k))
                     fail_msg("%s, kind %d: element %d is %g", pdnn_dtype_name(tensor.dtype), (int)kind, k,
@@ -274,6 +350,8 @@ int main(void) {
         cmocka_unit_test(test_fill_ids),
         cmocka_unit_test(test_fill_sequences),
         cmocka_unit_test(test_fill_sequence_mask),
+        cmocka_unit_test(test_fill_window_mask),
+        cmocka_unit_test(test_window_mask_refused),
         cmocka_unit_test(test_fill_rows),
         cmocka_unit_test(test_fill_given_lengths),
         cmocka_unit_test(test_fill_masked),

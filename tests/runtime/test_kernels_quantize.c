@@ -68,8 +68,10 @@ static int64_t place(const struct pdnn_channels *s, int64_t i) {
 static void test_dequantize_layouts(void **state) {
     (void)state;
     static const struct pdnn_channels shapes[] = {
-        {1, 1, 1, 1},   {2, 5, 7, 1},      {2, 5, 7, 5},      {3, 13, 4, 8},
-        {1, 300, 1, 1}, {65, 300, 1, 300}, {3, 24, 1000, 24}, {3, 24, 1000, 1},
+        {1, 1, 1, 1, PDNN_STORED_F32},      {2, 5, 7, 1, PDNN_STORED_F32},
+        {2, 5, 7, 5, PDNN_STORED_F32},      {3, 13, 4, 8, PDNN_STORED_F32},
+        {1, 300, 1, 1, PDNN_STORED_F32},    {65, 300, 1, 300, PDNN_STORED_F32},
+        {3, 24, 1000, 24, PDNN_STORED_F32}, {3, 24, 1000, 1, PDNN_STORED_F32},
     };
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
         const struct pdnn_channels *s = &shapes[k];

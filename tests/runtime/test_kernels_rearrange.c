@@ -89,7 +89,7 @@ static void fill_job(const struct shape *s, const int64_t *block, struct pdnn_re
         int64_t dim[AXES] = {0}, stride = s->is_image[side] ? block[side] : 1;
         int d = 0;
         find_dims(s, side, dim);
-        struct pdnn_channels image = {dim[0], dim[1], dim[2] * dim[3], block[side]};
+        struct pdnn_channels image = {dim[0], dim[1], dim[2] * dim[3], block[side], PDNN_STORED_F32};
         for (int i = 0; i < job->n_axes; i++)
             d += s->begins[side][i];
         if (s->is_image[side])

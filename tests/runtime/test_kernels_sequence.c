@@ -105,7 +105,7 @@ static void check_output(const struct fixture *f, int output, const float *got, 
 }
 
 /* Ways to run: threads, streaming stores. */
-static const struct {
+static const struct way {
     int64_t threads;
     bool bypass;
 } ways[] = {{1, false}, {2, false}, {THREADS, true}};
@@ -379,9 +379,10 @@ static void interleave(const float *from, float *to, int64_t planes, int64_t blo
     }
 }
 
-static void check_resize(const int64_t *s, int64_t block, int64_t kind, int64_t threads) {
+static void check_resize(const int64_t *s, int64_t block, int64_t kind, const struct way *way) {
     const int64_t planes = s[0], small = s[1] * s[2], large = s[3] * s[4];
-    const struct pdnn_resize shape = {planes, block, s[1], s[2], s[3], s[4], kind == PDNN_RESIZE_BILINEAR};
+    const struct pdnn_resize shape = {planes,     block, s[1], s[2], s[3], s[4], kind == PDNN_RESIZE_BILINEAR,
+                                      way->bypass};
     struct fixture f = {
         .node.attr = {[PDNN_RESIZE_KIND] = kind, [PDNN_RESIZE_HEIGHT] = s[3], [PDNN_RESIZE_WIDTH] = s[4]}};
     struct fixture back = f;
@@ -397,11 +398,11 @@ static void check_resize(const int64_t *s, int64_t block, int64_t kind, int64_t 
     run_reference(&f, &pdnn_op_resize, PDNN_FORWARD);
     run_reference(&back, &pdnn_op_resize, PDNN_BACKWARD_DATA);
     interleave(x, from, planes, block, small, false);
-    pdnn_resize_forward(&shape, from, to, threads);
+    pdnn_resize_forward(&shape, from, to, way->threads);
     interleave(to, plain, planes, block, large, true);
     check_output(&f, 0, plain, 1e-6, "resize");
     interleave(dy, from, planes, block, large, false);
-    pdnn_resize_backward(&shape, from, to, threads);
+    pdnn_resize_backward(&shape, from, to, way->threads);
     interleave(to, plain, planes, block, small, true);
     /* A pixel sums as many values as it gave. */
     check_output(&back, 0, plain, 1e-6 * (double)(1 + large / small), "resize backward");
@@ -417,7 +418,7 @@ static void test_resize(void **state) {
     static const int64_t sizes[] = {1, 4, 8, 16, 5};
     for (int i = 0; i < 7 * 5 * 2 * WAYS; i++)
         check_resize(shapes[i / WAYS / 10], sizes[i / WAYS / 2 % 5],
-                     i / WAYS % 2 ? PDNN_RESIZE_BILINEAR : PDNN_RESIZE_NEAREST, ways[i % WAYS].threads);
+                     i / WAYS % 2 ? PDNN_RESIZE_BILINEAR : PDNN_RESIZE_NEAREST, &ways[i % WAYS]);
 }
 
 static void test_hardtanh(void **state) {
@@ -580,16 +581,18 @@ static void test_log_precision(void **state) {
 }
 
 /* Sequences of one token, of part of a chunk, of whole ones and more; parts of vectors and of groups. */
-static const int64_t scan_shapes[][4] = {{1, 1, 1, 1},   {3, 16, 5, 2},   {1, 17, 64, 16}, {2, 33, 70, 3},
-                                         {1, 40, 9, 37}, {2, 48, 141, 8}, {1, 5, 300, 16}};
+/* N, T, C, S, and by how much the steps are longer: decays to nothing, and growth. */
+static const int64_t scan_shapes[][5] = {{1, 1, 1, 1, 1},    {3, 16, 5, 2, 1},   {1, 17, 64, 16, 1},
+                                         {2, 33, 70, 3, 1},  {1, 40, 9, 37, 1},  {2, 48, 141, 8, 1},
+                                         {1, 5, 300, 16, 1}, {1, 9, 21, 4, 900}, {2, 5, 40, 3, -1}};
 enum { SCAN_SHAPES = sizeof scan_shapes / sizeof *scan_shapes };
 
 /* Steps and rates as softplus gives them, so that states stay small. */
-static void make_positive(struct fixture *f, int input) {
+static void make_positive(struct fixture *f, int input, float factor) {
     const uint32_t id = f->input[input];
     float *memory = f->memory[id];
     for (int64_t i = 0; i < pdnn_tensor_elements(&f->tensors[id]); i++)
-        f->values[id][i] = memory[i] = fabsf(memory[i]);
+        f->values[id][i] = memory[i] = fabsf(memory[i]) * factor;
 }
 
 static struct pdnn_selective_scan add_scan(struct fixture *f, const int64_t *shape) {
@@ -601,22 +604,34 @@ static struct pdnn_selective_scan add_scan(struct fixture *f, const int64_t *sha
     job.c = add_input(f, job.N * job.T, job.S);
     job.a = add_input(f, job.C, job.S);
     job.d = add_input(f, 1, job.C);
-    make_positive(f, first + PDNN_SELECTIVE_SCAN_DELTA);
-    make_positive(f, first + PDNN_SELECTIVE_SCAN_A);
+    make_positive(f, first + PDNN_SELECTIVE_SCAN_DELTA, (float)shape[4]);
+    make_positive(f, first + PDNN_SELECTIVE_SCAN_A, 1);
     f->node.attr[PDNN_SELECTIVE_SCAN_SEQUENCES] = job.N;
     return job;
 }
 
-static void check_scan_forward(const int64_t *shape) {
+/* From 0 or from states that are kept. */
+static void check_scan_forward(const int64_t *shape, bool keeps) {
     struct fixture f = {0};
     struct pdnn_selective_scan job = add_scan(&f, shape);
-    float *y = add_output(&f, job.N * job.T, job.C);
+    const int64_t states = keeps ? job.N * job.C * job.S : 1;
+    float *y = add_output(&f, job.N * job.T, job.C), *kept = new_floats(states);
+    if (keeps) {
+        job.state = add_input(&f, job.N * job.C, job.S);
+        memcpy(kept, job.state, (size_t)states * sizeof *kept);
+        f.output[f.node.n_outputs++] = f.input[PDNN_SELECTIVE_SCAN_STATE];
+        f.node.attr[PDNN_SELECTIVE_SCAN_KEPT] = 1;
+    }
     run_reference(&f, &pdnn_op_selective_scan, PDNN_FORWARD);
     for (int64_t threads = 1; threads <= THREADS; threads++) {
         job.scratch = new_floats(pdnn_selective_scan_scratch(&job, threads));
         memset(y, 0xff, (size_t)(job.N * job.T * job.C) * sizeof *y);
+        if (keeps)
+            memcpy(job.state, kept, (size_t)states * sizeof *kept);
         pdnn_selective_scan_forward(&job, y, threads);
-        check_output(&f, 0, y, 2e-6, "selective_scan");
+        check_output(&f, PDNN_SELECTIVE_SCAN_Y, y, 2e-6, "selective_scan");
+        if (keeps)
+            check_output(&f, PDNN_SELECTIVE_SCAN_NEW_STATE, job.state, 2e-6, "kept states");
         free_from(job.scratch);
     }
     free_from(f.values[0]);
@@ -652,7 +667,8 @@ static void check_scan_backward(const int64_t *shape) {
 static void test_selective_scan(void **state) {
     (void)state;
     for (size_t i = 0; i < SCAN_SHAPES; i++) {
-        check_scan_forward(scan_shapes[i]);
+        check_scan_forward(scan_shapes[i], false);
+        check_scan_forward(scan_shapes[i], true);
         check_scan_backward(scan_shapes[i]);
     }
 }

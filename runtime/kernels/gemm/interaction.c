@@ -1,5 +1,6 @@
 #include "runtime/kernels/gemm/interaction.h"
 
+#include "runtime/kernels/simd/bypass.h"
 #include "runtime/kernels/simd/lanes.h"
 #include "runtime/kernels/simd/team.h"
 
@@ -7,6 +8,9 @@
 
 /* Backward, a tile of sums in registers: ROWS by WIDE vectors. */
 enum { ROWS = 6, WIDE = PDNN_LANES == 16 ? 4 : 2 };
+
+/* Streaming stores are of so many floats, or so many 16-bit elements. */
+enum { VECTOR = 4, STREAMED = 8, LINE = 64 };
 
 /* c = a b: a (ROWS, m) with rows lda apart, b (m, vectors) with rows ldb apart, c with rows ldc apart. */
 PDNN_INLINE void tile(const float *a, int64_t lda, const float *b, int64_t ldb, int64_t m, float *c,
@@ -82,13 +86,13 @@ struct room {
 
 /* The floats that a room takes; its arrays, unless `from` is NULL. */
 static int64_t take_room(int64_t k, int64_t D, float *from, struct room *room) {
-    enum { LINE = 16 };
+    const int64_t line = LINE / sizeof(float);
     const int64_t sizes[] = {k * padded(D), ROWS * padded(D), k * padded(k), k * D, k * D, k * k};
     float **const arrays[] = {&room->vectors, &room->c, &room->g, &room->x, &room->y, &room->z};
     int64_t used = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         *arrays[i] = from ? from + used : NULL;
-        used += (sizes[i] + LINE - 1) / LINE * LINE;
+        used += (sizes[i] + line - 1) / line * line;
     }
     return used;
 }
@@ -116,7 +120,8 @@ static float *result_of(const struct pdnn_interaction *job, void *array, int64_t
 static void put_result(const struct pdnn_interaction *job, void *array, int64_t n, int64_t width,
                        const float *wide) {
     if (job->type != PDNN_HALF_COUNT)
-        pdnn_half_narrow(job->type, wide, (uint16_t *)array + n * width, width);
+        (job->bypass && width % STREAMED == 0 ? pdnn_half_narrow_bypass : pdnn_half_narrow)(
+            job->type, wide, (uint16_t *)array + n * width, width);
 }
 
 /* Where the products of vector i begin. */
@@ -142,7 +147,10 @@ PDNN_INLINE void dots(const float *a, const float *b, int64_t D, int rows, int c
     }
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < columns; j++)
-            c[i][j] = pdnn_sum(&sum[i][j]);
+            if (columns < ACROSS)
+                c[i][j] = pdnn_sum(&sum[i][j]);
+    for (int i = 0; i < rows && columns == ACROSS; i++)
+        pdnn_sum4(c[i], sum[i]);
 }
 
 /* Products of the vectors from i and from j on, which may end beyond the pairs. */
@@ -155,7 +163,17 @@ static void put_dots(const struct pdnn_interaction *job, const float *x, int64_t
             y[place_of(job, row) + column] = c[row - i][column - j];
 }
 
-static void multiply_row(const struct pdnn_interaction *job, const float *x, float *y) {
+/* A row of an array ahead of time, as the vectors of another are used: from vector i on. */
+PDNN_INLINE void fetch(const struct pdnn_interaction *job, const void *array, int64_t n, int64_t i,
+                       int64_t vectors) {
+    const int64_t element = job->type == PDNN_HALF_COUNT ? sizeof(float) : sizeof(uint16_t),
+                  bytes = job->D * element;
+    const char *from = (const char *)array + (pdnn_least(n, job->N - 1) * job->k + i) * bytes;
+    for (int64_t at = 0; at < pdnn_least(vectors, job->k - i) * bytes; at += LINE)
+        __builtin_prefetch(from + at);
+}
+
+static void multiply_row(const struct pdnn_interaction *job, const float *x, float *y, int64_t n) {
     const int64_t k = job->k, D = job->D;
     float one[UP][ACROSS];
     for (int64_t i = 0; k < ACROSS && i < k; i++)
@@ -166,6 +184,7 @@ static void multiply_row(const struct pdnn_interaction *job, const float *x, flo
     /* The last tile of either direction ends with the last vector. */
     for (int64_t i = 0; k >= ACROSS && i < k; i += UP) {
         const int64_t first = pdnn_least(i, k - UP), end = pairs_of(job, first + UP - 1);
+        fetch(job, job->x, n + 1, i, UP);
         for (int64_t j = 0; j < end; j += ACROSS)
             put_dots(job, x, first, pdnn_least(j, k - ACROSS), y);
     }
@@ -177,7 +196,7 @@ static void forward_part(void *state, int64_t index, int64_t parts) {
     const struct room room = room_of(job, index);
     const int64_t inputs = job->k * job->D, P = products_of(job);
     for (int64_t n = span.begin; n < span.end; n++) {
-        multiply_row(job, row_of(job, job->x, n, inputs, room.x), result_of(job, job->y, n, P, room.z));
+        multiply_row(job, row_of(job, job->x, n, inputs, room.x), result_of(job, job->y, n, P, room.z), n);
         put_result(job, job->y, n, P, room.z);
     }
 }
@@ -219,6 +238,7 @@ static void backward_part(void *state, int64_t index, int64_t parts) {
     const struct pdnn_span span = pdnn_span_of(job->N, 1, index, parts);
     const struct room room = room_of(job, index);
     const int64_t k = job->k, D = job->D, P = products_of(job), wide = padded(D);
+    const bool streams = job->bypass && job->type == PDNN_HALF_COUNT;
     memset(room.vectors, 0, (size_t)(k * wide) * sizeof *room.vectors);
     for (int64_t n = span.begin; n < span.end; n++) {
         const float *x = widen_columns(job, row_of(job, job->x, n, k * D, room.x), room.vectors);
@@ -226,17 +246,25 @@ static void backward_part(void *state, int64_t index, int64_t parts) {
         spread(job, row_of(job, job->dy, n, P, room.z), room.g);
         for (int64_t first = 0; first < k; first += ROWS) {
             const int64_t rows = pdnn_least(ROWS, k - first);
-            float *to = wide == D ? dx + first * D : room.c;
+            float *to = wide == D && !streams ? dx + first * D : room.c;
+            fetch(job, job->x, n + 1, first, ROWS);
             multiply(room.g + first * padded(k), padded(k), x, wide, k, to, wide, rows, D);
-            for (int64_t i = 0; wide != D && i < rows; i++)
-                memcpy(dx + (first + i) * D, to + i * wide, (size_t)D * sizeof *dx);
+            for (int64_t i = 0; to == room.c && i < rows; i++) {
+                if (streams)
+                    pdnn_bypass_copy(dx + (first + i) * D, to + i * wide, D);
+                else
+                    memcpy(dx + (first + i) * D, to + i * wide, (size_t)D * sizeof *dx);
+            }
         }
         put_result(job, job->dx, n, k * D, room.y);
     }
+    if (job->bypass)
+        pdnn_bypass_fence();
 }
 
 PDNN_KERNEL(pdnn_interaction_backward, (const struct pdnn_interaction *job, int64_t threads),
             (job, threads)) {
     struct pdnn_interaction copy = *job;
+    copy.bypass = job->bypass && job->D % VECTOR == 0;
     pdnn_team_run(threads, job->N * job->k * job->D, backward_part, &copy);
 }

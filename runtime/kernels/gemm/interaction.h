@@ -17,7 +17,8 @@ struct pdnn_interaction {
     void *y;             /* forward (N, P) */
     const void *dy;      /* backward (N, P) */
     void *dx;            /* backward (N, k D), may not overlap x */
-    float *scratch;      /* pdnn_interaction_scratch floats */
+    bool bypass;    /* backward: streaming stores, for a dx larger than the caches; it is 64-byte aligned */
+    float *scratch; /* pdnn_interaction_scratch floats */
 };
 
 int64_t pdnn_interaction_scratch(int64_t k, int64_t D, int64_t threads);

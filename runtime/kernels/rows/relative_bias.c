@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* Elements that are widened or wait to be streamed in L1; a cache line; rows that are summed in f32, how many
- * at a time, and how many parts of sums there are to share among threads. */
-enum { BLOCK = 2048, LINE = 16, SUM_ROWS = 512, ROWS = 4, LEAST_ROWS = 16, PARTS = 64 };
+ * at a time, how many are made at a time, and how many parts of sums there are to share among threads. */
+enum { BLOCK = 2048, LINE = 16, SUM_ROWS = 512, ROWS = 4, MADE_ROWS = 16, LEAST_ROWS = 16, PARTS = 64 };
 
 static int64_t in_lines(int64_t n) {
     return (n + LINE - 1) / LINE * LINE;
@@ -124,12 +124,24 @@ static void add_part(void *work, int64_t index, int64_t parts) {
     pdnn_bypass_fence();
 }
 
-PDNN_KERNEL(pdnn_relative_bias_forward, (const struct pdnn_relative_bias *job, int64_t threads),
-            (job, threads)) {
+static struct forward spread(const struct pdnn_relative_bias *job, int64_t threads) {
     float *lines = job->scratch, *table = lines + job->h * in_lines(job->cells);
     struct forward forward = {job, shape_of(job), NULL, lines};
     forward.table = load(job->table_type, job->table, 0, table, job->rows * job->h);
     pdnn_team_run(threads, job->h * job->cells, spread_part, &forward);
+    return forward;
+}
+
+PDNN_KERNEL_VALUE(struct pdnn_relative_bias_lines, pdnn_relative_bias_spread,
+                  (const struct pdnn_relative_bias *job, int64_t threads), (job, threads)) {
+    const struct forward forward = spread(job, threads);
+    return (struct pdnn_relative_bias_lines){forward.lines + forward.shape.start, in_lines(job->cells),
+                                             job->by_distance ? -1 : job->m};
+}
+
+PDNN_KERNEL(pdnn_relative_bias_forward, (const struct pdnn_relative_bias *job, int64_t threads),
+            (job, threads)) {
+    struct forward forward = spread(job, threads);
     pdnn_team_run(threads, job->B * job->h * job->n * job->m, add_part, &forward);
 }
 
@@ -245,6 +257,8 @@ PDNN_INLINE void sum_rows(const struct backward *backward, int64_t head, int64_t
     const struct shape *shape = &backward->shape;
     if (!job->by_distance) {
         const int64_t columns = shape->columns, stride = job->h * columns;
+        for (int64_t row = begin; job->make && row < end; row++)
+            job->make(job->maker, (row * job->h + head) * job->n, (row * job->h + head + 1) * job->n);
         const struct rows whole = {job->x, begin * stride + head * columns, stride, 0, columns, 0};
         if (type == PDNN_HALF_COUNT)
             pdnn_add_few_rows((const float *)job->x + whole.at, stride, NULL, end - begin, line, columns);
@@ -258,6 +272,10 @@ PDNN_INLINE void sum_rows(const struct backward *backward, int64_t head, int64_t
         const struct rows some = {job->x,    at, job->m, 1, is_causal ? i + 1 + job->m - job->n : job->m,
                                   !is_causal};
         count = pdnn_least(job->n - i, end - row);
+        if (job->make) {
+            count = pdnn_least(count, MADE_ROWS);
+            job->make(job->maker, at / job->m, at / job->m + count);
+        }
         add_rows(some, count, line + shape->start - i, type);
     }
 }
@@ -283,11 +301,12 @@ static void sum_part(void *work, int64_t index, int64_t parts) {
         int64_t head = part / backward->chunks, begin = part % backward->chunks * backward->chunk;
         int64_t end = pdnn_least(begin + backward->chunk, job->B * backward->shape.rows);
         memset(line, 0, (size_t)job->cells * sizeof *line);
-        if (job->type == PDNN_HALF_COUNT)
-            sum_rows(backward, head, begin, end, line, PDNN_HALF_COUNT);
-        else if (job->type == PDNN_HALF_F16)
+        const int64_t piece = job->make && !job->by_distance ? ROWS : end - begin;
+        for (int64_t row = begin; job->type == PDNN_HALF_COUNT && row < end; row += piece)
+            sum_rows(backward, head, row, pdnn_least(row + piece, end), line, PDNN_HALF_COUNT);
+        if (job->type == PDNN_HALF_F16)
             sum_rows(backward, head, begin, end, line, PDNN_HALF_F16);
-        else
+        else if (job->type == PDNN_HALF_BF16)
             sum_rows(backward, head, begin, end, line, PDNN_HALF_BF16);
         sum_cells(job, line, backward->columns + part * job->rows);
     }
@@ -302,7 +321,7 @@ static void finish_part(void *work, int64_t index, int64_t parts) {
         double sum = 0;
         for (int64_t part = 0; part < backward->chunks; part++)
             sum += column[part * job->rows];
-        float value = (float)sum;
+        float value = (float)(sum * (double)job->scale);
         if (job->table_type == PDNN_HALF_COUNT)
             ((float *)job->dtable)[k] = value;
         else

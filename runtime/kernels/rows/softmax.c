@@ -34,7 +34,7 @@ struct work {
 /* One row from the first column on that is visible, how many are, how many columns there are from there on,
  * and what to prefetch for later rows (NULL: nothing). */
 struct row {
-    const float *x, *bias, *p, *fetch_x, *fetch_p;
+    const float *x, *bias, *relative, *p, *fetch_x, *fetch_p;
     float *y, *saved;
     int64_t first, seen, m; /* first: its index among all elements */
     int64_t before;         /* columns of the row before it */
@@ -47,16 +47,20 @@ PDNN_INLINE float largest_of(const pdnn_floats *v) {
     return largest;
 }
 
-/* y = factor * x + bias; returns the maximum, -FLT_MAX if no column is visible. */
+/* y = factor * x + biases; returns the maximum, -FLT_MAX if no column is visible. */
 PDNN_INLINE float scale_row(const struct row *row, float factor, float *y) {
-    const float *x = row->x, *bias = row->bias;
-    pdnn_floats most = (pdnn_floats){0} - FLT_MAX, v, b = {0};
+    const float *x = row->x, *bias = row->bias, *relative = row->relative;
+    pdnn_floats most = (pdnn_floats){0} - FLT_MAX, v, b = {0}, c = {0};
     int64_t j = 0, n = row->seen;
     for (; j + PDNN_LANES <= n; j += PDNN_LANES) {
         pdnn_load(&v, x + j);
         if (bias)
             pdnn_load(&b, bias + j);
         v = factor * v + b;
+        if (relative) {
+            pdnn_load(&c, relative + j);
+            v += c;
+        }
         pdnn_store(y + j, &v);
         pdnn_most(&v, &most);
         most = v;
@@ -66,6 +70,10 @@ PDNN_INLINE float scale_row(const struct row *row, float factor, float *y) {
         if (bias)
             pdnn_load_part(&b, bias + j, n - j);
         v = factor * v + b;
+        if (relative) {
+            pdnn_load_part(&c, relative + j, n - j);
+            v += c;
+        }
         pdnn_store_part(y + j, &v, n - j);
         pdnn_fill_part(&v, n - j, -FLT_MAX);
         pdnn_most(&v, &most);
@@ -314,6 +322,9 @@ PDNN_INLINE struct row row_of(const struct pdnn_softmax *job, int64_t matrix, in
     return (struct row){
         .x = job->x + first,
         .bias = job->bias ? bias_of(job, matrix, i) + before : NULL,
+        .relative = job->relative ? job->relative + matrix % job->heads * job->relative_head +
+                                        i * job->relative_row + before
+                                  : NULL,
         .p = job->p ? job->p + first : NULL,
         .fetch_x = fetches ? job->x + next : NULL,
         .fetch_p = fetches && job->p ? job->p + next : NULL,
@@ -381,6 +392,12 @@ PDNN_KERNEL(pdnn_softmax_forward, (const struct pdnn_softmax *job, int64_t threa
 
 PDNN_KERNEL(pdnn_softmax_backward, (const struct pdnn_softmax *job, int64_t threads), (job, threads)) {
     run(job, (struct work){.rows = backward_rows}, threads);
+}
+
+PDNN_KERNEL(pdnn_softmax_backward_rows, (const struct pdnn_softmax *job, int64_t first, int64_t end),
+            (job, first, end)) {
+    const struct work work = {.job = job, .mask = pdnn_mask_of(job->seed, job->percent)};
+    backward_rows(&work, (struct pdnn_span){first, end});
 }
 
 PDNN_KERNEL(pdnn_softmax_mask, (const struct pdnn_softmax *job, float beyond, int64_t threads),

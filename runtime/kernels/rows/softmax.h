@@ -17,10 +17,15 @@ struct pdnn_softmax_result {
 struct pdnn_softmax {
     int64_t matrices, n, m;
     bool is_causal;
-    int64_t window;               /* 0: none */
-    const float *x;               /* forward: scores; backward: dy */
-    const float *bias;            /* added to the scores: (matrices / heads, m), or (turn, n, m); or NULL */
-    int64_t heads;                /* matrices that share a row of the bias */
+    int64_t window;    /* 0: none */
+    const float *x;    /* forward: scores; backward: dy */
+    const float *bias; /* added to the scores: (matrices / heads, m), or (turn, n, m); or NULL */
+    int64_t heads;     /* matrices that share a row of the bias */
+    /* Forward: added, too, a number for each head and relative position
+     * (runtime/kernels/rows/relative_bias.h): relative[head relative_head + i relative_row + j] to row i; or
+     * NULL. */
+    const float *relative;
+    int64_t relative_head, relative_row;
     int64_t turn;                 /* groups of these after which a bias by row begins again; 0: by group */
     const float *p;               /* backward: the forward result, before dropout */
     float factor;                 /* on the scores, before the bias */
@@ -30,11 +35,14 @@ struct pdnn_softmax {
     struct pdnn_softmax_result saved; /* forward with dropout: p, before dropout; must not be x */
 };
 
-/* y = dropout(softmax(factor * x + bias)), 0 where masked. A row of -infinity only gives 0. */
+/* y = dropout(softmax(factor * x + biases)), 0 where masked. A row of -infinity only gives 0. */
 void pdnn_softmax_forward(const struct pdnn_softmax *job, int64_t threads);
 
 /* dx = factor * p * (dp - sum(dp * p)) with dp = dropout(dy), 0 where masked. */
 void pdnn_softmax_backward(const struct pdnn_softmax *job, int64_t threads);
+
+/* The same for rows [first, end) of all matrices, on one thread and without streaming. */
+void pdnn_softmax_backward_rows(const struct pdnn_softmax *job, int64_t first, int64_t end);
 
 /* y = x + bias, or `beyond` where masked. */
 void pdnn_softmax_mask(const struct pdnn_softmax *job, float beyond, int64_t threads);

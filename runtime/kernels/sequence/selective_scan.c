@@ -2,15 +2,17 @@
 
 #include "runtime/kernels/simd/lanes.h"
 #include "runtime/kernels/simd/team.h"
-#include "runtime/kernels/simd/vmath.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* A thread takes a group of channels of a sequence at a time, so that rows are read by whole lines and pages
- * are not met again for each vector. Backward keeps the states of every CHUNK-th token, and computes those
- * between into L1. An exp counts as EXP_ELEMENTS elements when deciding whether the work is enough for all
- * threads. */
-enum { GROUP = 64, VECTORS = GROUP / PDNN_LANES, CHUNK = 16, EXP_ELEMENTS = 8, LINE = 16 };
+ * are not met again for each vector; rows are a page apart, so it asks for them AHEAD of time. Backward keeps
+ * the states of every CHUNK-th token, and computes those between into L1. An exp counts as EXP_ELEMENTS
+ * elements when deciding whether the work is enough for all threads. */
+enum { GROUP = 64, VECTORS = GROUP / PDNN_LANES, CHUNK = 8, AHEAD = 4, EXP_ELEMENTS = 8, LINE = 16 };
+
+static const float LOG2_E = 1.44269504F, LN_2 = 0.69314718F;
 
 struct scan {
     const struct pdnn_selective_scan *job;
@@ -36,11 +38,6 @@ static int64_t groups_of(const struct pdnn_selective_scan *job) {
     return (job->C + GROUP - 1) / GROUP;
 }
 
-/* Vectors that fold_rows adds up together. */
-static int64_t folded_rows(int64_t S) {
-    return (2 * S + PDNN_LANES - 1) / PDNN_LANES * PDNN_LANES;
-}
-
 PDNN_INLINE void load(pdnn_floats *v, const float *from, struct lanes at) {
     pdnn_load_lanes(v, from + at.channel, at.n);
 }
@@ -52,53 +49,118 @@ PDNN_INLINE void store(float *to, const pdnn_floats *v, struct lanes at) {
         pdnn_store_part(to + at.channel, v, at.n);
 }
 
-/* pdnn_exp of each lane. */
-PDNN_INLINE void exp_lanes(pdnn_floats *x) {
-    const float round = 12582912.0F;
-    pdnn_floats in = (pdnn_floats){0} + PDNN_EXP_LOW;
-    pdnn_most(&in, x); /* the second operand where one is NaN */
-    *x = (pdnn_floats){0} + PDNN_EXP_HIGH;
-    pdnn_lowest(x, &in);
-    const pdnn_floats shifted = *x * 1.44269504F + round, n = shifted - round;
-    const pdnn_floats r = *x - n * 0.693359375F + n * 2.12194440e-4F;
-    pdnn_floats p = r * 1.9875691500e-4F + 1.3981999507e-3F;
-    p = p * r + 8.3334519073e-3F;
-    p = p * r + 4.1665795894e-2F;
-    p = p * r + 1.6666665459e-1F;
-    p = p * r + 5.0000001201e-1F;
-    p = p * r * r + r + 1.0F;
-    *x = p * (pdnn_floats)(((pdnn_ints)shifted + 127) << 23);
+/* A group's part of a row of (R, C), or of the last row. */
+PDNN_INLINE void fetch(const struct pdnn_selective_scan *job, const float *x, int64_t row, int64_t group) {
+    x += pdnn_least(row, job->N * job->T - 1) * job->C + group * GROUP;
+    for (int i = 0; i < GROUP; i += LINE)
+        __builtin_prefetch(x + i);
 }
 
-/* The decay rates of these channels, negative, by state. */
-static void load_rates(const struct pdnn_selective_scan *job, struct lanes at, float *rates) {
-    memset(rates, 0, (size_t)(job->S * PDNN_LANES) * sizeof *rates);
-    for (int64_t i = 0; i < at.n; i++)
-        for (int64_t n = 0; n < job->S; n++)
-            rates[n * PDNN_LANES + i] = -job->a[(at.channel + i) * job->S + n];
-}
+/* Rates of decay, and the largest of each channel: vectors of the decay's exponent to base 2 for a step of
+ * 1, by state. */
+struct rates {
+    float *at;    /* (S, lanes) */
+    float *reach; /* (lanes) */
+};
 
-/* One token: the states after it, and what they are read as if `sum` is given. `decays`: (S, lanes), kept for
- * backward; or NULL. h may be `before`. */
-PDNN_INLINE void step(const struct pdnn_selective_scan *job, int64_t row, struct lanes at, const float *rates,
-                      const float *before, float *h, float *decays, pdnn_floats *sum) {
-    const float *b = job->b + row * job->S, *c = job->c + row * job->S;
-    pdnn_floats delta, u, e, state;
-    load(&delta, job->delta + row * job->C, at);
-    load(&u, job->x + row * job->C, at);
-    u *= delta;
-    for (int64_t n = 0; n < job->S; n++) {
-        pdnn_load(&e, rates + n * PDNN_LANES);
-        pdnn_load(&state, before + n * PDNN_LANES);
-        e *= delta;
-        exp_lanes(&e);
-        if (decays)
-            pdnn_store(decays + n * PDNN_LANES, &e);
-        state = state * e + u * b[n];
-        pdnn_store(h + n * PDNN_LANES, &state);
-        if (sum)
-            *sum += state * c[n];
+static void load_rates(const struct pdnn_selective_scan *job, struct lanes at, struct rates rates) {
+    memset(rates.at, 0, (size_t)(job->S * PDNN_LANES) * sizeof *rates.at);
+    memset(rates.reach, 0, PDNN_LANES * sizeof *rates.reach);
+    for (int64_t i = 0; i < at.n; i++) {
+        for (int64_t n = 0; n < job->S; n++) {
+            const float rate = -job->a[(at.channel + i) * job->S + n] * LOG2_E,
+                        size = rate < 0 ? -rate : rate;
+            rates.at[n * PDNN_LANES + i] = rate;
+            rates.reach[i] = rates.reach[i] > size ? rates.reach[i] : size;
+        }
     }
+}
+
+/* 2^t of each lane: t = n + r with |r| <= 1/2, and the best polynomial of this degree for 2^r that is 1 at r
+ * = 0, within 1e-7 and closer near 0, where states last. |t| <= REACH. */
+enum { REACH = 125 };
+
+PDNN_INLINE void exp2_lanes(pdnn_floats *t) {
+    const float round = 12582912.0F;
+    const pdnn_floats shifted = *t + round, r = *t - (shifted - round);
+    pdnn_floats p = r * 1.3264727313e-3F + 9.6715129912e-3F;
+    p = p * r + 5.5507335812e-2F;
+    p = p * r + 2.4022242427e-1F;
+    p = p * r + 6.9314700365e-1F;
+    p = p * r + 1.0F;
+    *t = (pdnn_floats)((pdnn_ints)p + ((pdnn_ints)shifted << 23));
+}
+
+/* Whether some state's t is beyond REACH. */
+PDNN_INLINE bool reaches_far(const pdnn_floats *delta, const float *reach) {
+    pdnn_floats size;
+    pdnn_load(&size, reach);
+    const pdnn_floats t = *delta * size, limit = (pdnn_floats){0} + (float)REACH;
+    const pdnn_floats back = -t;
+    return pdnn_any(pdnn_above(&t, &limit)) || pdnn_any(pdnn_above(&back, &limit));
+}
+
+/* One token of a vector of channels. `decays`: (S, lanes), kept for backward; or NULL. h may be `before`. */
+struct token {
+    const float *b, *c, *rates, *before;
+    float *h, *decays;
+    pdnn_floats delta, u; /* u: delta x */
+};
+
+/* The states from n on, as many as there are sums, which take what they are read as. */
+PDNN_INLINE void step_states(const struct token *token, int64_t n, pdnn_floats *sums, int count, bool is_far,
+                             bool is_read) {
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t at = (n + i) * PDNN_LANES;
+        pdnn_floats e, state, low = (pdnn_floats){0} - (float)REACH, high = -low;
+        pdnn_load(&e, token->rates + at);
+        pdnn_load(&state, token->before + at);
+        e *= token->delta;
+        if (is_far) {
+            pdnn_most(&low, &e); /* the second operand where one is NaN */
+            e = high;
+            pdnn_lowest(&e, &low);
+        }
+        exp2_lanes(&e);
+        if (token->decays)
+            pdnn_store(token->decays + at, &e);
+        state = state * e + token->u * token->b[n + i];
+        pdnn_store(token->h + at, &state);
+        if (is_read)
+            sums[i] += state * token->c[n + i];
+    }
+}
+
+/* The states after a token, and what they are read as. */
+PDNN_INLINE void step_token(const struct token *token, int64_t S, pdnn_floats *sum, bool is_far,
+                            bool is_read) {
+    enum { TOGETHER = 2 }; /* sums, none of which waits for the other */
+    pdnn_floats sums[TOGETHER] = {{0}};
+    int64_t n = 0;
+    for (; n + TOGETHER <= S; n += TOGETHER)
+        step_states(token, n, sums, TOGETHER, is_far, is_read);
+    for (; n < S; n++)
+        step_states(token, n, sums, 1, is_far, is_read);
+    if (is_read)
+        *sum = sums[0] + sums[1];
+}
+
+PDNN_INLINE void step(const struct pdnn_selective_scan *job, int64_t row, struct lanes at, struct rates rates,
+                      const float *before, float *h, float *decays, pdnn_floats *sum) {
+    struct token token = {.b = job->b + row * job->S,
+                          .c = job->c + row * job->S,
+                          .rates = rates.at,
+                          .before = before,
+                          .h = h,
+                          .decays = decays};
+    pdnn_floats x;
+    load(&token.delta, job->delta + row * job->C, at);
+    load(&x, job->x + row * job->C, at);
+    token.u = x * token.delta;
+    if (reaches_far(&token.delta, rates.reach))
+        step_token(&token, job->S, sum, true, sum != NULL);
+    else
+        step_token(&token, job->S, sum, false, sum != NULL);
 }
 
 /* The channels of a group that are vector k of it. */
@@ -107,27 +169,62 @@ static struct lanes lanes_of(const struct pdnn_selective_scan *job, int64_t grou
     return (struct lanes){channel, pdnn_least(PDNN_LANES, job->C - channel)};
 }
 
-/* A group's rates and states: (VECTORS, S, lanes) each. */
+/* A group's rates, (VECTORS, S, lanes) and (VECTORS, lanes). */
+static struct rates rates_of(const struct pdnn_selective_scan *job, float *at, int k) {
+    return (struct rates){at + k * job->S * PDNN_LANES, at + GROUP * job->S + k * PDNN_LANES};
+}
+
+static void load_group(const struct pdnn_selective_scan *job, int64_t group, float *rates) {
+    for (int k = 0; k < VECTORS && lanes_of(job, group, k).n > 0; k++)
+        load_rates(job, lanes_of(job, group, k), rates_of(job, rates, k));
+}
+
+static int64_t rates_floats(const struct pdnn_selective_scan *job) {
+    return GROUP * (job->S + 1);
+}
+
+/* The kept states of these channels of a sequence, by state; or from there back. */
+static void load_states(const struct pdnn_selective_scan *job, int64_t sequence, struct lanes at, float *h) {
+    const float *from = job->state + (sequence * job->C + at.channel) * job->S;
+    for (int64_t i = 0; i < at.n; i++)
+        for (int64_t n = 0; n < job->S; n++)
+            h[n * PDNN_LANES + i] = from[i * job->S + n];
+}
+
+static void store_states(const struct pdnn_selective_scan *job, int64_t sequence, struct lanes at,
+                         const float *h) {
+    float *to = job->state + (sequence * job->C + at.channel) * job->S;
+    for (int64_t i = 0; i < at.n; i++)
+        for (int64_t n = 0; n < job->S; n++)
+            to[i * job->S + n] = h[n * PDNN_LANES + i];
+}
+
+/* A group's rates and states, (VECTORS, S, lanes). */
 static void forward_group(const struct scan *scan, int64_t sequence, int64_t group, float *room) {
     const struct pdnn_selective_scan *job = scan->job;
     const int64_t size = job->S * PDNN_LANES;
-    float *rates = room, *h = rates + VECTORS * size;
+    float *rates = room, *h = rates + rates_floats(job);
     memset(h, 0, (size_t)(VECTORS * size) * sizeof *h);
-    for (int k = 0; k < VECTORS && lanes_of(job, group, k).n > 0; k++)
-        load_rates(job, lanes_of(job, group, k), rates + k * size);
+    load_group(job, group, rates);
+    for (int k = 0; job->state && k < VECTORS && lanes_of(job, group, k).n > 0; k++)
+        load_states(job, sequence, lanes_of(job, group, k), h + k * size);
     for (int64_t row = sequence * job->T; row < (sequence + 1) * job->T; row++) {
+        fetch(job, job->x, row + AHEAD, group);
+        fetch(job, job->delta, row + AHEAD, group);
         for (int k = 0; k < VECTORS; k++) {
             const struct lanes at = lanes_of(job, group, k);
-            pdnn_floats sum = {0}, x, d;
+            pdnn_floats sum, x, d;
             if (at.n <= 0)
                 break;
-            step(job, row, at, rates + k * size, h + k * size, h + k * size, NULL, &sum);
+            step(job, row, at, rates_of(job, rates, k), h + k * size, h + k * size, NULL, &sum);
             load(&x, job->x + row * job->C, at);
             load(&d, job->d, at);
             sum += d * x;
             store(scan->y + row * job->C, &sum, at);
         }
     }
+    for (int k = 0; job->state && k < VECTORS && lanes_of(job, group, k).n > 0; k++)
+        store_states(job, sequence, lanes_of(job, group, k), h + k * size);
 }
 
 static void forward_part(void *work, int64_t index, int64_t parts) {
@@ -144,12 +241,13 @@ static int64_t elements_of(const struct pdnn_selective_scan *job) {
 
 PDNN_KERNEL_VALUE(int64_t, pdnn_selective_scan_scratch,
                   (const struct pdnn_selective_scan *shape, int64_t threads), (shape, threads)) {
-    return threads * 2 * GROUP * shape->S;
+    return threads * (rates_floats(shape) + GROUP * shape->S);
 }
 
 PDNN_KERNEL(pdnn_selective_scan_forward, (const struct pdnn_selective_scan *job, float *y, int64_t threads),
             (job, y, threads)) {
-    struct scan scan = {.job = job, .y = y, .room = job->scratch, .room_floats = 2 * GROUP * job->S};
+    struct scan scan = {
+        .job = job, .y = y, .room = job->scratch, .room_floats = rates_floats(job) + GROUP * job->S};
     pdnn_team_run(threads, elements_of(job), forward_part, &scan);
 }
 
@@ -166,10 +264,15 @@ PDNN_KERNEL(pdnn_selective_scan_forward, (const struct pdnn_selective_scan *job,
 #define ODD  1, 3, 5, 7
 #endif
 
-/* Adds the sums of `rows` vectors to as many floats. PDNN_LANES of them at a time: neighbours are added until
- * one vector holds all sums. */
+/* Vectors that fold_rows adds up together. */
+static int64_t folded_rows(int64_t S) {
+    return (2 * S + PDNN_LANES - 1) / PDNN_LANES * PDNN_LANES;
+}
+
+/* The sums of `rows` vectors, as many floats. PDNN_LANES of them at a time: neighbours are added until one
+ * vector holds all sums. */
 PDNN_INLINE void fold_rows(const float *x, int64_t rows, float *to) {
-    pdnn_floats v[PDNN_LANES], sum;
+    pdnn_floats v[PDNN_LANES];
     for (int64_t row = 0; row < rows; row += PDNN_LANES) {
         const int64_t n = pdnn_least(PDNN_LANES, rows - row);
 #pragma GCC unroll 16
@@ -182,21 +285,20 @@ PDNN_INLINE void fold_rows(const float *x, int64_t rows, float *to) {
                 v[i] = __builtin_shufflevector(v[2 * i], v[2 * i + 1], EVEN) +
                        __builtin_shufflevector(v[2 * i], v[2 * i + 1], ODD);
         }
-        pdnn_load_lanes(&sum, to + row, n);
-        sum += v[0];
         if (n == PDNN_LANES)
-            pdnn_store(to + row, &sum);
+            pdnn_store(to + row, &v[0]);
         else
-            pdnn_store_part(to + row, &sum, n);
+            pdnn_store_part(to + row, &v[0], n);
     }
 }
 
 /* A thread's room, for a group; `size` is S vectors. */
 struct room {
-    float *rates, *gradient, *da, *dd; /* (VECTORS, size), dd (VECTORS, lanes) */
+    float *rates;                      /* rates_of */
+    float *state, *gradient, *da, *dd; /* (VECTORS, size), dd (VECTORS, lanes) */
     float *kept;                       /* (chunks, VECTORS, size): before the first token of each chunk */
     float *h, *decays;                 /* of one chunk: (CHUNK + 1, size), (CHUNK, size) */
-    float *rows;                       /* (folded_rows, lanes) */
+    float *rows;                       /* (CHUNK, folded_rows, lanes): the sums of db and dc over vectors */
 };
 
 static int64_t chunks_of(const struct pdnn_selective_scan *job) {
@@ -210,14 +312,15 @@ static int64_t lay_out(const struct pdnn_selective_scan *job, float *at, struct 
     const struct {
         float **array;
         int64_t floats;
-    } parts[] = {{&room->rates, VECTORS * size},
+    } parts[] = {{&room->rates, rates_floats(job)},
+                 {&room->state, VECTORS * size},
                  {&room->gradient, VECTORS * size},
                  {&room->da, VECTORS * size},
                  {&room->dd, GROUP},
                  {&room->kept, chunks_of(job) * VECTORS * size},
                  {&room->h, (CHUNK + 1) * size},
                  {&room->decays, CHUNK * size},
-                 {&room->rows, folded_rows(job->S) * PDNN_LANES}};
+                 {&room->rows, CHUNK * folded_rows(job->S) * PDNN_LANES}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         *parts[i].array = at ? at + used : NULL;
         used += whole_lines(parts[i].floats);
@@ -225,47 +328,77 @@ static int64_t lay_out(const struct pdnn_selective_scan *job, float *at, struct 
     return used;
 }
 
-/* One token, from the last to the first: h are the states before it and, behind them, after it. */
+/* One token of a vector of channels, from the last to the first: h are the states before it and, behind them,
+ * after it. */
+struct back_token {
+    const float *b, *c, *h, *decays, *rates;
+    float *gradient, *da, *db_rows, *dc_rows;
+    pdnn_floats delta, dy, u;
+    int64_t size;
+};
+
+/* Adds to du, and to the gradient of the decay's exponent. */
+PDNN_INLINE void back_state(const struct back_token *token, int64_t n, pdnn_floats *du, pdnn_floats *sum) {
+    const int64_t at = n * PDNN_LANES;
+    pdnn_floats g, v, w;
+    pdnn_load(&g, token->gradient + at);
+    g += token->dy * token->c[n];
+    pdnn_load(&v, token->h + token->size + at);
+    pdnn_load(&w, token->dc_rows + at);
+    w += v * token->dy;
+    pdnn_store(token->dc_rows + at, &w);
+    pdnn_load(&w, token->db_rows + at);
+    w += g * token->u;
+    pdnn_store(token->db_rows + at, &w);
+    *du += g * token->b[n];
+    pdnn_load(&v, token->decays + at);
+    g *= v;
+    pdnn_store(token->gradient + at, &g);
+    pdnn_load(&v, token->h + at);
+    g *= v;
+    pdnn_load(&v, token->rates + at);
+    *sum += g * v;
+    pdnn_load(&w, token->da + at);
+    w -= g * token->delta;
+    pdnn_store(token->da + at, &w);
+}
+
 PDNN_INLINE void back_step(const struct scan *scan, int64_t row, struct lanes at, const struct room *room,
-                           int k, int64_t t, float *shares) {
+                           int k, int64_t t) {
+    enum { TOGETHER = 2 };
     const struct pdnn_selective_scan *job = scan->job;
     const int64_t S = job->S, size = S * PDNN_LANES;
-    const float *b = job->b + row * S, *c = job->c + row * S, *h = room->h + t * size,
-                *rates = room->rates + k * size;
-    float *gradient = room->gradient + k * size, *da = room->da + k * size;
-    pdnn_floats delta, x, dy, u, du = {0}, ddelta = {0}, g, v, w;
-    load(&delta, job->delta + row * job->C, at);
+    float *rows = room->rows + t * folded_rows(S) * PDNN_LANES;
+    struct back_token token = {.b = job->b + row * S,
+                               .c = job->c + row * S,
+                               .h = room->h + t * size,
+                               .decays = room->decays + t * size,
+                               .rates = rates_of(job, room->rates, k).at,
+                               .gradient = room->gradient + k * size,
+                               .da = room->da + k * size,
+                               .db_rows = rows,
+                               .dc_rows = rows + size,
+                               .size = size};
+    pdnn_floats x, v, du[TOGETHER] = {{0}}, ddelta[TOGETHER] = {{0}};
+    int64_t n = 0;
+    load(&token.delta, job->delta + row * job->C, at);
     load(&x, job->x + row * job->C, at);
-    load(&dy, scan->gradients->dy + row * job->C, at);
-    u = delta * x;
-    for (int64_t n = 0; n < S; n++) {
-        pdnn_load(&g, gradient + n * PDNN_LANES);
-        g += dy * c[n];
-        pdnn_load(&v, h + size + n * PDNN_LANES);
-        v *= dy;
-        pdnn_store(room->rows + (S + n) * PDNN_LANES, &v);
-        v = g * u;
-        pdnn_store(room->rows + n * PDNN_LANES, &v);
-        du += g * b[n];
-        pdnn_load(&v, room->decays + t * size + n * PDNN_LANES);
-        g *= v;
-        pdnn_store(gradient + n * PDNN_LANES, &g);
-        pdnn_load(&v, h + n * PDNN_LANES);
-        g *= v;
-        pdnn_load(&v, rates + n * PDNN_LANES);
-        ddelta += g * v;
-        pdnn_load(&w, da + n * PDNN_LANES);
-        w -= g * delta;
-        pdnn_store(da + n * PDNN_LANES, &w);
+    load(&token.dy, scan->gradients->dy + row * job->C, at);
+    token.u = token.delta * x;
+    for (; n + TOGETHER <= S; n += TOGETHER) {
+        back_state(&token, n, &du[0], &ddelta[0]);
+        back_state(&token, n + 1, &du[1], &ddelta[1]);
     }
-    fold_rows(room->rows, 2 * S, shares);
-    ddelta += du * x;
-    store(scan->gradients->ddelta + row * job->C, &ddelta, at);
+    for (; n < S; n++)
+        back_state(&token, n, &du[0], &ddelta[0]);
+    du[0] += du[1];
+    v = (ddelta[0] + ddelta[1]) * LN_2 + du[0] * x;
+    store(scan->gradients->ddelta + row * job->C, &v, at);
     load(&v, job->d, at);
-    du = du * delta + v * dy;
-    store(scan->gradients->dx + row * job->C, &du, at);
+    v = du[0] * token.delta + v * token.dy;
+    store(scan->gradients->dx + row * job->C, &v, at);
     pdnn_load(&v, room->dd + k * PDNN_LANES);
-    v += dy * x;
+    v += token.dy * x;
     pdnn_store(room->dd + k * PDNN_LANES, &v);
 }
 
@@ -273,30 +406,49 @@ PDNN_INLINE void back_step(const struct scan *scan, int64_t row, struct lanes at
 static void keep_states(const struct pdnn_selective_scan *job, int64_t first, int64_t group,
                         const struct room *room) {
     const int64_t size = job->S * PDNN_LANES;
-    memset(room->kept, 0, (size_t)(VECTORS * size) * sizeof *room->kept);
-    for (int64_t t = 0; t < (chunks_of(job) - 1) * CHUNK; t++) {
-        float *kept = room->kept + t / CHUNK * VECTORS * size,
-              *next = (t + 1) % CHUNK ? room->h : kept + VECTORS * size;
-        for (int k = 0; k < VECTORS; k++) {
-            const struct lanes at = lanes_of(job, group, k);
-            const float *before = t % CHUNK ? room->h : kept;
-            if (at.n > 0)
-                step(job, first + t, at, room->rates + k * size, before + k * size, next + k * size, NULL,
-                     NULL);
-        }
+    memset(room->state, 0, (size_t)(VECTORS * size) * sizeof *room->state);
+    for (int64_t t = 0; t < job->T; t++) {
+        if (t % CHUNK == 0)
+            memcpy(room->kept + t / CHUNK * VECTORS * size, room->state,
+                   (size_t)(VECTORS * size) * sizeof *room->kept);
+        if (t >= (chunks_of(job) - 1) * CHUNK)
+            break;
+        fetch(job, job->x, first + t + AHEAD, group);
+        fetch(job, job->delta, first + t + AHEAD, group);
+        for (int k = 0; k < VECTORS && lanes_of(job, group, k).n > 0; k++)
+            step(job, first + t, lanes_of(job, group, k), rates_of(job, room->rates, k),
+                 room->state + k * size, room->state + k * size, NULL, NULL);
     }
 }
 
 static void back_chunk(const struct scan *scan, int64_t first, int64_t chunk, struct lanes at,
-                       const struct room *room, int k, float *shares) {
+                       const struct room *room, int k) {
     const struct pdnn_selective_scan *job = scan->job;
     const int64_t size = job->S * PDNN_LANES, n = pdnn_least(CHUNK, job->T - chunk * CHUNK);
     memcpy(room->h, room->kept + (chunk * VECTORS + k) * size, (size_t)size * sizeof *room->h);
     for (int64_t t = 0; t < n; t++)
-        step(job, first + chunk * CHUNK + t, at, room->rates + k * size, room->h + t * size,
+        step(job, first + chunk * CHUNK + t, at, rates_of(job, room->rates, k), room->h + t * size,
              room->h + (t + 1) * size, room->decays + t * size, NULL);
     for (int64_t t = n - 1; t >= 0; t--)
-        back_step(scan, first + chunk * CHUNK + t, at, room, k, t, shares + (chunk * CHUNK + t) * 2 * job->S);
+        back_step(scan, first + chunk * CHUNK + t, at, room, k, t);
+}
+
+/* All vectors of a group: what they give db and dc is added up before it is folded. */
+static void back_chunk_of_group(const struct scan *scan, int64_t sequence, int64_t group, int64_t chunk,
+                                const struct room *room) {
+    const struct pdnn_selective_scan *job = scan->job;
+    const int64_t first = sequence * job->T, floats = folded_rows(job->S) * PDNN_LANES;
+    float *shares = scan->of_groups + (group * job->N * job->T + first + chunk * CHUNK) * 2 * job->S;
+    memset(room->rows, 0, (size_t)(CHUNK * floats) * sizeof *room->rows);
+    for (int64_t t = (chunk - 1) * CHUNK; chunk > 0 && t < chunk * CHUNK; t++) {
+        fetch(job, job->x, first + t, group);
+        fetch(job, job->delta, first + t, group);
+        fetch(job, scan->gradients->dy, first + t, group);
+    }
+    for (int k = 0; k < VECTORS && lanes_of(job, group, k).n > 0; k++)
+        back_chunk(scan, first, chunk, lanes_of(job, group, k), room, k);
+    for (int64_t t = 0; t < pdnn_least(CHUNK, job->T - chunk * CHUNK); t++)
+        fold_rows(room->rows + t * floats, 2 * job->S, shares + t * 2 * job->S);
 }
 
 /* This sequence's share of da and dd. */
@@ -313,20 +465,14 @@ static void store_shares(const struct scan *scan, int64_t sequence, struct lanes
 
 static void back_group(const struct scan *scan, int64_t sequence, int64_t group, const struct room *room) {
     const struct pdnn_selective_scan *job = scan->job;
-    const int64_t first = sequence * job->T, size = job->S * PDNN_LANES;
-    float *shares = scan->of_groups + (group * job->N * job->T + first) * 2 * job->S;
-    memset(shares, 0, (size_t)(job->T * 2 * job->S) * sizeof *shares);
+    const int64_t size = job->S * PDNN_LANES;
     memset(room->gradient, 0, (size_t)(VECTORS * size) * sizeof *room->gradient);
     memset(room->da, 0, (size_t)(VECTORS * size) * sizeof *room->da);
     memset(room->dd, 0, GROUP * sizeof *room->dd);
-    memset(room->rows, 0, (size_t)(folded_rows(job->S) * PDNN_LANES) * sizeof *room->rows);
-    for (int k = 0; k < VECTORS && lanes_of(job, group, k).n > 0; k++)
-        load_rates(job, lanes_of(job, group, k), room->rates + k * size);
-    keep_states(job, first, group, room);
-    for (int64_t chunk = chunks_of(job) - 1; chunk >= 0; chunk--) {
-        for (int k = 0; k < VECTORS && lanes_of(job, group, k).n > 0; k++)
-            back_chunk(scan, first, chunk, lanes_of(job, group, k), room, k, shares);
-    }
+    load_group(job, group, room->rates);
+    keep_states(job, sequence * job->T, group, room);
+    for (int64_t chunk = chunks_of(job) - 1; chunk >= 0; chunk--)
+        back_chunk_of_group(scan, sequence, group, chunk, room);
     for (int k = 0; k < VECTORS && lanes_of(job, group, k).n > 0; k++)
         store_shares(scan, sequence, lanes_of(job, group, k), room, k);
 }
@@ -345,17 +491,19 @@ static void sum_groups_part(void *work, int64_t index, int64_t parts) {
     const struct scan *scan = work;
     const int64_t R = scan->job->N * scan->job->T, S = scan->job->S, groups = groups_of(scan->job);
     const struct pdnn_span mine = pdnn_span_of(R, LINE, index, parts);
-    for (int64_t row = mine.begin; row < mine.end; row++) {
+    for (int64_t row = mine.begin; row < mine.end; row += LINE) {
+        const int64_t rows = pdnn_least(LINE, mine.end - row);
         float *db = scan->gradients->db + row * S, *dc = scan->gradients->dc + row * S;
-        memset(db, 0, (size_t)S * sizeof *db);
-        memset(dc, 0, (size_t)S * sizeof *dc);
+        memset(db, 0, (size_t)(rows * S) * sizeof *db);
+        memset(dc, 0, (size_t)(rows * S) * sizeof *dc);
         for (int64_t group = 0; group < groups; group++) {
             const float *share = scan->of_groups + (group * R + row) * 2 * S;
+            for (int64_t i = 0; i < rows; i++)
 #pragma omp simd
-            for (int64_t n = 0; n < S; n++) {
-                db[n] += share[n];
-                dc[n] += share[S + n];
-            }
+                for (int64_t n = 0; n < S; n++) {
+                    db[i * S + n] += share[i * 2 * S + n];
+                    dc[i * S + n] += share[i * 2 * S + S + n];
+                }
         }
     }
 }

@@ -10,6 +10,7 @@ struct pdnn_selective_scan {
     const float *x, *delta;
     const float *b, *c; /* (R, S) */
     const float *a, *d; /* (C, S), (C) */
+    float *state;       /* forward: (N*C, S), from which it goes on and which it updates; NULL: from 0 */
     float *scratch;     /* pdnn_selective_scan_scratch floats, pdnn_selective_scan_back_scratch backward */
 };
 
@@ -23,7 +24,7 @@ struct pdnn_selective_scan_gradients {
 
 int64_t pdnn_selective_scan_back_scratch(const struct pdnn_selective_scan *shape, int64_t threads);
 
-/* Computes the states again, from every sixteenth token on, and goes back. Every sum has the same order for
+/* Computes the states again, from every eighth token on, and goes back. Every sum has the same order for
  * any number of threads. */
 void pdnn_selective_scan_backward(const struct pdnn_selective_scan *job,
                                   const struct pdnn_selective_scan_gradients *gradients, int64_t threads);

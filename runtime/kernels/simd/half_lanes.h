@@ -3,7 +3,6 @@
 #define RUNTIME_KERNELS_SIMD_HALF_LANES_H
 
 #include "base/half.h"
-#include "runtime/kernels/simd/half.h"
 #include "runtime/kernels/simd/lanes.h"
 
 PDNN_INLINE float pdnn_half_value(uint16_t bits, const enum pdnn_half type) {
@@ -76,13 +75,6 @@ PDNN_INLINE void pdnn_load_half_part(pdnn_floats *v, const uint16_t *from, int64
     for (int64_t i = 0; i < n; i++)
         part[i] = from[i];
     pdnn_load_half(v, part, type);
-}
-
-/* How elements are stored that are computed with in f32. */
-enum pdnn_stored { PDNN_STORED_F32, PDNN_STORED_BF16, PDNN_STORED_F16 };
-
-PDNN_INLINE enum pdnn_half pdnn_half_of_stored(const enum pdnn_stored in) {
-    return in == PDNN_STORED_F16 ? PDNN_HALF_F16 : PDNN_HALF_BF16;
 }
 
 /* The elements from number `at` on, and one of them. */

@@ -5,6 +5,7 @@
 
 #include "runtime/kernels/simd/kernel.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #if PDNN_LANES > 4
@@ -61,6 +62,11 @@ PDNN_INLINE pdnn_mask_lanes pdnn_is_nan(const pdnn_floats *a) {
     return _mm512_cmp_ps_mask(*a, *a, _CMP_UNORD_Q);
 }
 
+/* Whether it holds for a lane. */
+PDNN_INLINE bool pdnn_any(pdnn_mask_lanes mask) {
+    return mask != 0;
+}
+
 /* *v = mask ? *v : *other, lane by lane. */
 PDNN_INLINE void pdnn_select(pdnn_floats *v, pdnn_mask_lanes mask, const pdnn_floats *other) {
     *v = _mm512_mask_mov_ps(*other, mask, *v);
@@ -82,6 +88,14 @@ PDNN_INLINE pdnn_mask_lanes pdnn_is_nan(const pdnn_floats *a) {
     return *a != *a;
 }
 
+PDNN_INLINE bool pdnn_any(pdnn_mask_lanes mask) {
+#if PDNN_LANES == 8
+    return _mm256_movemask_ps((__m256)mask) != 0;
+#else
+    return (mask[0] | mask[1] | mask[2] | mask[3]) != 0;
+#endif
+}
+
 PDNN_INLINE void pdnn_select(pdnn_floats *v, pdnn_mask_lanes mask, const pdnn_floats *other) {
 #if PDNN_LANES == 8
     *v = _mm256_blendv_ps(*other, *v, (__m256)mask);
@@ -98,6 +112,17 @@ PDNN_INLINE void pdnn_select_ints(pdnn_ints *v, pdnn_mask_lanes mask, const pdnn
 #endif
 }
 
+#endif
+
+#if PDNN_LANES > 4
+/* *v = the lanes of *v that `at` says. */
+PDNN_INLINE void pdnn_permute(pdnn_floats *v, const pdnn_ints *at) {
+#if PDNN_LANES == 16
+    *v = _mm512_permutexvar_ps((__m512i)*at, *v);
+#else
+    *v = _mm256_permutevar8x32_ps(*v, (__m256i)*at);
+#endif
+}
 #endif
 
 /* The end of a row: only the first n lanes, n < PDNN_LANES. Loads give 0 in the other lanes,
@@ -166,6 +191,13 @@ PDNN_INLINE void pdnn_load_lanes(pdnn_floats *v, const float *from, int64_t n) {
         pdnn_load(v, from);
     else
         pdnn_load_part(v, from, n);
+}
+
+PDNN_INLINE void pdnn_store_lanes(float *to, const pdnn_floats *v, int64_t n) {
+    if (n == PDNN_LANES)
+        pdnn_store(to, v);
+    else
+        pdnn_store_part(to, v, n);
 }
 
 /* Sum of all lanes, by halving. */
