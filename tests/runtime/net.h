@@ -74,6 +74,18 @@ static inline uint32_t build_regions(struct net *net, const struct shape *s) {
     return apply(net, &pdnn_op_roi_align, x, new_data(net, PDNN_ROLE_INPUT, 2, boxes, uniform), attrs);
 }
 
+/* Channels of N sequences, of as many states as there are channels. */
+static inline uint32_t build_selective_scan(struct net *net, const struct shape *s) {
+    const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_SELECTIVE_SCAN_SEQUENCES] = s->N},
+                  S = s->C < 20 ? s->C : 20;
+    uint32_t x = new_matrix(net, s->R, s->C), b = new_matrix(net, s->R, S), c = new_matrix(net, s->R, S),
+             delta = apply(net, &pdnn_op_softplus, new_matrix(net, s->R, s->C), PDNN_NONE, NULL),
+             a = pdnn_graph_weight(&net->graph, 2, (int64_t[]){s->C, S},
+                                   (struct pdnn_fill){PDNN_FILL_NEAR_ONE, 0.5});
+    const uint32_t in[] = {x, delta, b, c, a, new_weight(net, 1, s->C, 0), PDNN_NONE};
+    return pdnn_graph_forward(&net->graph, &pdnn_op_selective_scan, in, attrs);
+}
+
 /* Scores of R sequences: windows of two by two, distances both ways, then of other scores causal ones. */
 static inline uint32_t build_relative_bias(struct net *net, const struct shape *s) {
     enum { HEADS = 3, BUCKETS = 6, QUERIES = 5 };
@@ -109,6 +121,38 @@ static inline uint32_t build_masks_in_turn(struct net *net, const struct shape *
     x = apply(net, &pdnn_op_softmax, apply(net, &pdnn_op_mask, x, bias, attrs), PDNN_NONE, NULL);
     return pdnn_graph_forward_with(&net->graph, &pdnn_op_attention_softmax, (uint32_t[]){x, bias, PDNN_NONE},
                                    fused, coefs);
+}
+
+/* The same with a bias by relative position in one pass: windows under masks in turn, then of other scores
+ * causal distances, of which some are dropped. */
+static inline uint32_t build_relative_softmax(struct net *net, const struct shape *s) {
+    enum { HEADS = 3, BUCKETS = 6, QUERIES = 5, AT = PDNN_ATTENTION_SOFTMAX_RELATIVE };
+    const int64_t one = 1,
+                  window[PDNN_NODE_ATTRS] = {[PDNN_ATTENTION_SOFTMAX_SEQUENCES] = s->R,
+                                             [PDNN_ATTENTION_SOFTMAX_HAS_BIAS] = 1,
+                                             [AT + PDNN_RELATIVE_BIAS_HEADS] = HEADS,
+                                             [AT + PDNN_RELATIVE_BIAS_WINDOW] = 2},
+                  causal[PDNN_NODE_ATTRS] = {
+                      [PDNN_ATTENTION_SOFTMAX_SEQUENCES] = s->R, [PDNN_ATTENTION_SOFTMAX_CAUSAL] = 1,
+                      [PDNN_ATTENTION_SOFTMAX_PERCENT] = 30,     [PDNN_ATTENTION_SOFTMAX_TRAIN] = 1,
+                      [AT + PDNN_RELATIVE_BIAS_HEADS] = HEADS,   [AT + PDNN_RELATIVE_BIAS_CAUSAL] = 1,
+                      [AT + PDNN_RELATIVE_BIAS_DISTANCE] = 9};
+    const struct pdnn_tensor masks = {.role = PDNN_ROLE_INPUT,
+                                      .rank = 3,
+                                      .dim = {s->N, 4, 4},
+                                      .fill = {PDNN_FILL_SEQUENCE_MASK, -100},
+                                      .of = PDNN_NONE};
+    const double coefs[PDNN_NODE_COEFS] = {[PDNN_ATTENTION_SOFTMAX_FACTOR] = 2};
+    uint32_t y = pdnn_graph_weight(&net->graph, 3, (int64_t[]){s->R * HEADS, 4, 4}, uniform),
+             bias = pdnn_graph_tensor(&net->graph, &masks),
+             counter = pdnn_graph_state(&net->graph, 1, &one, (struct pdnn_fill){0});
+    const uint32_t of_windows[] = {y, bias, new_weight(net, 2, 9, HEADS), PDNN_NONE};
+    y = pdnn_graph_forward_with(&net->graph, &pdnn_op_attention_softmax, of_windows, window, coefs);
+    y = rearrange(net, y, "a b c -> a (b c)", 0, 0);
+    y = rearrange(net, dense(net, y, QUERIES * s->C), "a (b c) -> a b c", 0, QUERIES);
+    const uint32_t of_steps[] = {y, new_weight(net, 2, BUCKETS, HEADS), counter, PDNN_NONE};
+    y = pdnn_graph_forward_with(&net->graph, &pdnn_op_attention_softmax, of_steps, causal, coefs);
+    return rearrange(net, y, "(a h) b c -> a (h b c)", s->R, 0);
 }
 
 #endif

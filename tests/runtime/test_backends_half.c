@@ -110,6 +110,62 @@ static void test_heads(void **state) {
     close_backend(&backends[1]);
 }
 
+/* A norm of rows (R, C), whose input has a gradient, and a loss. */
+static void check_norm(const struct opened backends[2], const struct row_case *row, enum pdnn_dtype dtype,
+                       int64_t R, int64_t C) {
+    const struct pdnn_fill fill = {PDNN_FILL_UNIFORM, 1};
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    struct oracle oracle;
+    struct pdnn_err err = {0};
+    uint32_t inputs[PDNN_NODE_INPUTS];
+    char what[160];
+    int n = 0;
+    pdnn_arena_init(&arena);
+    pdnn_graph_init(&graph, &arena);
+    graph.dtype = dtype;
+    graph.has_masters = true;
+    uint32_t x = new_input(&graph, 2, R, C), b = pdnn_graph_weight(&graph, 1, &C, fill);
+    const struct pdnn_tensor far = {
+        .role = PDNN_ROLE_INPUT, .rank = 2, .dim = {R, C}, .fill = {PDNN_FILL_UNIFORM, 512}, .of = PDNN_NONE};
+    const uint32_t wanted = pdnn_graph_tensor(&graph, &far); /* whether y is rounded up or down is nothing */
+    inputs[n++] = pdnn_graph_forward(&graph, &pdnn_op_bias, (uint32_t[]){x, b, PDNN_NONE}, NULL);
+    for (int i = 0; i < row->n_vectors; i++)
+        inputs[n++] = pdnn_graph_weight(&graph, 1, row->attr[1] ? &row->attr[PDNN_RMSNORM_WIDTH] : &C, fill);
+    inputs[n] = PDNN_NONE;
+    int64_t attrs[PDNN_NODE_ATTRS] = {0};
+    memcpy(attrs, row->attr, sizeof row->attr);
+    x = pdnn_graph_f32(&graph, pdnn_graph_forward(&graph, row->op, inputs, attrs));
+    graph.loss = pdnn_graph_forward(&graph, &pdnn_op_squared_error, (uint32_t[]){x, wanted, PDNN_NONE}, NULL);
+    pdnn_backward_derive(&graph, &pdnn_optimizers[PDNN_OPTIMIZER_MOMENTUM]);
+    must(pdnn_graph_status(&graph, &err), &err);
+    snprintf(what, sizeof what, "%s %s trained R=%d C=%d", row->op->name, pdnn_dtype_name(dtype), (int)R,
+             (int)C);
+    open_oracle(&graph, &oracle);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(check_kept(&backends[i], &oracle, 1, 500, what));
+    close_oracle(&oracle);
+    pdnn_arena_finish(&arena);
+}
+
+/* Gradients of weights, which are sums over pieces of the rows: one piece, one and a part, as many parts as
+ * there may be and more pieces, rows longer than a piece. As many rows as columns, where the rows' statistics
+ * look like weights. */
+static void test_norm_gradients(void **state) {
+    (void)state;
+    static const struct row_case rows[] = {{&pdnn_op_layernorm, 1, 2, {1}},
+                                           {&pdnn_op_layernorm, 1, 0, {1}},
+                                           {&pdnn_op_rmsnorm, 1, 1, {1}},
+                                           {&pdnn_op_rmsnorm, 1, 1, {1, 3, 8, 3}}};
+    static const int64_t shapes[][2] = {{3, 29}, {300, 33}, {2571, 256}, {5, 9001}, {64, 64}};
+    struct opened backends[] = {open_backend(fast_backends[0]), open_backend(fast_backends[1])};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
+            check_norm(backends, &rows[i], halves[(i + k) % 2], shapes[k][0], shapes[k][1]);
+    close_backend(&backends[0]);
+    close_backend(&backends[1]);
+}
+
 /* Vectors in a row, few long ones and many short ones; pairs of them, and all with all. */
 static void test_interaction(void **state) {
     (void)state;
@@ -392,11 +448,12 @@ static void test_training(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),        cmocka_unit_test(test_heads),
-        cmocka_unit_test(test_interaction), cmocka_unit_test(test_masters),
-        cmocka_unit_test(test_experts),     cmocka_unit_test(test_slow_is_said),
-        cmocka_unit_test(test_inference),   cmocka_unit_test(test_fast_inference),
-        cmocka_unit_test(test_training),    cmocka_unit_test(test_grouped_convolutions),
+        cmocka_unit_test(test_rows),           cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_interaction),    cmocka_unit_test(test_masters),
+        cmocka_unit_test(test_experts),        cmocka_unit_test(test_slow_is_said),
+        cmocka_unit_test(test_inference),      cmocka_unit_test(test_fast_inference),
+        cmocka_unit_test(test_training),       cmocka_unit_test(test_grouped_convolutions),
+        cmocka_unit_test(test_norm_gradients),
     };
     omp_set_num_threads(CHECK_THREADS);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* Networks that mix images, rows and attention, against `reference`, fused in every way: inference and whole
  * steps of training. What 16 bits round the other way grows with every layer, so that is left to `paradnn
- * check`, which compares op by op, as are gradients that cancel. */
+ * check`, which compares op by op, as are gradients that cancel (cli/check_test.py). */
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
 

@@ -338,18 +338,6 @@ static uint32_t build_rmsnorm_of_heads(struct net *net, const struct shape *s) {
     return apply(net, &pdnn_op_rmsnorm, new_matrix(net, s->R, s->C), new_weight(net, 1, width, 0), attrs);
 }
 
-/* Channels of N sequences, of as many states as there are channels. */
-static uint32_t build_selective_scan(struct net *net, const struct shape *s) {
-    const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_SELECTIVE_SCAN_SEQUENCES] = s->N},
-                  S = s->C < 20 ? s->C : 20;
-    uint32_t x = new_matrix(net, s->R, s->C), b = new_matrix(net, s->R, S), c = new_matrix(net, s->R, S),
-             delta = apply(net, &pdnn_op_softplus, new_matrix(net, s->R, s->C), PDNN_NONE, NULL),
-             a = pdnn_graph_weight(&net->graph, 2, (int64_t[]){s->C, S},
-                                   (struct pdnn_fill){PDNN_FILL_NEAR_ONE, 0.5});
-    const uint32_t in[] = {x, delta, b, c, a, new_weight(net, 1, s->C, 0), PDNN_NONE};
-    return pdnn_graph_forward(&net->graph, &pdnn_op_selective_scan, in, attrs);
-}
-
 /* The last heads of each row, wide and narrow, from some position on. */
 static uint32_t build_rope(struct net *net, const struct shape *s) {
     const int64_t width = s->C / 4 * 2, attrs[PDNN_NODE_ATTRS] = {[PDNN_ROPE_SEQUENCES] = s->N,
@@ -501,6 +489,7 @@ static const struct op_case {
     {&pdnn_op_softmax, build_softmax_in_steps, false},
     {&pdnn_op_attention_softmax, build_attention_softmax, false},
     {&pdnn_op_attention_softmax, build_masked_softmax, false},
+    {&pdnn_op_attention_softmax, build_relative_softmax, false},
 };
 enum { OP_CASES = sizeof op_cases / sizeof *op_cases };
 
@@ -594,6 +583,7 @@ static const char *const instances[] = {
     "transformer/architecture=decoder,hidden=8,heads=2,layers=1,vocabulary=11,batch=2,positions=9,norm=pre,"
     "objective=causal-lm,mode=infer,phase=decode,context=6",
     "fc/layers=1,nodes=16,input=8,output=6,batch=6,mode=train,dtype=bf16",
+    "mamba/layers=1,hidden=12,states=5,vocabulary=9,batch=3,phase=decode,mode=infer",
     "fc/layers=1,nodes=16,input=8,output=6,batch=6,mode=infer,dtype=int8",
     "dlrm/dim=5,bottom=6,top=8,features=3,pooling=2,rows_cap=20,batch=6,mode=train",
 };

@@ -13,7 +13,7 @@
 
 extern const struct pdnn_backend_def pdnn_backend_onednn;
 
-/* How depthwise weight gradients run, and where all images lie. */
+/* How convolutions in groups run, and where all images lie. */
 struct pdnn_onednn_conv2d_choice {
     bool is_own; /* our kernel, where it can */
     enum pdnn_onednn_order order;

@@ -3,7 +3,7 @@
 #include "models/op.h"
 #include "runtime/lowering/f32_copies.h"
 #include "runtime/lowering/call.h"
-#include "runtime/backends/onednn/conv2d/depthwise.h"
+#include "runtime/backends/onednn/conv2d/own.h"
 #include "runtime/backends/onednn/conv2d/implementations.h"
 #include "runtime/backends/onednn/call.h"
 #include "runtime/backends/onednn/tensor_layout.h"
@@ -34,7 +34,8 @@ static void find_operands(struct conv2d_call *c) {
         *operand = (struct pdnn_onednn_operand){.tensor = c->convolution->tensor[i], .slot = PDNN_NONE};
         if (operand->tensor == PDNN_NONE)
             continue;
-        operand->used = pdnn_onednn_primitive_layout(c->exec.primitive, (enum pdnn_onednn_arg)i);
+        operand->used = pdnn_onednn_conv2d_layout(c->compile->pool, c->convolution, c->exec.primitive,
+                                                  (enum pdnn_onednn_arg)i);
         operand->stored = c->compile->layout[operand->tensor]; /* else plain: weights may have five dims */
         if (!operand->stored)
             operand->stored = pdnn_onednn_layout_plain(c->compile->pool, operand->used);
@@ -122,13 +123,13 @@ static enum pdnn_status compile_node(const struct pdnn_calls *calls, uint32_t no
     struct pdnn_onednn_compile *compile = calls->compilation;
     const struct pdnn_graph *graph = compile->program->graph;
     struct conv2d_call c = {.compile = compile, .node = node, .exec = pdnn_onednn_exec_of(NULL)};
-    struct pdnn_depthwise job;
+    struct pdnn_grouped job;
     bool is_own = false;
     enum pdnn_status status = PDNN_OK;
-    if (pdnn_onednn_depthwise_describe(compile, &graph->nodes[node], &job))
-        status = pdnn_onednn_depthwise_choose(compile, &graph->nodes[node], &job, &is_own, err);
+    if (pdnn_onednn_own_describe(compile, &graph->nodes[node], &job))
+        status = pdnn_onednn_own_choose(compile, &graph->nodes[node], &job, &is_own, err);
     if (status == PDNN_OK && is_own)
-        pdnn_onednn_depthwise_append(compile, node, &job);
+        pdnn_onednn_own_append(compile, node, &job);
     if (status != PDNN_OK || is_own)
         return status;
     status = pdnn_onednn_conv2d_get(compile, node, &c.convolution, err);

@@ -70,6 +70,34 @@ static enum pdnn_algorithm algorithm_of(const struct pdnn_onednn_conv2d *convolu
     return is_int8 && wanted == PDNN_ALGORITHM_AUTO ? PDNN_ALGORITHM_DIRECT : wanted;
 }
 
+bool pdnn_onednn_conv2d_is_column(const struct pdnn_node *node, const struct pdnn_tensor *x,
+                                  const struct pdnn_tensor *w, const struct pdnn_tensor *y) {
+    return x->dim[3] == 1 && w->dim[3] == 1 && y->dim[3] == 1 && x->dim[2] > 1 &&
+           node->attr[PDNN_CONV2D_PADDING_W] == 0 && node->attr[PDNN_CONV2D_EXTRA_W] == 0;
+}
+
+static void exchange(int64_t *pair) {
+    const int64_t first = pair[0];
+    pair[0] = pair[1];
+    pair[1] = first;
+}
+
+static void turn(struct pdnn_onednn_conv2d *convolution) {
+    const struct pdnn_tensor *tensors = convolution->graph->tensors,
+                             *w = &tensors[convolution->tensor[PDNN_ONEDNN_WEIGHTS]];
+    struct pdnn_onednn_request *request = &convolution->request;
+    convolution->is_turned =
+        w->dtype != PDNN_INT8 &&
+        pdnn_onednn_conv2d_is_column(convolution->node, &tensors[convolution->tensor[PDNN_ONEDNN_SRC]], w,
+                                     &tensors[convolution->tensor[PDNN_ONEDNN_DST]]);
+    if (!convolution->is_turned)
+        return;
+    exchange(request->stride);
+    exchange(request->padding);
+    exchange(request->end);
+    exchange(request->dilation);
+}
+
 enum pdnn_status pdnn_onednn_conv2d_get(struct pdnn_onednn_compile *compile, uint32_t index,
                                         struct pdnn_onednn_conv2d **convolution, struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
@@ -94,6 +122,7 @@ enum pdnn_status pdnn_onednn_conv2d_get(struct pdnn_onednn_compile *compile, uin
     made->is_scaled = pdnn_quantized_is_scaled(node);
     assign_tensors(made);
     made->request.algorithm = algorithm_of(made);
+    turn(made);
     enum pdnn_status status = assign_posts(made, err);
     if (status == PDNN_OK)
         compile->convolution[index] = *convolution = made;
@@ -122,16 +151,32 @@ static const struct pdnn_onednn_layout *make_scale(struct pdnn_onednn_pool *pool
                                   : NULL;
 }
 
+/* A layout in the tensor's dimensions in the library's, or the other way round. */
+static const struct pdnn_onednn_layout *turn_layout(struct pdnn_onednn_pool *pool,
+                                                    const struct pdnn_onednn_conv2d *convolution,
+                                                    const struct pdnn_onednn_layout *layout, int arg) {
+    return convolution->is_turned && arg != PDNN_ONEDNN_BIAS ? pdnn_onednn_layout_turn(pool, layout) : layout;
+}
+
+const struct pdnn_onednn_layout *pdnn_onednn_conv2d_layout(struct pdnn_onednn_pool *pool,
+                                                           const struct pdnn_onednn_conv2d *convolution,
+                                                           const struct pdnn_onednn_primitive *primitive,
+                                                           enum pdnn_onednn_arg arg) {
+    return turn_layout(pool, convolution, pdnn_onednn_primitive_layout(primitive, arg), (int)arg);
+}
+
 /* An argument's layout in the library's dimensions. */
 static const struct pdnn_onednn_layout *make_layout(struct pdnn_onednn_pool *pool,
                                                     const struct pdnn_onednn_conv2d *convolution, int arg) {
     const struct pdnn_tensor *t = &convolution->graph->tensors[convolution->tensor[arg]];
     const enum pdnn_onednn_order order = arg == PDNN_ONEDNN_BIAS ? PDNN_ONEDNN_ROW_MAJOR : PDNN_ONEDNN_ANY;
-    const int64_t groups = convolution->groups,
-                  grouped[] = {groups, t->dim[0] / groups, t->dim[1], t->dim[2], t->dim[3]};
+    const int64_t groups = convolution->groups;
     const bool is_grouped = arg == PDNN_ONEDNN_WEIGHTS && groups > 1;
+    int64_t dim[] = {groups, is_grouped ? t->dim[0] / groups : t->dim[0], t->dim[1], t->dim[2], t->dim[3]};
+    if (convolution->is_turned)
+        exchange(dim + 3);
     return pdnn_onednn_layout_create(pool, pdnn_onednn_tensor_dtype(t), t->rank + is_grouped,
-                                     is_grouped ? grouped : t->dim, order);
+                                     is_grouped ? dim : dim + 1, order);
 }
 
 /* Describes the primitive for arguments in the given layouts; NULL: the library chooses. */
@@ -143,7 +188,8 @@ static enum pdnn_status describe(struct pdnn_onednn_pool *pool, const struct pdn
     for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++) {
         if (convolution->tensor[i] == PDNN_NONE)
             continue;
-        request.layout[i] = layout[i] ? layout[i] : make_layout(pool, convolution, i);
+        request.layout[i] =
+            layout[i] ? turn_layout(pool, convolution, layout[i], i) : make_layout(pool, convolution, i);
     }
     enum pdnn_status status = pdnn_onednn_primitive_describe(pool, &request, primitive, err);
     if (status == PDNN_UNSUPPORTED && convolution->graph->algorithm == PDNN_ALGORITHM_AUTO &&
@@ -174,9 +220,11 @@ enum pdnn_status pdnn_onednn_conv2d_describe_stored(const struct pdnn_onednn_com
     struct pdnn_onednn_primitive *found = NULL;
     if (c->stored)
         return PDNN_OK;
-    bool is_wanted = c->wanted &&
-                     pdnn_onednn_layout_equal(pdnn_onednn_primitive_layout(c->wanted, PDNN_ONEDNN_SRC), x) &&
-                     pdnn_onednn_layout_equal(pdnn_onednn_primitive_layout(c->wanted, PDNN_ONEDNN_DST), y);
+    bool is_wanted =
+        c->wanted &&
+        pdnn_onednn_layout_equal(pdnn_onednn_conv2d_layout(compile->pool, c, c->wanted, PDNN_ONEDNN_SRC),
+                                 x) &&
+        pdnn_onednn_layout_equal(pdnn_onednn_conv2d_layout(compile->pool, c, c->wanted, PDNN_ONEDNN_DST), y);
     enum pdnn_status status = is_wanted ? PDNN_OK : describe(compile->pool, c, stored, &found, err);
     if (status != PDNN_OK && status != PDNN_UNSUPPORTED)
         return status;

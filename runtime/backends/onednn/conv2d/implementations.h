@@ -15,7 +15,10 @@ struct pdnn_onednn_conv2d {
     enum pdnn_onednn_arg output;
     int64_t groups;   /* above 1, the library has w as (groups, O / groups, C / groups, R, S) */
     uint32_t summand; /* tensor that DST holds before the pass and that is added to, or PDNN_NONE */
-    bool is_scaled;   /* int8 with an f32 result: the products of the scales are an argument */
+    /* The library gets a column, which is one pixel wide, as a row: its code goes along rows, and would begin
+     * again at each pixel. */
+    bool is_turned;
+    bool is_scaled; /* int8 with an f32 result: the products of the scales are an argument */
     struct pdnn_onednn_request request; /* complete except for the layouts */
     /* What the functions below have described so far, or NULL; whoever builds `stored` takes it. */
     struct pdnn_onednn_primitive *wanted, *stored;
@@ -36,6 +39,17 @@ enum pdnn_status pdnn_onednn_conv2d_describe_wanted(struct pdnn_onednn_pool *poo
 enum pdnn_status pdnn_onednn_conv2d_describe_stored(const struct pdnn_onednn_compile *compile,
                                                     struct pdnn_onednn_conv2d *convolution,
                                                     struct pdnn_err *err);
+
+/* A primitive's layout for an argument, in the tensor's dimensions (weights: with groups). */
+const struct pdnn_onednn_layout *pdnn_onednn_conv2d_layout(struct pdnn_onednn_pool *pool,
+                                                           const struct pdnn_onednn_conv2d *convolution,
+                                                           const struct pdnn_onednn_primitive *primitive,
+                                                           enum pdnn_onednn_arg arg);
+
+/* Whether images and weights are one pixel wide and nothing is added beside them, so that they lie in memory
+ * as those of one pixel's height. */
+bool pdnn_onednn_conv2d_is_column(const struct pdnn_node *node, const struct pdnn_tensor *x,
+                                  const struct pdnn_tensor *w, const struct pdnn_tensor *y);
 
 /* Destroys what was described and not built. */
 void pdnn_onednn_conv2d_finish(struct pdnn_onednn_compile *compile);

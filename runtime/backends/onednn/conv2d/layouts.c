@@ -2,7 +2,7 @@
 
 #include "models/op.h"
 #include "models/conv2d.h"
-#include "runtime/backends/onednn/conv2d/depthwise.h"
+#include "runtime/backends/onednn/conv2d/own.h"
 #include "runtime/backends/onednn/conv2d/implementations.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 
@@ -36,7 +36,7 @@ static enum pdnn_status vote(struct pdnn_onednn_compile *compile, uint32_t index
     node->op->pass[node->pass].flop(graph, node, &count);
     for (int i = 0; i < N_ORDERS; i++) {
         if (pdnn_onednn_layout_equal(
-                pdnn_onednn_primitive_layout(convolution->wanted, PDNN_ONEDNN_DST),
+                pdnn_onednn_conv2d_layout(compile->pool, convolution, convolution->wanted, PDNN_ONEDNN_DST),
                 pdnn_onednn_layout_create(compile->pool, y->dtype, y->rank, y->dim, orders[i])))
             flop[i] += (double)count.value;
     }
@@ -114,14 +114,15 @@ static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, uint3
         return PDNN_OK;
     is_placed[weights] = true;
     struct pdnn_err refusal = {0};
-    struct pdnn_depthwise job;
+    struct pdnn_grouped job;
     status = pdnn_onednn_conv2d_describe_stored(compile, convolution, &refusal);
-    if (status == PDNN_UNSUPPORTED && pdnn_onednn_depthwise_describe(compile, convolution->node, &job))
+    if (status == PDNN_UNSUPPORTED && pdnn_onednn_own_describe(compile, convolution->node, &job))
         return PDNN_OK; /* our kernel writes row-major gradients too */
     if (status != PDNN_OK)
         return pdnn_fail(err, status, "%s", refusal.text);
     pdnn_onednn_tensor_layout_set_weights(
-        compile, weights, pdnn_onednn_primitive_layout(convolution->stored, PDNN_ONEDNN_WEIGHTS));
+        compile, weights,
+        pdnn_onednn_conv2d_layout(compile->pool, convolution, convolution->stored, PDNN_ONEDNN_WEIGHTS));
     return PDNN_OK;
 }
 
@@ -139,9 +140,9 @@ static enum pdnn_status check_halves(struct pdnn_onednn_compile *compile, struct
         if (status != PDNN_OK)
             return status;
         status = pdnn_onednn_conv2d_describe_wanted(compile->pool, convolution, &refusal);
-        struct pdnn_depthwise job;
+        struct pdnn_grouped job;
         bool is_fast = (convolution->wanted && !pdnn_onednn_primitive_is_reference(convolution->wanted)) ||
-                       pdnn_onednn_depthwise_describe(compile, node, &job);
+                       pdnn_onednn_own_describe(compile, node, &job);
         if (status != PDNN_OK && status != PDNN_UNSUPPORTED)
             return pdnn_fail(err, status, "%s", refusal.text);
         status = is_fast ? PDNN_OK : pdnn_onednn_upcast_check(compile, node, err);

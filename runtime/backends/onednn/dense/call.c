@@ -23,12 +23,16 @@ struct dense_call {
 
 static void append_own(struct dense_call *d, struct pdnn_call *call) {
     const struct pdnn_node *node = d->node;
-    struct pdnn_onednn_dense_small_batch_slots slots = {d->x.slot, d->w.slot, PDNN_NONE,
-                                                        node->output[PDNN_DENSE_Y]};
+    const int64_t threads = d->compile->onednn->options.threads;
+    struct pdnn_onednn_dense_slots slots = {d->x.slot, d->w.slot, PDNN_NONE,
+                                            pdnn_onednn_dense_tensors_of(node).y};
     if (d->shape.bias)
         slots.b = node->posts[0].input;
-    pdnn_onednn_dense_small_batch_append(d->compile->program, call, &d->pass.small_batch, &slots,
-                                         d->compile->onednn->options.threads);
+    if (d->pass.way == PDNN_ONEDNN_DENSE_GEMM)
+        pdnn_onednn_dense_gemm_append(d->compile->program, call, &d->pass.gemm, &slots, threads);
+    else
+        pdnn_onednn_dense_small_batch_append(d->compile->program, call, &d->pass.small_batch, &slots,
+                                             threads);
 }
 
 static void append_pass(struct dense_call *d) {

@@ -70,8 +70,11 @@ enum pdnn_status pdnn_onednn_dense_pass_create(struct pdnn_onednn_pool *pool,
                                                struct pdnn_onednn_dense_pass *made, struct pdnn_err *err) {
     struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_INNER_PRODUCT, .pass = pass};
     bool is_matmul = variant.way == PDNN_ONEDNN_DENSE_MATMUL;
-    *made = (struct pdnn_onednn_dense_pass){
-        .x = PDNN_ONEDNN_SRC, .w = PDNN_ONEDNN_WEIGHTS, .b = PDNN_ONEDNN_BIAS, .y = PDNN_ONEDNN_DST};
+    *made = (struct pdnn_onednn_dense_pass){.way = variant.way,
+                                            .x = PDNN_ONEDNN_SRC,
+                                            .w = PDNN_ONEDNN_WEIGHTS,
+                                            .b = PDNN_ONEDNN_BIAS,
+                                            .y = PDNN_ONEDNN_DST};
     if (is_matmul && (variant.format == PDNN_ONEDNN_WEIGHTS_PACKED ||
                       (pass == PDNN_BACKWARD_WEIGHTS && shape->bias_gradient)))
         return pdnn_fail(err, PDNN_UNSUPPORTED, "matmul has no packed weights and no bias gradient here");
@@ -82,6 +85,10 @@ enum pdnn_status pdnn_onednn_dense_pass_create(struct pdnn_onednn_pool *pool,
     if (variant.way == PDNN_ONEDNN_DENSE_SMALL_BATCH) {
         made->weights = w;
         return pdnn_onednn_dense_small_batch_describe(shape, pass, variant.format, &made->small_batch, err);
+    }
+    if (variant.way == PDNN_ONEDNN_DENSE_GEMM) {
+        made->weights = w;
+        return pdnn_onednn_dense_gemm_describe(shape, pass, variant.format, &made->gemm, err);
     }
     if (pass == PDNN_FORWARD) {
         request.n_post_ops = shape->n_post_ops;

@@ -1,8 +1,9 @@
-/* What can run a pass of a dense op: a oneDNN primitive or our own kernel, on weights in some format. N
- * minibatch, I inputs, O outputs; x (N, I), w (O, I), y (N, O), bias b (O). */
+/* What can run a pass of a dense op: a oneDNN primitive, its sgemm, or our own kernel, on weights in some
+ * format. N minibatch, I inputs, O outputs; x (N, I), w (O, I), y (N, O), bias b (O). */
 #ifndef RUNTIME_BACKENDS_ONEDNN_DENSE_IMPLEMENTATIONS_H
 #define RUNTIME_BACKENDS_ONEDNN_DENSE_IMPLEMENTATIONS_H
 
+#include "runtime/backends/onednn/dense/gemm.h"
 #include "runtime/backends/onednn/dense/shape.h"
 #include "runtime/backends/onednn/library/primitive.h"
 #include "runtime/kernels/gemm/dense_few.h"
@@ -11,6 +12,7 @@ enum pdnn_onednn_dense_way {
     PDNN_ONEDNN_DENSE_INNER_PRODUCT,
     PDNN_ONEDNN_DENSE_MATMUL,
     PDNN_ONEDNN_DENSE_SMALL_BATCH,
+    PDNN_ONEDNN_DENSE_GEMM,
     PDNN_ONEDNN_DENSE_WAY_COUNT
 };
 
@@ -30,8 +32,12 @@ static inline struct pdnn_onednn_dense_variant pdnn_onednn_dense_variant_at(int 
 
 /* A pass, ready to be bound. x, w, b, y say which argument of the primitive each tensor is. */
 struct pdnn_onednn_dense_pass {
-    struct pdnn_onednn_primitive *primitive;  /* NULL: our own kernel */
-    struct pdnn_dense_few_job small_batch;    /* if so, its job without addresses */
+    enum pdnn_onednn_dense_way way;
+    struct pdnn_onednn_primitive *primitive; /* NULL: none in this way, but one of these two */
+    union {
+        struct pdnn_dense_few_job small_batch; /* without addresses */
+        struct pdnn_onednn_dense_gemm gemm;
+    };
     const struct pdnn_onednn_layout *weights; /* layout of w or dw in this pass, as (O, I) */
     enum pdnn_onednn_arg x, w, b, y;          /* or their gradients */
 };

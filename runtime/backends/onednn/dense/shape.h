@@ -49,6 +49,11 @@ struct pdnn_onednn_dense_tensors {
 };
 struct pdnn_onednn_dense_tensors pdnn_onednn_dense_tensors_of(const struct pdnn_node *node);
 
+/* Where a call of our own finds these; b: of the bias, or PDNN_NONE. */
+struct pdnn_onednn_dense_slots {
+    uint32_t x, w, b, y;
+};
+
 /* The weight tensor that a node works on, or PDNN_NONE if it is not a dense node. */
 uint32_t pdnn_onednn_dense_weights_of(const struct pdnn_graph *graph, const struct pdnn_node *node);
 

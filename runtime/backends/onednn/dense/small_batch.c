@@ -9,6 +9,13 @@
 
 _Static_assert((int)PDNN_DENSE_FEW_FUNCTIONS >= (int)PDNN_NODE_POSTS, "room for all posts of a node");
 
+bool pdnn_onednn_dense_function_of(const struct pdnn_onednn_post_op *post,
+                                   struct pdnn_dense_few_function *function) {
+    if (post->activation)
+        *function = (struct pdnn_dense_few_function){post->activation->forward, {post->alpha, post->beta}};
+    return post->activation != NULL;
+}
+
 enum pdnn_status pdnn_onednn_dense_small_batch_describe(const struct pdnn_onednn_dense_shape *shape,
                                                         enum pdnn_pass pass,
                                                         enum pdnn_onednn_weights_format format,
@@ -22,13 +29,8 @@ enum pdnn_status pdnn_onednn_dense_small_batch_describe(const struct pdnn_onednn
     made.is_half = pdnn_dtype_is_half(shape->dtype);
     if (made.is_half)
         made.half = pdnn_half_of(shape->dtype);
-    for (int i = 0; fits && i < shape->n_post_ops; i++) {
-        const struct pdnn_onednn_post_op *post = &shape->post_op[i];
-        fits = post->activation != NULL;
-        if (fits)
-            made.function[i] =
-                (struct pdnn_dense_few_function){post->activation->forward, {post->alpha, post->beta}};
-    }
+    for (int i = 0; fits && i < shape->n_post_ops; i++)
+        fits = pdnn_onednn_dense_function_of(&shape->post_op[i], &made.function[i]);
     if (!fits)
         return pdnn_fail(err, PDNN_UNSUPPORTED,
                          "our own dense is forward, on row-major weights, for %d rows at most",
@@ -39,7 +41,7 @@ enum pdnn_status pdnn_onednn_dense_small_batch_describe(const struct pdnn_onednn
 
 struct small_batch_call {
     struct pdnn_dense_few_job job;
-    struct pdnn_onednn_dense_small_batch_slots slots;
+    struct pdnn_onednn_dense_slots slots;
     uint32_t room_slot; /* or PDNN_NONE */
     int64_t threads;
 };
@@ -69,8 +71,7 @@ static int run(void *state) {
 
 void pdnn_onednn_dense_small_batch_append(struct pdnn_program *program, struct pdnn_call *call,
                                           const struct pdnn_dense_few_job *job,
-                                          const struct pdnn_onednn_dense_small_batch_slots *slots,
-                                          int64_t threads) {
+                                          const struct pdnn_onednn_dense_slots *slots, int64_t threads) {
     struct small_batch_call *batch = pdnn_arena_alloc(&program->arena, 1, sizeof *batch);
     *batch = (struct small_batch_call){*job, *slots, PDNN_NONE, threads};
     pdnn_call_use(call, slots->x);

@@ -8,6 +8,10 @@
 #include "runtime/backend/backend.h"
 #include "runtime/kernels/gemm/dense_few.h"
 
+/* The post-op as a function of rows; false: it is a sum. */
+bool pdnn_onednn_dense_function_of(const struct pdnn_onednn_post_op *post,
+                                   struct pdnn_dense_few_function *function);
+
 /* Fills in job, except its addresses. PDNN_UNSUPPORTED for other passes, formats and
  * dtypes, and for more rows. */
 enum pdnn_status pdnn_onednn_dense_small_batch_describe(const struct pdnn_onednn_dense_shape *shape,
@@ -15,15 +19,9 @@ enum pdnn_status pdnn_onednn_dense_small_batch_describe(const struct pdnn_onednn
                                                         enum pdnn_onednn_weights_format format,
                                                         struct pdnn_dense_few_job *job, struct pdnn_err *err);
 
-/* The slots it works on; b may be PDNN_NONE. */
-struct pdnn_onednn_dense_small_batch_slots {
-    uint32_t x, w, b, y;
-};
-
 /* Appends a call that runs the job on these slots. */
 void pdnn_onednn_dense_small_batch_append(struct pdnn_program *program, struct pdnn_call *call,
                                           const struct pdnn_dense_few_job *job,
-                                          const struct pdnn_onednn_dense_small_batch_slots *slots,
-                                          int64_t threads);
+                                          const struct pdnn_onednn_dense_slots *slots, int64_t threads);
 
 #endif

@@ -230,6 +230,16 @@ struct pdnn_tune_key pdnn_onednn_dense_key(const struct pdnn_onednn_dense_shape 
     return key;
 }
 
+static void note(const struct pdnn_onednn_compile *compile, const struct pdnn_tune_key *key,
+                 const struct question *q, const struct pdnn_onednn_dense_choice *choice) {
+    int picks[1 + 2 * PDNN_ONEDNN_DENSE_PASSES] = {choice->stored}, n = 1;
+    for (int i = 0; i < q->n_passes; i++) {
+        picks[n++] = choice->variant[q->passes[i]].way;
+        picks[n++] = choice->variant[q->passes[i]].format;
+    }
+    pdnn_tune_note(&compile->onednn->tune, key, picks, n);
+}
+
 enum pdnn_status pdnn_onednn_dense_choose(const struct pdnn_onednn_compile *compile, uint32_t weights,
                                           const struct pdnn_onednn_dense_shape *shape,
                                           struct pdnn_onednn_dense_choice *choice, struct pdnn_err *err) {
@@ -245,15 +255,15 @@ enum pdnn_status pdnn_onednn_dense_choose(const struct pdnn_onednn_compile *comp
         if (shape->has_pass[pass])
             q.passes[q.n_passes++] = (enum pdnn_pass)pass;
     }
-    enum pdnn_status status = pdnn_tune_ask(
-        &onednn->tune,
-        &(struct pdnn_tune_question){.key = pdnn_onednn_dense_key(&q.shape, onednn->options.threads),
-                                     .n = COSTS,
-                                     .compilations = COMPILATIONS,
-                                     .measure = measure,
-                                     .state = &q},
-        &costs.cost[0][0][0].run_ns, err);
+    const struct pdnn_tune_question asked = {.key = pdnn_onednn_dense_key(&q.shape, onednn->options.threads),
+                                             .n = COSTS,
+                                             .compilations = COMPILATIONS,
+                                             .measure = measure,
+                                             .state = &q};
+    enum pdnn_status status = pdnn_tune_ask(&onednn->tune, &asked, &costs.cost[0][0][0].run_ns, err);
     if (status == PDNN_OK && !pdnn_onednn_dense_decide(&costs, shape, choice))
         status = pdnn_fail(err, PDNN_INTERNAL, "every implementation of a pass fails");
+    if (status == PDNN_OK)
+        note(compile, &asked.key, &q, choice);
     return status;
 }

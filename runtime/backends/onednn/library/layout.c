@@ -100,6 +100,18 @@ const struct pdnn_onednn_layout *pdnn_onednn_layout_transpose(struct pdnn_onednn
     return transposed;
 }
 
+const struct pdnn_onednn_layout *pdnn_onednn_layout_turn(struct pdnn_onednn_pool *pool,
+                                                         const struct pdnn_onednn_layout *layout) {
+    struct pdnn_onednn_layout *turned = pdnn_onednn_pool_add(pool);
+    int rank, order[DNNL_MAX_NDIMS];
+    pdnn_onednn_desc_dims(layout, &rank);
+    assert(rank >= 2);
+    for (int i = 0; i < rank; i++)
+        order[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
+    note(pool, dnnl_memory_desc_permute_axes(&turned->desc, PDNN_DNNL_DESC(layout), order));
+    return turned;
+}
+
 static const struct pdnn_onednn_layout *
 make_plain(struct pdnn_onednn_pool *pool, const struct pdnn_onednn_layout *layout, dnnl_data_type_t type) {
     int rank;

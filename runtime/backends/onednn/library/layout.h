@@ -56,6 +56,9 @@ const struct pdnn_onednn_layout *pdnn_onednn_layout_part(struct pdnn_onednn_pool
 /* The layout of the transposed matrix in the same memory. */
 const struct pdnn_onednn_layout *pdnn_onednn_layout_transpose(struct pdnn_onednn_pool *pool,
                                                               const struct pdnn_onednn_layout *layout);
+/* The layout with the last two dimensions exchanged, in the same memory. */
+const struct pdnn_onednn_layout *pdnn_onednn_layout_turn(struct pdnn_onednn_pool *pool,
+                                                         const struct pdnn_onednn_layout *layout);
 /* The layout with the same dimensions in which a tensor's plain array has the values: row-major, or gates
  * first if the layout was made, or asked for, as that of recurrent weights. */
 const struct pdnn_onednn_layout *pdnn_onednn_layout_plain(struct pdnn_onednn_pool *pool,
