@@ -24,12 +24,13 @@ struct pdnn_worker_kind pdnn_session_kind(const struct pdnn_session *session, si
 static enum pdnn_status find_directory(struct pdnn_session *session, const char *written,
                                        const char **directory, struct pdnn_err *err) {
     char *here = get_current_dir_name();
-    struct stat info;
-    *directory = *written == '/' ? pdnn_arena_strdup(&session->arena, written)
+    char *made = *written == '/' ? pdnn_arena_strdup(&session->arena, written)
                                  : pdnn_arena_printf(&session->arena, "%s/%s", here ? here : "", written);
+    struct stat info;
     free(here);
-    for (char *end = strrchr(*directory, 0); end > *directory + 1 && end[-1] == '/';)
-        *--end = 0;
+    for (size_t length = strlen(made); length > 1 && made[length - 1] == '/';)
+        made[--length] = 0;
+    *directory = made;
     if (stat(*directory, &info) != 0)
         return pdnn_fail(err, PDNN_INVALID, "libraries: %s: %s", written, strerror(errno));
     if (!S_ISDIR(info.st_mode))
@@ -43,7 +44,8 @@ static enum pdnn_status find_directory(struct pdnn_session *session, const char 
     return PDNN_OK;
 }
 
-/* Folds the bytes of a file; "" if it cannot be read. */
+/* Folds the bytes of a file; "" if it cannot be read. 40 MB take 0.04 s, and by base/sha256 0.5 s or more:
+ * this is for telling builds apart, each time that a sweep starts. */
 static const char *hash_file(struct pdnn_arena *arena, const char *path) {
     enum { CHUNK = 1 << 16 };
     uint64_t words[CHUNK / sizeof(uint64_t)] = {0}, hash = UINT64_C(0x9e3779b97f4a7c15);

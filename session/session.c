@@ -456,11 +456,12 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
 void pdnn_session_share_choices(const struct pdnn_session *session, const char *directory,
                                 struct pdnn_sweep_rules *rules) {
     struct pdnn_request *request = &rules->request;
-    if (!rules->paired || !session->cache[0] || strlen(directory) >= sizeof request->choices)
+    if (!rules->paired)
         return;
-    snprintf(request->choices, sizeof request->choices, "%s", directory);
-    request->choices_are_final = true;
     request->choices_are_shared = session->spec.measure.choices == PDNN_CHOICES_SHARED;
+    request->choices_are_final = strlen(directory) < sizeof request->choices;
+    if (request->choices_are_final)
+        snprintf(request->choices, sizeof request->choices, "%s", directory);
 }
 
 const char *const pdnn_stage_names[PDNN_STAGE_COUNT] = {"done", "begun", "open", "of_another_spec"};

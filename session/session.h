@@ -134,7 +134,8 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session);
 
 /* In paired order, has all workers choose alike, however busy the machine is: what one measured is kept in
  * the directory for the others, and by measure.choices shared by all sides under which the library has the
- * same instruction set. Unless nothing is to be kept. */
+ * same instruction set. Also with no_cache, which is of what lies elsewhere: each process of its own choices
+ * would be another side. */
 void pdnn_session_share_choices(const struct pdnn_session *session, const char *directory,
                                 struct pdnn_sweep_rules *rules);
 

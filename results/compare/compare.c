@@ -38,6 +38,10 @@ static const struct pdnn_column_def pair_columns[PDNN_PAIR_KEYS] = {
      .help =
          "pairs of visits next to each other, at least 8, that the ratio is made of; empty: it is that of "
          "the two times"},
+    {"other_choices", NULL, NULL, AS(COUNT, NEVER),
+     .help =
+         "pairs that are left out, since the sides ran other choices among implementations in them; if too "
+         "few are left, the decision is undecided"},
     {"interval_pct", NULL, "%", AS(COUNT, NEVER), .help = "level of the interval: 99 by pairs, 95 otherwise"},
     {"clear", NULL, NULL, AS(COUNT, NEVER),
      .help = "1: B is faster or slower; 0: that is not decided; empty without an interval"},

@@ -1,5 +1,7 @@
 #include "results/compare/gate.h"
 
+#include "results/compare/settle.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -21,8 +23,10 @@ static void add_pair(struct pdnn_compare_gate *gate, const struct pdnn_compariso
     const char *id = pdnn_table_text(pairs, pair, PDNN_PAIR_ID);
     char interval[64];
     if (pdnn_table_is_empty(pairs, pair, PDNN_PAIR_PAIRS)) {
+        const bool is_apart = pdnn_pair_chose_apart(comparison, pair);
         gate->untold++;
-        name(&gate->names[UNTOLD], comparison, id, "no pairs");
+        gate->paired += is_apart;
+        name(&gate->names[UNTOLD], comparison, id, is_apart ? "other choices" : "no pairs");
         return;
     }
     const double low = 1 / pdnn_table_number(pairs, pair, PDNN_PAIR_HIGH) - 1,

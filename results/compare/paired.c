@@ -15,8 +15,8 @@ static size_t list_turns(const struct pdnn_instance_visits *of, struct pdnn_turn
     return count;
 }
 
-/* The pairs of one instance, on the heap. */
-static double *list_logs(const struct pdnn_instance_visits of[2], size_t *count) {
+/* The pairs of one instance, on the heap, and how many are not among them for other choices. */
+static double *list_logs(const struct pdnn_instance_visits of[2], size_t *count, size_t *others) {
     struct pdnn_turn *turns[2];
     size_t n[2];
     for (int side = 0; side < 2; side++) {
@@ -25,6 +25,7 @@ static double *list_logs(const struct pdnn_instance_visits of[2], size_t *count)
     }
     double *logs = pdnn_alloc(n[0] + 1, sizeof *logs);
     *count = pdnn_pairs_logs(turns[0], n[0], turns[1], n[1], logs);
+    *others = pdnn_pairs_others(turns[0], n[0], turns[1], n[1]);
     free(turns[0]);
     free(turns[1]);
     return logs;
@@ -33,9 +34,9 @@ static double *list_logs(const struct pdnn_instance_visits of[2], size_t *count)
 void pdnn_pairs_find(const struct pdnn_instance_visits (*of)[2], size_t n, size_t comparisons,
                      double precision, struct pdnn_pairs_found *found) {
     for (size_t i = 0; i < n; i++) {
-        size_t count;
-        double *logs = list_logs(of[i], &count), *scratch = pdnn_alloc(count + 1, sizeof *scratch);
-        found[i] = (struct pdnn_pairs_found){.count = count >= pdnn_looks[0] ? count : 0};
+        size_t count, others;
+        double *logs = list_logs(of[i], &count, &others), *scratch = pdnn_alloc(count + 1, sizeof *scratch);
+        found[i] = (struct pdnn_pairs_found){.count = count >= pdnn_looks[0] ? count : 0, .others = others};
         if (found[i].count) {
             found[i].verdict = pdnn_pairs_judge(logs, count, comparisons, precision, scratch);
             found[i].logs = pdnn_pairs_interval(logs, count, PDNN_LOOKS_ALPHA);
@@ -51,10 +52,18 @@ void pdnn_pairs_say(const struct pdnn_pairs_found *found, const char *a, const c
                                                          [PDNN_PAIRED_SLOWER] = "slower than",
                                                          [PDNN_PAIRED_FASTER] = "faster than",
                                                          [PDNN_PAIRED_ALIKE] = "alike with"};
-    if (found->count)
-        pdnn_str_printf(out, "%s is %s %s: %+.1f %% time, 99 %% interval %+.1f to %+.1f %%, %zu pairs\n", b,
-                        words[found->verdict], a, 100 * expm1(found->logs.center),
-                        100 * expm1(found->logs.low), 100 * expm1(found->logs.high), found->count);
+    if (pdnn_pairs_chose_apart(found))
+        pdnn_str_printf(
+            out, "%s is undecided beside %s: they ran other choices among implementations in %zu pair%s\n", b,
+            a, found->others, found->others == 1 ? "" : "s");
+    if (!found->count)
+        return;
+    pdnn_str_printf(out, "%s is %s %s: %+.1f %% time, 99 %% interval %+.1f to %+.1f %%, %zu pairs", b,
+                    words[found->verdict], a, 100 * expm1(found->logs.center), 100 * expm1(found->logs.low),
+                    100 * expm1(found->logs.high), found->count);
+    if (found->others)
+        pdnn_str_printf(out, ", without %zu in which they ran other choices", found->others);
+    pdnn_str_append(out, "\n", 1);
 }
 
 double pdnn_pairs_narrow(size_t count) {

@@ -74,6 +74,12 @@ static void take_pairs(struct pdnn_comparison *comparison, size_t pair,
                                                              [PDNN_PAIRED_FASTER] = pdnn_faster,
                                                              [PDNN_PAIRED_ALIKE] = pdnn_alike};
     struct pdnn_table *pairs = &comparison->pairs;
+    if (found->count || found->others)
+        pdnn_table_set_count(pairs, pair, PDNN_PAIR_OTHERS, found->others);
+    if (pdnn_pairs_chose_apart(found)) {
+        pdnn_table_set_count(pairs, pair, PDNN_PAIR_CLEAR, 0);
+        pdnn_table_set_text(pairs, pair, PDNN_PAIR_DECISION, pdnn_undecided);
+    }
     if (!found->count)
         return;
     pdnn_table_set_number(pairs, pair, PDNN_PAIR_RATIO, exp(-found->logs.center));
@@ -88,6 +94,10 @@ static void take_pairs(struct pdnn_comparison *comparison, size_t pair,
 
 static bool is_paired(const struct pdnn_comparison *comparison, size_t pair) {
     return !pdnn_table_is_empty(&comparison->pairs, pair, PDNN_PAIR_PAIRS);
+}
+
+bool pdnn_pair_chose_apart(const struct pdnn_comparison *comparison, size_t pair) {
+    return !is_paired(comparison, pair) && pdnn_table_number(&comparison->pairs, pair, PDNN_PAIR_OTHERS) > 0;
 }
 
 const char *pdnn_comparison_interval(const struct pdnn_comparison *comparison) {
@@ -201,12 +211,13 @@ bool pdnn_comparison_doubt(const struct pdnn_comparison *comparison, struct pdnn
     const struct pdnn_table *pairs = &comparison->pairs;
     const struct differing differing =
         has_state(comparison) ? count_differing(comparison) : (struct differing){.any = 0};
-    size_t unusable = 0, busy = 0, settled = 0;
+    size_t unusable = 0, busy = 0, settled = 0, apart = 0;
     for (size_t pair = 0; pair < pairs->n_rows; pair++) {
         const unsigned flags = is_paired(comparison, pair) ? 0 : flags_of(comparison, pair);
         unusable += (flags & PDNN_FLAG_UNUSABLE) != 0;
         busy += (flags & PDNN_FLAG_UNUSABLE) && (flags & PDNN_FLAG_PREEMPTED);
         settled += *pdnn_table_text(pairs, pair, PDNN_PAIR_STATE) != 0;
+        apart += pdnn_pair_chose_apart(comparison, pair);
     }
     const bool is_doubtful = 2 * differing.any > pairs->n_rows;
     if (unusable)
@@ -222,10 +233,15 @@ bool pdnn_comparison_doubt(const struct pdnn_comparison *comparison, struct pdnn
         append_differing(out, &differing);
         pdnn_str_printf(out, "%s.", is_doubtful ? "" : ", so that their intervals are too narrow");
     }
+    if (apart)
+        pdnn_str_printf(out,
+                        "%s%zu of %zu are undecided, since the sides ran other choices among implementations "
+                        "in their pairs of visits.",
+                        out->length ? " " : "", apart, pairs->n_rows);
     if (settled)
         pdnn_str_printf(out,
                         "%s%zu of %zu ratios are of the visits in one state only, since the threads were at "
                         "different distances (column state).",
                         out->length ? " " : "", settled, pairs->n_rows);
-    return is_doubtful || unusable;
+    return is_doubtful || unusable || apart;
 }

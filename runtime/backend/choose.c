@@ -169,5 +169,6 @@ enum pdnn_status pdnn_trial_choose(struct pdnn_choice *choice, int *picked, stru
     if (best < 0)
         return pdnn_fail(err, PDNN_INTERNAL, "every implementation of %s fails", choice->what);
     *picked = best;
+    pdnn_tune_note(choice->trial->tune, &choice->key, &best, 1);
     return PDNN_OK;
 }

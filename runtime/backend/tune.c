@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/rng.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -161,7 +162,9 @@ static enum pdnn_status measure(struct pdnn_tune *tune, const struct pdnn_tune_q
     double *ns = pdnn_alloc((size_t)question->n, sizeof *ns);
     uint64_t start_ns = pdnn_clock_ns(), before_ns = tune->measuring_ns;
     const struct pdnn_core_share before = tune->share; /* nested measurements are part of this one */
+    tune->n_measuring++;
     enum pdnn_status status = question->measure(question->state, false, ns, err);
+    tune->n_measuring--;
     if (status == PDNN_OK && pdnn_tune_agree)
         pdnn_tune_agree(ns, question->n);
     tune->measuring_ns = before_ns + pdnn_clock_ns() - start_ns;
@@ -206,4 +209,12 @@ enum pdnn_status pdnn_tune_ask(struct pdnn_tune *tune, const struct pdnn_tune_qu
     entry->asked = tune->compilation;
     memcpy(ns, entry->ns, (size_t)entry->n * sizeof *ns);
     return PDNN_OK;
+}
+
+void pdnn_tune_note(struct pdnn_tune *tune, const struct pdnn_tune_key *key, const int *picks, int n) {
+    if (tune->n_measuring)
+        return;
+    tune->chosen = pdnn_rng_mix_text(tune->chosen, key->text);
+    for (int i = 0; i < n; i++)
+        tune->chosen = pdnn_rng_mix(tune->chosen + (uint64_t)picks[i]);
 }

@@ -73,6 +73,9 @@ struct pdnn_tune {
      * comparison choose alike. */
     bool is_final;
     bool is_untried; /* set when a question was answered with a guess, for lack of memory */
+    /* A hash of all choices since the caller set it to 0, without those for measuring others. */
+    uint64_t chosen;
+    int n_measuring; /* questions that are being measured, one for another */
 };
 void pdnn_tune_finish(struct pdnn_tune *tune);
 
@@ -102,5 +105,8 @@ struct pdnn_tune_question {
  * of memory, earlier times under the key will do, or else a guess, which is not stored. */
 enum pdnn_status pdnn_tune_ask(struct pdnn_tune *tune, const struct pdnn_tune_question *question, double *ns,
                                struct pdnn_err *err);
+
+/* Tells what was picked by the times under a key, as one number or several. */
+void pdnn_tune_note(struct pdnn_tune *tune, const struct pdnn_tune_key *key, const int *picks, int n);
 
 #endif

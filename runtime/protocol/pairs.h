@@ -18,6 +18,7 @@ struct pdnn_turn {
     double ns; /* its median; 0: not ok */
     int64_t begun_unix_ms;
     double known_ms; /* what it took at least: preparation, warm-up and samples */
+    bool is_other;   /* PDNN_FLAG_OTHER_CHOICES */
 };
 
 struct pdnn_turn pdnn_turn_of(const struct pdnn_visit *visit);
@@ -26,8 +27,12 @@ struct pdnn_turn pdnn_turn_of(const struct pdnn_visit *visit);
 bool pdnn_visit_is_turn(const struct pdnn_visit *visit);
 
 /* Sets logs[] to the logarithms of B's time over A's, in order, of those turns with the same number that are
- * both ok and near each other, and returns how many; room for the fewer of the two. */
+ * both ok and near each other and ran the same choices, and returns how many; room for the fewer of the two.
+ */
 size_t pdnn_pairs_logs(const struct pdnn_turn *a, size_t n_a, const struct pdnn_turn *b, size_t n_b,
                        double *logs);
+
+/* How many pairs are not among these only because one of the two ran other choices. */
+size_t pdnn_pairs_others(const struct pdnn_turn *a, size_t n_a, const struct pdnn_turn *b, size_t n_b);
 
 #endif

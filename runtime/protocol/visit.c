@@ -121,6 +121,10 @@ const struct pdnn_word pdnn_flag_words[PDNN_FLAG_COUNT + 1] = {
      "they were far",
      "compare only visits of one state, as 'paradnn compare' does where both sides have three of it; more "
      "measure.rounds give more of each"},
+    {"other_choices",
+     "in paired order, some visit ran other choices among implementations than the visit beside it, which should "
+     "share them: another build of the library refused what was chosen",
+     "verdicts leave these pairs out; more measure.rounds give others, since choices are made anew once"},
 };
 
 bool pdnn_distances_differ(double least_ns, double most_ns) {

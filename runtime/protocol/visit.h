@@ -80,11 +80,13 @@ enum pdnn_flag {
     PDNN_FLAG_UNUSABLE = 1 << 16,
     /* rows only: pdnn_distances_differ for some of its visits */
     PDNN_FLAG_MOVED = 1 << 17,
+    /* in paired order: it ran other choices than the first visit of its round, although they share them */
+    PDNN_FLAG_OTHER_CHOICES = 1 << 18,
 };
 
-enum { PDNN_FLAG_COUNT = 18 };
+enum { PDNN_FLAG_COUNT = 19 };
 /* "above_roof|noisy"; "" for no flags. Returns buffer. */
-enum { PDNN_FLAGS_TEXT = 176 };
+enum { PDNN_FLAGS_TEXT = 192 };
 const char *pdnn_flags_format(unsigned flags, char buffer[PDNN_FLAGS_TEXT]);
 unsigned pdnn_flags_parse(const char *text);
 
@@ -192,6 +194,13 @@ struct pdnn_visit_spent {
     uint64_t measured, recalled;     /* choices measured now; choices that another process had measured */
 };
 
+/* What a visit chose among implementations, as hashes: visits with the same questions are to have the same
+ * answers. {0}: it chose nothing, or for itself alone. Not in the journal. */
+struct pdnn_visit_choices {
+    uint64_t questions; /* the instance, but for its isa and library, and the instruction set in effect */
+    uint64_t answers;   /* each choice and what was picked */
+};
+
 struct pdnn_visit {
     enum pdnn_outcome outcome;
     char reason[PDNN_REASON_TEXT]; /* "" when ok */
@@ -213,6 +222,7 @@ struct pdnn_visit {
     struct pdnn_visit_hardware hardware;
     struct pdnn_visit_counted counted;
     enum pdnn_stop stop;
+    struct pdnn_visit_choices choices;
     struct pdnn_visit_spent spent;
     unsigned flags;
     size_t n_ops;

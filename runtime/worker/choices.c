@@ -1,6 +1,8 @@
 #include "runtime/worker/choices.h"
 
 #include "base/memory.h"
+#include "base/rng.h"
+#include "models/isa.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -64,4 +66,15 @@ void pdnn_choices_keep(struct pdnn_tune *tune, struct pdnn_kept *file, const cha
     tune->keep = add;
     tune->keeper = file;
     pdnn_str_finish(&text);
+}
+
+struct pdnn_visit_choices pdnn_choices_made(const struct pdnn_tune *tune,
+                                            const struct pdnn_instance *instance, const char *effective_isa) {
+    struct pdnn_instance alike = *instance;
+    char id[PDNN_ID_TEXT];
+    alike.setting[PDNN_SETTING_ISA] = PDNN_ISA_DEFAULT;
+    alike.setting[PDNN_SETTING_LIBRARY] = 0;
+    const uint64_t model = pdnn_rng_mix_text(0, pdnn_instance_format(&alike, id));
+    return (struct pdnn_visit_choices){.questions = pdnn_rng_mix_text(model, effective_isa),
+                                       .answers = tune->chosen};
 }

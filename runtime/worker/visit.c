@@ -338,10 +338,14 @@ static enum pdnn_status create_plan(struct pdnn_plan *plan, const struct pdnn_op
                                     const struct pdnn_graph *graph, const struct pdnn_request *request,
                                     const struct pdnn_plan_options *options, struct pdnn_err *err) {
     struct pdnn_err why = {0};
+    if (backend->tune)
+        backend->tune->chosen = 0;
     enum pdnn_status status = pdnn_plan_create(plan, backend->def, backend->state, graph, options, &why);
     if (status == PDNN_UNSUPPORTED && request->choices_are_shared && backend->tune &&
-        pdnn_tune_forget(backend->tune))
+        pdnn_tune_forget(backend->tune)) {
+        backend->tune->chosen = 0;
         status = pdnn_plan_create(plan, backend->def, backend->state, graph, options, &why);
+    }
     return status == PDNN_OK ? PDNN_OK : pdnn_fail(err, status, "%s", why.text);
 }
 
@@ -390,6 +394,8 @@ static enum pdnn_status visit_alone(struct pdnn_process *process, const struct p
         goto out;
     visit->prepare_ns = pdnn_clock_ns() - started_ns - opening_ns;
     note_choices(&before, backend, visit);
+    if (request->choices_are_shared && backend->tune && backend->def->effective_isa)
+        visit->choices = pdnn_choices_made(backend->tune, &model.instance, backend->def->effective_isa());
     if (loads)
         status = pdnn_loading_init(&loading, process, &model, request, err);
 out:

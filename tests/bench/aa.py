@@ -3,7 +3,7 @@
 
 Usage: aa.py A.results B.results
        aa.py OUT      every pair in OUT, as aa_collect.py leaves them, taken together by kind of neighbour
-       aa.py --within PARADNN OUT [--sweeps N] [--minutes M] [--loops N]
+       aa.py --within PARADNN OUT [--sweeps N] [--minutes M] [--loops N] [--small] [--kind equal|slow] [--max-time T]
 
 A 95 % interval should contain the other run's headline about that often, in rows that found the machine in the same state: the
 medians of their read probes are within 15 %. Prints that share, for these rows and for all, the median half-width, the median
@@ -12,7 +12,8 @@ variances were pooled, with and without every visit's time scaled by a probe.
 
 --within: sweeps in paired order, whose sides are two copies of oneDNN, in turn equal and such that one spins for 2 % of each step: how many
 verdicts are false, how many of the slow-downs are found, how often the 99 % interval has the truth, how wide it is, and what a model takes.
---loops: with so many busy loops beside them. What OUT has already is kept and counted, too."""
+--loops: with so many busy loops beside them. --small: models of steps of a few ms at most, of which many are judged within an hour. --kind: one
+of both. --max-time: of a model and all its visits. What OUT has already is kept and counted, too."""
 
 import argparse
 import csv
@@ -104,14 +105,26 @@ sweep: within
 seed: {seed}
 run: {{mode: [infer, train], library: [a, b]}}
 libraries: {{a: {a}, b: {b}}}
+measure: {{max_time: {max_time}}}
 models:
-  - fc: {{layers: 2, nodes: 256, batch: 16}}
-  - fc: {{layers: 4, nodes: 1024, batch: 64}}
-  - cnn: {{preset: resnet18, batch: 1}}
-  - transformer: {{architecture: encoder, layers: 2, hidden: 128, heads: 2, length: 32, vocabulary: 1000, batch: 4, objective: masked-lm}}
-  - transformer: {{architecture: decoder, layers: 4, hidden: 256, heads: 4, length: 64, vocabulary: 1000, batch: 1, objective: causal-lm}}
-  - rnn: {{cell: lstm, layers: 1, embedding: 256, length: 20, vocabulary: 256, batch: 16}}
-  - rnn: {{cell: lstm, layers: 2, embedding: 512, length: 10, vocabulary: 256, batch: 8}}
+{models}"""
+MODELS = """\
+  - fc: {layers: 2, nodes: 256, batch: 16}
+  - fc: {layers: 4, nodes: 1024, batch: 64}
+  - cnn: {preset: resnet18, batch: 1}
+  - transformer: {architecture: encoder, layers: 2, hidden: 128, heads: 2, length: 32, vocabulary: 1000, batch: 4, objective: masked-lm}
+  - transformer: {architecture: decoder, layers: 4, hidden: 256, heads: 4, length: 64, vocabulary: 1000, batch: 1, objective: causal-lm}
+  - rnn: {cell: lstm, layers: 1, embedding: 256, length: 20, vocabulary: 256, batch: 16}
+  - rnn: {cell: lstm, layers: 2, embedding: 512, length: 10, vocabulary: 256, batch: 8}
+"""
+SMALL = """\
+  - fc: {layers: 2, nodes: 256, batch: 16}
+  - fc: {layers: 3, nodes: 512, batch: 8}
+  - cnn: {block: residual, blocks: 1, filters: 16, image: 32, output: 10, batch: 2}
+  - transformer: {architecture: encoder, layers: 2, hidden: 128, heads: 2, length: 32, vocabulary: 1000, batch: 4, objective: masked-lm}
+  - transformer: {architecture: decoder, layers: 2, hidden: 128, heads: 2, length: 32, vocabulary: 1000, batch: 1, objective: causal-lm}
+  - rnn: {cell: lstm, layers: 1, embedding: 128, length: 10, vocabulary: 256, batch: 8}
+  - rnn: {cell: gru, layers: 1, embedding: 128, length: 10, vocabulary: 256, batch: 4}
 """
 # In place of oneDNN, which it loads under another name. A worker reads this clock before and after what it samples, and between stamps; the
 # second reading comes when a part of the time since the first has passed once more. What passes between visits is left out.
@@ -221,10 +234,14 @@ def within():
     parser.add_argument("--sweeps", type=int, default=2, help="of each kind (default: 2)")
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no sweep that would end later")
     parser.add_argument("--loops", type=int, default=0, help="busy loops beside the sweeps")
+    parser.add_argument("--small", action="store_true", help="models of short steps")
+    parser.add_argument("--kind", choices=["equal", "slow"], help="of sides; both in turn without")
+    parser.add_argument("--max-time", default="60s", help="a model (default: 60s)")
     args = parser.parse_args()
     os.makedirs(args.out, exist_ok=True)
-    sides = make_libraries(args.paradnn, args.out)
+    sides = {kind: of for kind, of in make_libraries(args.paradnn, args.out).items() if args.kind in (None, kind)}
     found, begin, longest = {kind: [] for kind in sides}, time.monotonic(), 0
+    spec = WITHIN.replace("{models}", (SMALL if args.small else MODELS).replace("{", "{{").replace("}", "}}")).replace("{max_time}", args.max_time)
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(args.loops)]
     try:
         for seed in range(1, args.sweeps + 1):
@@ -232,8 +249,8 @@ def within():
                 start = time.monotonic()
                 if start + longest > begin + 60 * args.minutes:
                     continue
-                name = f"{kind}.{args.loops}.{seed}"
-                seconds = sweep_within(args.paradnn, args.out, name, WITHIN.format(seed=seed, a=a, b=b))
+                name = f"{kind}{'-small' if args.small else ''}.{args.loops}.{seed}"
+                seconds = sweep_within(args.paradnn, args.out, name, spec.format(seed=seed, a=a, b=b))
                 found[kind].append((seconds, judged(args.paradnn, f"{args.out}/{name}")))
                 longest = max(longest, time.monotonic() - start)
     finally:

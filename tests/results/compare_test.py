@@ -393,22 +393,22 @@ class Gate(Tables):
 
     def swept(self, name, models, order="paired_precision: 0.02\n"):
         """models: by side, its status, or by how much of the first side it is slower there, by how much visits are above and below that in
-        turn, and how many there are, if not by 0.2 % and 12."""
+        turn, how many there are, if not by 0.2 % and 12, and how many of these, the first, ran other choices."""
         rows, visits = [], []
         for model, sides in models.items():
             for fuse, of in zip(self.FUSE, sides):
                 key, is_ok = f"net/nodes={model}" + (f",fuse={fuse}" if fuse != "none" else ""), not isinstance(of, str)
                 rows.append([key, "net", "infer", fuse, "ok" if is_ok else of, *((100, 90, 110) if is_ok else ("", "", ""))])
-                share, noise, count = of if isinstance(of, tuple) else (of, 0.002, 12)
+                share, noise, count, others = (*of, 0)[:4] if isinstance(of, tuple) else (of, 0.002, 12, 0)
                 for k in range(count if is_ok else 1):
                     ns = 100 * (1 + share) * (1 + (noise if k % 2 else -noise) * (fuse != "none")) if is_ok else ""
-                    visits.append((k, key, "ok" if is_ok else of, ns))
+                    visits.append((k, key, "ok" if is_ok else of, ns, "other_choices" if is_ok and k < others else ""))
         directory = self.results(name, rows, HEADER[:3] + ["fuse"] + HEADER[3:])
         columns = make_journal.JOURNAL.split(",")
         with open(os.path.join(directory, "journal.csv"), "w", encoding="utf-8") as file:
             file.write(make_journal.JOURNAL + "\n")
-            for k, key, status, ns in sorted(visits, key=lambda visit: visit[0]):
-                row = dict.fromkeys(columns, "") | {"schema": 4, "id": f'"{key}"', "visit": k + 1, "status": status, "ops": 0,
+            for k, key, status, ns, flags in sorted(visits, key=lambda visit: visit[0]):
+                row = dict.fromkeys(columns, "") | {"schema": 4, "id": f'"{key}"', "visit": k + 1, "status": status, "ops": 0, "row_flags": flags,
                                                     "started_utc": make_journal.started(100000 * k)}
                 row |= {"samples": 5, "steps_per_sample": 1, "warmups": 4, "time_ns_median": ns, "stop_reason": "precision"} if ns else {}
                 file.write(",".join(str(row[column]) for column in columns) + "\n")
@@ -436,6 +436,10 @@ class Gate(Tables):
                  [r"gate 2 %: could not be told, 1 of 3 passed; not told: net/nodes=2 \(not ok in B\), net/nodes=3 \(not ok in A\)"]),
                 ("few", {1: (0.0, same), 2: ((0.0, 0.002, 7), (slow, 0.002, 7))}, 3,
                  [r"gate 2 %: could not be told, 1 of 2 passed; not told: net/nodes=2 \(no pairs\)"]),
+                ("apart", {1: (0.0, same), 2: (0.0, (slow, 0.002, 12, 5))}, 3,
+                 [r"gate 2 %: could not be told, 1 of 2 passed; not told: net/nodes=2 \(other choices\)"]),
+                ("all apart", {1: (0.0, (slow, 0.002, 12, 12))}, 3,
+                 [r"gate 2 %: could not be told, 0 of 1 passed; not told: net/nodes=1 \(other choices\)"]),
                 ("neither", {1: (0.0, same), 2: ("oom", "oom")}, 0, ["gate 2 %: passed, 1 of 1 passed; on neither side ok: 1"]),
                 ("most", {1: (0.0, same), 2: ("oom", "oom"), 3: ("crash", "oom")}, 3,
                  ["gate 2 %: could not be told, 1 of 1 passed; on neither side ok: 2"]),
@@ -451,6 +455,18 @@ class Gate(Tables):
         self.assertEqual(self.judge(self.swept("shuffled", {1: (0.0, same)}, "order: another\n"))[0], 2)
         for gate in ("0%", "2", "-1%", "two"):
             self.assertIn("expected a percentage above 0", self.compare(directory, "--gate", gate, status=2))
+
+    def test_other_choices(self):
+        """Where too few pairs ran the same choices, no verdict, and a sentence before the ratio; else the others give one."""
+        for others, decision, pairs in ((0, "slower", "12"), (4, "slower", "8"), (5, "undecided", "")):
+            directory = self.swept(f"apart{others}", {1: (0.0, (0.04, 0.002, 12, others))})
+            row, = self.rows(directory)
+            self.assertEqual((row["decision"], row["pairs"], row["other_choices"], row["clear"]),
+                             (decision, pairs, str(others), "1" if decision == "slower" else "0"))
+            text = " ".join(self.compare(directory).split())
+            said = "1 of 1 are undecided, since the sides ran other choices among implementations in their pairs of visits."
+            self.assertEqual(said in text and text.index(said) < text.index("clearly"), decision == "undecided", text)
+            self.assertEqual("other choices" in text, decision == "undecided")
 
     def test_gate_of_three_sides(self):
         """Each side with the first; models of C say so."""

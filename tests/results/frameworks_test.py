@@ -14,11 +14,14 @@ from unittest import mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "bench", "frameworks"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
 
 import contenders  # noqa: E402: after the path
 import host  # noqa: E402
+import needs  # noqa: E402
+import run  # noqa: E402
 import table  # noqa: E402
-from cases import CASES  # noqa: E402
+from cases import CASES, of_file, own  # noqa: E402
 
 PARADNN = sys.argv.pop(1)
 # Prints the rate of the kernels that the variable names: {0} of none, {1} of SkylakeX, {2} of Haswell.
@@ -33,7 +36,55 @@ class Cases(unittest.TestCase):
                 self.assertGreater(contenders.Paradnn(case, case.fuse[0], options, "nowhere").flop, 0)
 
     def test_every_family_is_in_the_short_list(self):
-        self.assertEqual({case.family for case in CASES.values() if case.is_main}, {"fc", "cnn", "rnn", "transformer"})
+        self.assertEqual({case.family for case in CASES.values() if case.is_main}, {"fc", "cnn", "rnn", "transformer", "today"})
+
+
+    def test_any_id_is_a_case(self):
+        """With its own minibatch, and without a PyTorch to count parameters like."""
+        case = own("cnn:resnet18,batch=2")
+        self.assertEqual((case.family, case.network, contenders.id_of(case)), ("cnn", None, "cnn:resnet18,batch=2,mode=infer"))
+        self.assertIn("batch=2,", contenders.Paradnn(case, "none", argparse.Namespace(paradnn=PARADNN, threads=1), "nowhere").id)
+
+    def test_any_file_is_a_case(self):
+        """With its sizes; PyTorch has it only if it is one of those that onnx_exports.py makes."""
+        case = of_file("/some/net.onnx,batch=3,length=5")
+        self.assertEqual((case.name, case.network, case.file, contenders.id_of(case)),
+                         ("net", None, "/some/net.onnx", "/some/net.onnx,batch=3,length=5,mode=infer"))
+        case = of_file("/some/gru.onnx,batch=3,length=5")
+        self.assertEqual((case.network, case.batch, contenders.id_of(case)), ("exported-gru", 3, "/some/gru.onnx,length=5,batch=3,mode=infer"))
+
+    def test_results_of_other_sizes_are_other_networks(self):
+        def found(*counts):
+            return [argparse.Namespace(name=str(i), facts={"elements": count}) for i, count in enumerate(counts)] + [contenders.Contender("paradnn")]
+
+        run.check_elements(found(6, 6))
+        run.check_elements(found(None, 6))
+        with self.assertRaisesRegex(contenders.Failed, "the results differ in their elements: 6 of 0, 4 of 1"):
+            run.check_elements(found(6, 4))
+
+    def test_onnx_runtime_gets_the_values_that_a_model_names(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest(needs.say("numpy"))
+        with mock.patch.dict(sys.modules, onnxruntime=mock.Mock()):
+            import onnx_child
+        said = {"ids": "zipf 50", "rows": "masked 6", "place": "position 4", "mask": "sequence_mask -10000", "x": "uniform 0.5"}
+        shapes = {"ids": [3, 100], "rows": [2, 3], "place": [8], "mask": [5, 7], "x": [4, 4]}
+        session = mock.Mock()
+        session.get_modelmeta().custom_metadata_map = said
+        session.get_inputs.return_value = [argparse.Namespace(name=name, shape=shapes[name], type="tensor(float)" if name in ("mask", "x") else "tensor(int32)")
+                                           for name in said]
+        values = onnx_child.drawn(session, said, {})
+        self.assertTrue(all(list(values[name].shape) == shapes[name] for name in said))
+        self.assertEqual((values["ids"].min(), values["ids"].max() < 50, values["ids"].dtype), (0, True, numpy.int32))
+        self.assertTrue((numpy.diff(values["rows"]) > 0).all() and values["rows"][1].min() >= 6 and values["rows"].max() < 12)
+        self.assertEqual(values["place"].tolist(), [0, 1, 2, 3] * 2)
+        self.assertTrue((numpy.diff(values["mask"]) <= 0).all() and (values["mask"][:, 0] == 0).all())
+        self.assertLess(abs(values["x"]).max(), 0.5)
+        shapes["x"] = ["batch.1", 4, "other"]
+        session.get_inputs.return_value = [argparse.Namespace(name="x.0", shape=shapes["x"], type="tensor(float)")]
+        self.assertEqual(onnx_child.drawn(session, {"x_0": "constant 2"}, {"batch_1": 3})["x.0"].tolist(), [[[2]] * 4] * 3)
 
 
 class Host(unittest.TestCase):

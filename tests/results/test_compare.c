@@ -2,84 +2,19 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cmocka_all.h"
 
-#include "base/file.h"
 #include "results/compare/compare_ops.h"
 #include "results/compare/compare_sums.h"
 #include "results/compare/factors.h"
-#include "results/compare/gate.h"
 #include "results/compare/settle.h"
-#include "results/compare/paired.h"
-#include "results/store/journal.h"
 #include "results/table/record.h"
 #include "results/table/write.h"
+#include "tests/results/compare_place.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { PATH_ROOM = 256 };
-
-static char place[] = "/tmp/pdnn_test_compare_XXXXXX", directory[PDNN_SIDES][PATH_ROOM];
-
-#define HEADER                                                                                               \
-    "id,family,nodes,batch,backend,threads,status,reason,params,time_ns_median,ci_low_ns,ci_high_ns\n"
-
-static int setup(void **state) {
-    (void)state;
-    strcpy(strrchr(place, '_') + 1, "XXXXXX");
-    return mkdtemp(place) ? 0 : -1;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    char path[sizeof directory + 32];
-    for (int side = 0; side < PDNN_SIDES; side++) {
-        static const char *const files[] = {"results.csv", "ops.csv", "journal.csv", "journal-ops.csv",
-                                            "environment.yaml"};
-        for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-            snprintf(path, sizeof path, "%s/%s", directory[side], files[i]);
-            unlink(path);
-        }
-        rmdir(directory[side]);
-    }
-    return rmdir(place);
-}
-
-static void write_side(int side, const char *text) {
-    char path[sizeof directory + 16];
-    struct pdnn_err err = {0};
-    snprintf(directory[side], PATH_ROOM, "%s/%c", place, 'a' + side);
-    mkdir(directory[side], 0777);
-    snprintf(path, sizeof path, "%s/results.csv", directory[side]);
-    if (pdnn_file_replace(path, text, strlen(text), &err) != PDNN_OK)
-        fail_msg("%s", err.text);
-}
-
-/* What the directories are read into: a and, unless one is enough, b. */
-static struct pdnn_selection joined;
-
-static enum pdnn_status make(struct pdnn_comparison *comparison, int n_sides, const char *across,
-                             struct pdnn_err *err) {
-    const char *const directories[] = {directory[0], directory[1]};
-    if (pdnn_selection_open_all(&joined, directories, (size_t)n_sides, NULL, 0, err) != PDNN_OK)
-        return err->status;
-    return pdnn_comparison_make(comparison, &joined, n_sides > 1, across, err) == PDNN_OK
-               ? pdnn_comparison_settle(comparison, err)
-               : err->status;
-}
-
-static void open_comparison(struct pdnn_comparison *comparison, int n_sides, const char *across) {
-    struct pdnn_err err = {0};
-    if (make(comparison, n_sides, across, &err) != PDNN_OK)
-        fail_msg("%s", err.text);
-}
-
-static void close_comparison(struct pdnn_comparison *comparison) {
-    pdnn_comparison_close(comparison);
-    pdnn_selection_close(&joined);
-}
 
 static void assert_refuses(int n_sides, const char *across, const char *message) {
     struct pdnn_comparison comparison;
@@ -526,165 +461,9 @@ static void test_tables_beside(void **state) {
     pdnn_table_finish(&tables[1]);
 }
 
-/* Visits to one model with one thread and with two, next to each other or gap_ms apart. */
-struct paired {
-    size_t rounds;
-    double slow_down, noise;
-    int64_t gap_ms;
-    bool is_ordered; /* environment.yaml says that the order is paired */
-};
-
-static void write_paired(const struct paired *paired, double step_ns) {
-    char path[sizeof directory + 32];
-    struct pdnn_folder folder;
-    struct pdnn_journal *journal;
-    struct pdnn_err err = {0};
-    const char *facts = paired->is_ordered ? "paired_precision: 0.02\n" : "order: another\n";
-    write_side(0, HEADER "\"fc/nodes=64,threads=1\",fc,64,1,onednn,1,ok,,1,100,90,110\n"
-                         "\"fc/nodes=64,threads=2\",fc,64,1,onednn,2,ok,,1,100,90,110\n"
-                         "\"fc/nodes=32,threads=1\",fc,32,1,onednn,1,oom,,1,,,\n"
-                         "\"fc/nodes=32,threads=2\",fc,32,1,onednn,2,oom,,1,,,\n");
-    snprintf(path, sizeof path, "%s/environment.yaml", directory[0]);
-    assert_int_equal(pdnn_file_replace(path, facts, strlen(facts), &err), PDNN_OK);
-    snprintf(path, sizeof path, "%s/journal.csv", directory[0]);
-    unlink(path);
-    assert_int_equal(pdnn_folder_open(&folder, directory[0], &err), PDNN_OK);
-    assert_int_equal(pdnn_journal_open(&folder, &journal, &err), PDNN_OK);
-    for (size_t i = 0; i < paired->rounds; i++) {
-        const double state = i % 3 ? 1 : 2, noise = i % 2 ? paired->noise : -paired->noise;
-        struct pdnn_visit visit = {.started_unix_ms = 1000000 + (int64_t)i * 100000,
-                                   .samples = 1,
-                                   .warmups = 1,
-                                   .steps_per_sample = 1,
-                                   .mean_ns = step_ns};
-        visit.median_ns = 100 * state;
-        assert_int_equal(pdnn_journal_append(journal, "fc/nodes=64,threads=1", &visit, &err), PDNN_OK);
-        visit.started_unix_ms += paired->gap_ms;
-        visit.median_ns = 100 * state * (1 + paired->slow_down) * (1 + noise);
-        assert_int_equal(pdnn_journal_append(journal, "fc/nodes=64,threads=2", &visit, &err), PDNN_OK);
-    }
-    pdnn_journal_close(journal);
-    pdnn_folder_close(&folder);
-}
-
-static void test_comparison_pairs(void **state) {
-    static const struct {
-        struct paired visits;
-        double step_ns;
-        size_t pairs;
-        const char *decision;
-    } rows[] = {
-        {{12, 0.03, 0.002, 1000, true}, 100, 12, "slower"},
-        {{12, -0.03, 0.002, 1000, true}, 100, 12, "faster"},
-        {{12, 0, 0.002, 1000, true}, 100, 12, "alike"},
-        {{12, 0, 0.03, 1000, true}, 100, 12, "undecided"},
-        {{7, 0.03, 0.002, 1000, true}, 100, 0, "undecided"},   /* before the first look */
-        {{12, 0.03, 0.002, 11000, true}, 100, 0, "undecided"}, /* the machine may have changed meanwhile */
-        /* 10 s beyond a warm-up step and a sample of a second each; and as much again of stamped ones */
-        {{12, 0.03, 0.002, 12000, true}, 1e9, 12, "slower"},
-        {{12, 0.03, 0.002, 14000, true}, 1e9, 12, "slower"},
-        {{12, 0.03, 0.002, 14001, true}, 1e9, 0, "undecided"},
-        {{12, 0.03, 0.002, 1000, false}, 100, 0, "undecided"}, /* by chance, in kept workers */
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pdnn_comparison c;
-        write_paired(&rows[i].visits, rows[i].step_ns);
-        open_comparison(&c, 1, NULL);
-        assert_int_equal(c.pairs.n_rows, 1);
-        assert_string_equal(pdnn_table_text(&c.pairs, 0, PDNN_PAIR_DECISION), rows[i].decision);
-        assert_int_equal(pdnn_table_is_empty(&c.pairs, 0, PDNN_PAIR_PAIRS), !rows[i].pairs);
-        assert_int_equal(pdnn_table_count(&c.pairs, 0, PDNN_PAIR_INTERVAL_PCT), rows[i].pairs ? 99 : 95);
-        if (rows[i].pairs) {
-            assert_int_equal(pdnn_table_count(&c.pairs, 0, PDNN_PAIR_PAIRS), rows[i].pairs);
-            assert_true(fabs(pdnn_pair_ratio(&c, 0) * (1 + rows[i].visits.slow_down) - 1) < 1e-3);
-            assert_true(pdnn_pair_half(&c, 0) > 0 && pdnn_pair_half(&c, 0) < 0.05);
-        }
-        close_comparison(&c);
-    }
-}
-
-static void test_pairs_say(void **state) {
-    static const struct {
-        struct pdnn_pairs_found found;
-        const char *line;
-    } rows[] = {
-        {{12, {0.03, 0.025, 0.035, 7}, PDNN_PAIRED_SLOWER},
-         "two is slower than one: +3.0 % time, 99 % interval +2.5 to +3.6 %, 12 pairs\n"},
-        {{8, {-0.03, -0.035, -0.025, 7}, PDNN_PAIRED_FASTER},
-         "two is faster than one: -3.0 % time, 99 % interval -3.4 to -2.5 %, 8 pairs\n"},
-        {{8, {0, -0.01, 0.01, 7}, PDNN_PAIRED_ALIKE},
-         "two is alike with one: +0.0 % time, 99 % interval -1.0 to +1.0 %, 8 pairs\n"},
-        {{128, {0, -0.1, 0.1, 7}, PDNN_PAIRED_UNDECIDED},
-         "two is undecided beside one: +0.0 % time, 99 % interval -9.5 to +10.5 %, 128 pairs\n"},
-        {{0, {0.03, 0.025, 0.035, 7}, PDNN_PAIRED_SLOWER}, ""},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pdnn_str out = {0};
-        pdnn_pairs_say(&rows[i].found, "one", "two", &out);
-        assert_string_equal(pdnn_str_text(&out), rows[i].line);
-        pdnn_str_finish(&out);
-    }
-}
-
-/* All sides of all models share the one per cent, whichever two of them are compared. */
-static void test_comparison_count_sides(void **state) {
-    static const char *const across[] = {"threads=1:2", "threads=1:4"};
-    (void)state;
-    write_side(0, HEADER "\"fc/nodes=64,threads=1\",fc,64,1,onednn,1,ok,,1,100,90,110\n"
-                         "\"fc/nodes=64,threads=2\",fc,64,1,onednn,2,ok,,1,100,90,110\n"
-                         "\"fc/nodes=64,threads=4\",fc,64,1,onednn,4,ok,,1,100,90,110\n"
-                         "\"fc/nodes=32,threads=1\",fc,32,1,onednn,1,ok,,1,100,90,110\n"
-                         "\"fc/nodes=32,threads=2\",fc,32,1,onednn,2,oom,,1,,,\n"
-                         "\"fc/nodes=16,threads=2\",fc,16,1,onednn,2,ok,,1,100,90,110\n");
-    for (size_t i = 0; i < 2; i++) {
-        struct pdnn_comparison c;
-        open_comparison(&c, 1, across[i]);
-        assert_int_equal(pdnn_comparison_count_sides(&c), 3);
-        close_comparison(&c);
-    }
-}
-
-static void test_gate_cases(void **state) {
-    static const struct {
-        struct paired visits;
-        double limit;
-        size_t passed, broken, untold, paired;
-    } rows[] = {
-        {{12, 0.03, 0.002, 1000, true}, 0.02, 0, 1, 0, 1},
-        {{12, 0.03, 0.002, 1000, true}, 0.05, 1, 0, 0, 1}, /* slower, and within the limit */
-        {{12, -0.03, 0.002, 1000, true}, 0.02, 1, 0, 0, 1},
-        {{12, 0, 0.03, 1000, true}, 0.02, 0, 0, 1, 1},
-        {{7, 0.03, 0.002, 1000, true}, 0.02, 0, 0, 1, 0},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pdnn_comparison c;
-        struct pdnn_compare_gate gate = {.passed = 0};
-        write_paired(&rows[i].visits, 100);
-        open_comparison(&c, 1, NULL);
-        pdnn_gate_add(&gate, &c, rows[i].limit);
-        assert_int_equal(gate.passed, rows[i].passed);
-        assert_int_equal(gate.broken, rows[i].broken);
-        assert_int_equal(gate.untold, rows[i].untold); /* what ran on neither side does not count */
-        assert_int_equal(gate.paired, rows[i].paired);
-        assert_int_equal(gate.neither, 1);
-        assert_int_equal(pdnn_gate_is_untold(&gate), rows[i].untold > 0);
-        gate.neither = 2; /* most */
-        assert_true(pdnn_gate_is_untold(&gate));
-        pdnn_gate_finish(&gate);
-        close_comparison(&c);
-    }
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_comparison_open_joins_directories, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_comparison_pairs, setup, teardown),
-        cmocka_unit_test(test_pairs_say),
-        cmocka_unit_test_setup_teardown(test_comparison_count_sides, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_gate_cases, setup, teardown),
         cmocka_unit_test_setup_teardown(test_comparison_open_finds_what_differs, setup, teardown),
         cmocka_unit_test_setup_teardown(test_comparison_open_leaves_other_values_beside, setup, teardown),
         cmocka_unit_test_setup_teardown(test_comparison_open_refuses, setup, teardown),

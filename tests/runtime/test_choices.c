@@ -287,6 +287,37 @@ static void test_choices_final(void **state) {
     pdnn_tune_finish(&second.tune);
 }
 
+/* Sides of a comparison that differ in isa or library have the same questions under one instruction set in
+ * effect; what they picked is theirs. */
+static void test_choices_made(void **state) {
+    static const struct {
+        const char *id, *effective;
+        int pick;
+        bool asks_alike, answers_alike;
+    } rows[] = {
+        {"fc/layers=4,threads=1", "avx2", 1, true, true},
+        {"fc/layers=4,threads=1,isa=avx2", "avx2", 1, true, true},
+        {"fc/layers=4,threads=1,library=old", "avx2", 1, true, true},
+        {"fc/layers=4,threads=1,library=new", "avx2", 2, true, false},
+        {"fc/layers=4,threads=1,isa=avx2", "avx", 1, false, true},
+        {"fc/layers=4,threads=1,fuse=post-ops", "avx2", 1, false, true},
+        {"fc/layers=5,threads=1", "avx2", 1, false, true},
+    };
+    const struct pdnn_tune_key key = {.text = "op"};
+    struct pdnn_visit_choices first = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_tune tune = {0};
+        struct pdnn_instance instance;
+        assert_int_equal(pdnn_instance_parse(rows[i].id, &instance, NULL), PDNN_OK);
+        pdnn_tune_note(&tune, &key, &rows[i].pick, 1);
+        const struct pdnn_visit_choices made = pdnn_choices_made(&tune, &instance, rows[i].effective);
+        first = i ? first : made;
+        assert_int_equal(made.questions == first.questions, rows[i].asks_alike);
+        assert_int_equal(made.answers == first.answers, rows[i].answers_alike);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_another_process_does_not_measure),
@@ -298,6 +329,7 @@ int main(void) {
         cmocka_unit_test(test_later_entries_win),
         cmocka_unit_test(test_no_directory_keeps_nothing),
         cmocka_unit_test(test_choices_final),
+        cmocka_unit_test(test_choices_made),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -41,6 +41,8 @@ struct machine {
     size_t n_turns[TASKS_MAX], asked[TASKS_MAX * TURNS_MAX], n_asked;
     bool probes[TASKS_MAX * TURNS_MAX], unstamped[TASKS_MAX * TURNS_MAX];
     enum pdnn_outcome script[TASKS_MAX][4];
+    struct pdnn_visit_choices choices[TASKS_MAX]; /* of the visits before this turn; then all answer alike */
+    size_t choose_until;
     size_t stop_at; /* the visit that is interrupted; 0: none */
     volatile int stop;
 };
@@ -125,6 +127,8 @@ static enum pdnn_status machine_visit(void *user, struct pdnn_worker_kind kind,
     visit->median_ns = visit->mean_ns = step_ns(machine, task);
     visit->samples = 50;
     visit->steps_per_sample = 1;
+    visit->choices = machine->choices[task];
+    visit->choices.answers = turn < machine->choose_until ? visit->choices.answers : 1;
     return PDNN_OK;
 }
 
@@ -348,6 +352,7 @@ static void test_pairs_kinds(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct pdnn_turn a = pdnn_turn_of(&rows[i].a), b = pdnn_turn_of(&rows[i].b);
         double logs[1];
+        assert_int_equal(pdnn_pairs_others(&a, 1, &b, 1), 0);
         assert_true(pdnn_visit_is_turn(&rows[i].a));
         assert_int_equal(pdnn_visit_is_turn(&rows[i].b), rows[i].are_turns);
         assert_int_equal(pdnn_pairs_logs(&a, 1, &b, 1, logs), rows[i].is_pair);
@@ -441,6 +446,45 @@ static void test_pairs_shared_choices(void **state) {
     for (size_t task = 0; task < 6; task++)
         most = machine.n_turns[task] > most ? machine.n_turns[task] : most;
     assert_int_equal(machine.n_starts, most + 3);
+}
+
+/* Pairs of visits that answered the same questions otherwise count for nothing, and as long as too few answer
+ * alike, the sides are undecided, by any time. */
+static void test_pairs_other_choices(void **state) {
+    static const struct {
+        struct pdnn_visit_choices a, b;
+        size_t until, others;
+    } rows[] = {
+        {{7, 1}, {7, 2}, 3, 3}, /* then the side takes what the other one has chosen */
+        {{7, 1}, {7, 2}, TURNS_MAX, ROUNDS_MAX},
+        {{7, 1}, {7, 1}, TURNS_MAX, 0},
+        {{7, 1}, {8, 2}, TURNS_MAX, 0}, /* another instruction set in effect */
+        {{0, 0}, {0, 0}, TURNS_MAX, 0}, /* each side for itself */
+        {{7, 1}, {0, 0}, TURNS_MAX, 0},
+    };
+    static struct machine machine;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double logs[TURNS_MAX];
+        machine_init(&machine, 3, 2);
+        machine.slow_down = 0.05;
+        machine.choices[0] = rows[i].a;
+        machine.choices[1] = rows[i].b;
+        machine.choose_until = rows[i].until;
+        assert_int_equal(machine_run(&machine), PDNN_OK);
+        const size_t n = machine.n_turns[0],
+                     others = pdnn_pairs_others(machine.turns[0], n, machine.turns[1], n);
+        assert_int_equal(machine.n_turns[1], n);
+        assert_int_equal(others, rows[i].others);
+        assert_int_equal(pdnn_pairs_logs(machine.turns[0], n, machine.turns[1], n, logs), n - others);
+        assert_int_equal(judge(&machine, 0, 1, 1), n == others ? PDNN_PAIRED_UNDECIDED : PDNN_PAIRED_SLOWER);
+        /* The second visit of a round is the one that differs from the first. */
+        for (size_t turn = 0; turn < n; turn++) {
+            const bool first_is_a = machine.asked[2 * turn] == 0;
+            assert_false(machine.turns[first_is_a ? 0 : 1][turn].is_other);
+            assert_int_equal(machine.turns[first_is_a ? 1 : 0][turn].is_other, turn < others);
+        }
+    }
 }
 
 /* What a killed run has left, up to its visit number `cut`. */
@@ -565,13 +609,14 @@ static void test_pairs_deadline(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs_kinds),          cmocka_unit_test(test_pairs_comparisons),
-        cmocka_unit_test(test_pairs_first_ends),     cmocka_unit_test(test_pairs_four_sides),
-        cmocka_unit_test(test_pairs_order),          cmocka_unit_test(test_pairs_shared_choices),
-        cmocka_unit_test(test_pairs_resume),         cmocka_unit_test(test_pairs_stop),
-        cmocka_unit_test(test_pairs_crash),          cmocka_unit_test(test_pairs_ends),
-        cmocka_unit_test(test_pairs_deadline),       cmocka_unit_test(test_pairs_verdicts),
-        cmocka_unit_test(test_pairs_wrong_variants), cmocka_unit_test(test_pairs_sweeps),
+        cmocka_unit_test(test_pairs_kinds),         cmocka_unit_test(test_pairs_comparisons),
+        cmocka_unit_test(test_pairs_first_ends),    cmocka_unit_test(test_pairs_four_sides),
+        cmocka_unit_test(test_pairs_order),         cmocka_unit_test(test_pairs_shared_choices),
+        cmocka_unit_test(test_pairs_other_choices), cmocka_unit_test(test_pairs_resume),
+        cmocka_unit_test(test_pairs_stop),          cmocka_unit_test(test_pairs_crash),
+        cmocka_unit_test(test_pairs_ends),          cmocka_unit_test(test_pairs_deadline),
+        cmocka_unit_test(test_pairs_verdicts),      cmocka_unit_test(test_pairs_wrong_variants),
+        cmocka_unit_test(test_pairs_sweeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -236,6 +236,50 @@ static void test_forget(void **state) {
     pdnn_tune_finish(&tune);
 }
 
+/* Chooses under a question that is asked while another one is measured. */
+static enum pdnn_status choose_inside(void *state, bool is_guess, double *ns, struct pdnn_err *err) {
+    struct pdnn_tune *tune = state;
+    const struct pdnn_tune_key key = {.text = "inside"};
+    (void)is_guess, (void)err;
+    pdnn_tune_note(tune, &key, (const int[]){5}, 1);
+    ns[0] = 1;
+    return PDNN_OK;
+}
+
+/* Equal choices have equal hashes, whoever measured them; another pick, key or order has another one. */
+static void test_note(void **state) {
+    static const struct {
+        struct {
+            const char *key;
+            int picks[2], n;
+        } notes[2];
+        bool measures, is_same;
+    } rows[] = {
+        {{{"a", {1, 2}, 2}, {"b", {0}, 1}}, false, true},  {{{"a", {1, 2}, 2}, {"b", {0}, 1}}, true, true},
+        {{{"a", {1, 2}, 2}, {"b", {1}, 1}}, false, false}, {{{"a", {1, 3}, 2}, {"b", {0}, 1}}, false, false},
+        {{{"a", {1, 2}, 2}, {"c", {0}, 1}}, false, false}, {{{"b", {0}, 1}, {"a", {1, 2}, 2}}, false, false},
+    };
+    uint64_t first = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_tune tune = {0};
+        struct pdnn_tune_question question = {.n = 1, .measure = choose_inside, .state = &tune};
+        pdnn_tune_key_add(&question.key, "outside");
+        pdnn_tune_begin(&tune);
+        if (rows[i].measures)
+            assert_true(ask(&tune, &question) == 1);
+        assert_int_equal(tune.chosen, 0);
+        for (int k = 0; k < 2; k++) {
+            struct pdnn_tune_key key = {0};
+            pdnn_tune_key_add(&key, "%s", rows[i].notes[k].key);
+            pdnn_tune_note(&tune, &key, rows[i].notes[k].picks, rows[i].notes[k].n);
+        }
+        first = i ? first : tune.chosen;
+        assert_int_equal(tune.chosen == first, rows[i].is_same);
+        pdnn_tune_finish(&tune);
+    }
+}
+
 static void test_ask_keys(void **state) {
     (void)state;
     struct pdnn_tune tune = {0};
@@ -312,12 +356,19 @@ static void test_ask_without_room(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_measure_in_turns), cmocka_unit_test(test_measure_fills_visits),
-        cmocka_unit_test(test_measure_repeats),  cmocka_unit_test(test_measure_gives_up_on_the_hopeless),
-        cmocka_unit_test(test_measure_failing),  cmocka_unit_test(test_pick),
-        cmocka_unit_test(test_ask_settles),      cmocka_unit_test(test_ask_recalled),
-        cmocka_unit_test(test_forget),           cmocka_unit_test(test_ask_keys),
-        cmocka_unit_test(test_ask_long_key),     cmocka_unit_test(test_ask_failing),
+        cmocka_unit_test(test_measure_in_turns),
+        cmocka_unit_test(test_measure_fills_visits),
+        cmocka_unit_test(test_measure_repeats),
+        cmocka_unit_test(test_measure_gives_up_on_the_hopeless),
+        cmocka_unit_test(test_measure_failing),
+        cmocka_unit_test(test_pick),
+        cmocka_unit_test(test_ask_settles),
+        cmocka_unit_test(test_ask_recalled),
+        cmocka_unit_test(test_note),
+        cmocka_unit_test(test_forget),
+        cmocka_unit_test(test_ask_keys),
+        cmocka_unit_test(test_ask_long_key),
+        cmocka_unit_test(test_ask_failing),
         cmocka_unit_test(test_ask_without_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

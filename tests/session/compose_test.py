@@ -157,13 +157,13 @@ class Compose(Case):
         before = self.table("a", "results.csv")
         self.assertIn("\n0 measurements", self.compose("small.yaml", "-o", "a").stderr)
         self.assertEqual(self.table("a", "results.csv"), before)
-        self.assertIn("\n0 measurements", self.compose("small.yaml", "-o", "b", "-l", "a").stderr)
+        self.assertIn("\n0 measurements", self.compose("small.yaml", "-o", "b", "--operators", "a").stderr)
         self.assertFalse(os.path.exists(self.path("b", "operators.csv")))
         times = [[row["time_ns_median"] for row in rows if row["method"] == "composed"] for rows in (before, self.table("b", "results.csv"))]
         self.assertEqual(*times)
-        listed = self.run_paradnn("ops", "--library", "a", "--format", "csv").stdout
+        listed = self.run_paradnn("ops", "--operators", "a", "--format", "csv").stdout
         self.assertEqual(list(csv.DictReader(io.StringIO(listed))), self.table("a", "operators.csv"))
-        self.run_paradnn("ops", "--library", "b", code=2)
+        self.run_paradnn("ops", "--operators", "b", code=2)
 
     def test_validation_runs_what_it_composed(self):
         done = self.run_paradnn("compose", "small.yaml", "-o", "a", "--ceilings", self.roofs, "--validate", "2", "--format", "csv")
@@ -228,7 +228,7 @@ class Compose(Case):
         write(MANY, self.directory, "many.yaml")
         self.compose("many.yaml", "-o", "a")
         clock, said = Clock(MOVED_CLOCK, self.path("clock")), ""
-        command = [PARADNN, "compose", "many.yaml", "-o", "b", "-l", "a", "--calibrate", "20", "--budget", "1000h", "--ceilings", self.roofs,
+        command = [PARADNN, "compose", "many.yaml", "-o", "b", "--operators", "a", "--calibrate", "20", "--budget", "1000h", "--ceilings", self.roofs,
                    "--set", "measure.max_time=1h", "--set", "measure.min_samples=500", "--set", "limits.time=10h"]
         with subprocess.Popen(command, cwd=self.directory, env={**ENVIRONMENT, **clock.variables}, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True) as process:
@@ -258,7 +258,7 @@ class Compose(Case):
         self.compose("small.yaml", "-o", "a")
         bad = next(row for row in self.table("a", "operators.csv") if " softmax_cross_entropy/backward-data/" in row["operator"])
         self.made_up_library("bad", lambda row: {"status": "crash", "reason": "killed by SIGSEGV"} if row["operator"] == bad["operator"] else {})
-        self.compose("small.yaml", "-o", "b", "-l", "bad", code=0)
+        self.compose("small.yaml", "-o", "b", "--operators", "bad", code=0)
         rows = self.table("b", "results.csv")
         failed = [row for row in rows if row["status"] == "unpredicted"]
         self.assertTrue(failed)
@@ -266,12 +266,12 @@ class Compose(Case):
             self.assertRegex(row["reason"], r"^crash of softmax_cross_entropy/backward-data/.*: killed by SIGSEGV, and not predicted: fewer than 2 measured neighbours of ")
             self.assertEqual(row["time_ns_median"], "")
         self.assertEqual({row["status"] for row in rows}, {"ok", "unpredicted"})
-        self.assertIn("\n0 measurements", self.compose("small.yaml", "-o", "b", "-l", "bad", code=0).stderr)
-        self.compose("small.yaml", "-o", "b", "-l", "bad", "--retry", code=0)
+        self.assertIn("\n0 measurements", self.compose("small.yaml", "-o", "b", "--operators", "bad", code=0).stderr)
+        self.compose("small.yaml", "-o", "b", "--operators", "bad", "--retry", code=0)
         self.assertEqual({row["status"] for row in self.table("b", "results.csv")}, {"ok"})
 
     def test_dry_run_writes_nothing(self):
-        for option in (("--library", "a"), ("--retry",), ("--validate", "2"), ("--calibrate", "2")):
+        for option in (("--operators", "a"), ("--retry",), ("--validate", "2"), ("--calibrate", "2")):
             self.assertIn(f"--dry-run and {option[0]} cannot be combined", self.compose("small.yaml", "--dry-run", *option, code=2).stderr)
         done = self.compose("small.yaml", "--budget", "1h", "--dry-run")
         self.assertRegex(done.stdout, r"^8 instances: .* 6 are small enough to run; 2 to compose of \d+ operators")
@@ -322,9 +322,9 @@ class Compose(Case):
         fails = lambda row: {"status": "timeout", "reason": "after 1 s"} if " dense/forward/2048x" in row["operator"] else times(row)  # noqa: E731
         self.made_up_library("good", times)
         self.made_up_library("bad", fails)
-        self.compose("sizes.yaml", "-o", "c", "-l", "good")
+        self.compose("sizes.yaml", "-o", "c", "--operators", "good")
         expected = {row["id"]: float(row["time_ns_median"]) for row in self.table("c", "results.csv")}
-        self.compose("sizes.yaml", "-o", "b", "-l", "bad")
+        self.compose("sizes.yaml", "-o", "b", "--operators", "bad")
         rows = {row["id"]: row for row in self.table("b", "results.csv")}
         predicted = [row for row in rows.values() if row["method"] == "predicted"]
         self.assertTrue(predicted)
@@ -335,9 +335,9 @@ class Compose(Case):
             self.assertGreater(float(row["ci_high_ns"]), float(row["time_ns_median"]))
             self.assertAlmostEqual(float(row["time_ns_median"]) / expected[row["id"]], 1, 2)
         self.assertEqual({row["method"] for row in rows.values() if row["batch"] != "2048"}, {"composed"})
-        self.assertIn("\n0 measurements", self.compose("sizes.yaml", "-o", "b", "-l", "bad").stderr)
+        self.assertIn("\n0 measurements", self.compose("sizes.yaml", "-o", "b", "--operators", "bad").stderr)
         self.assertEqual({row["id"]: row for row in self.table("b", "results.csv")}, rows)
-        self.compose("sizes.yaml", "-o", "b", "-l", "good")
+        self.compose("sizes.yaml", "-o", "b", "--operators", "good")
         self.assertEqual({row["method"] for row in self.table("b", "results.csv")}, {"composed"})
 
     def test_samples_stay_when_there_are_more_models(self):
@@ -368,12 +368,12 @@ class Compose(Case):
         self.compose("sizes.yaml", "-o", "a")
         for name, failing in (("all", " dense/forward/"), ("one", " dense/forward/2048x")):
             self.made_up_library(name, lambda row, of=failing: {"status": "timeout", "reason": "after 1 s"} if of in row["operator"] else {})
-        self.compose("sizes.yaml", "-o", "b", "-l", "all", code=1)
+        self.compose("sizes.yaml", "-o", "b", "--operators", "all", code=1)
         self.assertEqual({row["status"] for row in self.table("b", "results.csv") if row["method"] != "direct"}, {"unpredicted"})
         journal = self.table("b", "journal.csv")
-        self.compose("sizes.yaml", "-o", "b", "-l", "all", code=1)
+        self.compose("sizes.yaml", "-o", "b", "--operators", "all", code=1)
         self.assertEqual(self.table("b", "journal.csv"), journal)
-        self.compose("sizes.yaml", "-o", "b", "-l", "one")
+        self.compose("sizes.yaml", "-o", "b", "--operators", "one")
         rows = self.table("b", "results.csv")
         self.assertEqual({row["status"] for row in rows}, {"ok"})
         self.assertEqual({row["batch"] for row in rows if row["method"] == "predicted"}, {"2048"})
@@ -385,7 +385,7 @@ class Compose(Case):
         self.run_paradnn("merge", "a", "copy", "b", "-o", "all")
         rows = [sorted(tuple(row.values()) for row in self.table(name, "operators.csv")) for name in ("a", "b", "all")]
         self.assertEqual(sorted(rows[0] + rows[1]), rows[2])
-        self.assertIn("\n0 measurements", self.compose("small.yaml", "-o", "c", "-l", "all", "--set", "measure.rounds=2").stderr)
+        self.assertIn("\n0 measurements", self.compose("small.yaml", "-o", "c", "--operators", "all", "--set", "measure.rounds=2").stderr)
 
     def test_shards_are_parts_of_the_whole(self):
         for shard in ("0/2", "1/2"):

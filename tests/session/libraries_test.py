@@ -97,7 +97,8 @@ class Libraries(unittest.TestCase):
         compared = self.command("compare", "r").stdout
         self.assertIn("A: library=old of r\nB: library=new of r\n", compared)
         self.assertIn("Both sides ran the same build of the library (A/A): what differs is noise.", compared)
-        # One set of choices for both.
+        # One set of choices for both, and none else.
+        self.assertNotIn("other_choices", {flag for row in rows for flag in row["row_flags"].split("|")})
         self.assertEqual(len([name for name in os.listdir(os.path.join(self.place, "r")) if name.startswith("choices-")]), 1)
         # Going on: where a build lies may change, which one it is may not.
         os.rename(os.path.join(self.place, "old"), os.path.join(self.place, "moved"))

@@ -295,17 +295,19 @@ static void test_write_has_every_row(void **state) {
     whole_csv_finish(&csv);
 }
 
-/* By measure.choices, in paired order, unless nothing is to be kept. */
+/* By measure.choices, in paired order only. */
 static void test_share_choices(void **state) {
     static const struct {
         const char *sets[2], *cache;
         bool is_kept, is_shared;
-    } rows[] = {{{"run.fuse=[none, post-ops]", "seed=1"}, "/cache", true, true},
-                {{"run.fuse=[none, post-ops]", "measure.choices=shared"}, "/cache", true, true},
-                {{"run.fuse=[none, post-ops]", "measure.choices=own"}, "/cache", true, false},
-                {{"run.fuse=[none, post-ops]", "measure.order=shuffled"}, "/cache", false, false},
-                {{"run.fuse=[none, post-ops]", "seed=1"}, "", false, false},
-                {{"run.fuse=none", "seed=1"}, "/cache", false, false}};
+    } rows[] = {
+        {{"run.fuse=[none, post-ops]", "seed=1"}, "/cache", true, true},
+        {{"run.fuse=[none, post-ops]", "measure.choices=shared"}, "/cache", true, true},
+        {{"run.fuse=[none, post-ops]", "measure.choices=own"}, "/cache", true, false},
+        {{"run.fuse=[none, post-ops]", "measure.order=shuffled"}, "/cache", false, false},
+        {{"run.fuse=[none, post-ops]", "seed=1"}, "", true, true}, /* --no-cache is of other directories */
+        {{"run.fuse=[none, post-ops]", "measure.order=shuffled"}, "", false, false},
+        {{"run.fuse=none", "seed=1"}, "/cache", false, false}};
     static const char *const id = FIRST;
     struct place *place = *state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

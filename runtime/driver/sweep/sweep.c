@@ -134,6 +134,8 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
     }
     if (status != PDNN_OK)
         return status;
+    if (sweep->rules->paired)
+        pdnn_paired_mark(&sweep->schedule.groups, index, &visit);
     status = sweep->hooks->visited(sweep->hooks->user, index, &visit, err);
     if (status == PDNN_OK)
         pdnn_schedule_note(&sweep->schedule, index, &visit, answered_ns - asked_ns);

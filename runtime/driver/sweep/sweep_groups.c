@@ -70,6 +70,20 @@ void pdnn_paired_order(struct pdnn_paired_groups *groups, size_t pass, const uin
     }
 }
 
+void pdnn_paired_mark(struct pdnn_paired_groups *groups, size_t task, struct pdnn_visit *visit) {
+    struct pdnn_paired_group *group = &groups->group[groups->side[task].group];
+    const size_t turn = groups->side[task].n_turns;
+    const struct pdnn_visit_choices *first = &group->first, *own = &visit->choices;
+    if (!own->questions)
+        return;
+    if (!first->questions || group->first_turn != turn) {
+        group->first = *own;
+        group->first_turn = turn;
+    } else if (first->questions == own->questions && first->answers != own->answers) {
+        visit->flags |= PDNN_FLAG_OTHER_CHOICES;
+    }
+}
+
 void pdnn_paired_add(struct pdnn_paired_groups *groups, size_t task, struct pdnn_turn turn,
                      uint64_t spent_ns) {
     struct pdnn_paired_side *side = &groups->side[task];

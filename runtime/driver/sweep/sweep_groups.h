@@ -36,7 +36,9 @@ struct pdnn_paired_group {
     bool is_open;                               /* some member needs one more visit */
     bool has_rounds;                            /* all members have as many visits as the rules ask for */
     size_t round; /* turns that members have after the present round, which is whole before another begins */
-    bool is_within; /* some member has had its turn in it */
+    bool is_within;                  /* some member has had its turn in it */
+    struct pdnn_visit_choices first; /* of the first visit of the round with this many turns before it */
+    size_t first_turn;
 };
 
 /* {0} has no group. */
@@ -66,6 +68,10 @@ const struct pdnn_paired_group *pdnn_paired_group_of(const struct pdnn_paired_gr
  * so that no side is always the later one. The first pass keeps the order of first members in `spread`. */
 void pdnn_paired_order(struct pdnn_paired_groups *groups, size_t pass, const uint32_t *spread,
                        uint32_t *order);
+
+/* Flags the visit, the task's next turn, if it has the questions of the first visit of its round and other
+ * answers. */
+void pdnn_paired_mark(struct pdnn_paired_groups *groups, size_t task, struct pdnn_visit *visit);
 
 /* Takes a turn that sampled for so long, or that the task has ended. */
 void pdnn_paired_add(struct pdnn_paired_groups *groups, size_t task, struct pdnn_turn turn,
