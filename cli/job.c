@@ -85,19 +85,10 @@ static void add_set(struct pdnn_cli_job *job, const char *option, const char *gi
     job->set_by[job->n_set_by++] = pdnn_arena_printf(&job->arena, "--%s %.160s", option, given);
 }
 
-/* Those of --library NAME=DIR; that of `compose` and `ops` is for times. */
-static const char *const *libraries_of(const struct pdnn_arguments *arguments, size_t *count) {
-    const struct pdnn_option_def *option = pdnn_option_find(arguments->command, "--library");
-    const char *const *given = pdnn_argument_all(arguments, "library", count);
-    if (!option || strcmp(option->argument, "NAME=DIR") != 0)
-        *count = 0;
-    return given;
-}
-
 /* NAME=DIR as a key of `libraries`, in quotes. */
 static void add_libraries(struct pdnn_cli_job *job) {
     size_t count;
-    const char *const *given = libraries_of(job->arguments, &count);
+    const char *const *given = pdnn_argument_all(job->arguments, "library", &count);
     for (size_t i = 0; i < count; i++) {
         const size_t name = strcspn(given[i], "=");
         struct pdnn_str set = {0};
@@ -177,7 +168,7 @@ enum pdnn_status pdnn_cli_job_opened(struct pdnn_cli_job *job, enum pdnn_status 
 /* What comes before and behind '=' is checked where it is read. */
 static enum pdnn_status check_libraries(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     size_t count;
-    const char *const *given = libraries_of(arguments, &count);
+    const char *const *given = pdnn_argument_all(arguments, "library", &count);
     for (size_t i = 0; i < count; i++) {
         const char *equals = strchr(given[i], '=');
         if (!equals || equals == given[i] || !equals[1])

@@ -60,6 +60,11 @@ static enum pdnn_status unknown_option(const struct pdnn_command_def *command, c
     strncat(name, text + strspn(text, "-"), NAME_ROOM - 1);
     name[strcspn(name, "=")] = 0;
     const char *nearest = NULL;
+    for (size_t i = 0; i < command->n_options; i++)
+        if (command->options[i].former && (text[1] == '-' ? strcmp(command->options[i].former, name) == 0
+                                                          : *command->options[i].former == text[1]))
+            return pdnn_fail(err, PDNN_INVALID, "unknown option '%s', it is '--%s' now", text,
+                             command->options[i].name);
     for (size_t i = 0; text[1] == '-' && i < command->n_options; i++)
         for (const char *const *choice = command->options[i].choices; choice && *choice; choice++)
             if (strcmp(*choice, name) == 0)

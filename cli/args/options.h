@@ -28,6 +28,9 @@ struct pdnn_option_def {
     double least, most;
     /* Another option that must be given with it, and those that cannot be, joined by commas; or NULL. */
     const char *needs, *excludes;
+    /* Its name before, which is refused with a line that says the present one, as is its first letter; or
+     * NULL. */
+    const char *former;
 };
 
 /* Something with a name, and what is said of it. */
@@ -213,7 +216,7 @@ extern const char *const pdnn_shard_bases[];   /* 0, 1 */
         "no-cache",                                                                                                     \
             .help =                                                                                                     \
                 "neither use what earlier runs measured (roofs, and the times that implementations are chosen by) nor " \
-                "keep what this one measures"                                                                           \
+                "keep what this one measures, but for the choices that the sides of a comparison share"                 \
     }
 #define PDNN_OPTION_CEILINGS                                                                                 \
     { "ceilings", 0, "FILE", .help = "take the machine's roofs from FILE instead of measuring them" }

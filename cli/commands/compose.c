@@ -28,7 +28,7 @@ static const char description[] =
     "between rounds, and nothing of the method's error. --validate prints the error of each model that it runs, "
     "beside how far its direct runs differ; no model calibrates and validates.\n\n"
     "Measured operators are synced one by one. Run again, the command goes on where it ended; another spec measures "
-    "only what the library lacks. Times count only for the same program, library, processor, threads and binding.";
+    "only what is not measured yet. Times count only for the same program, library, processor, threads and binding.";
 
 enum { COUNT_MAX = 100000 };
 
@@ -37,7 +37,8 @@ static const struct pdnn_option_def options[] = {
      .help =
          "the result directory (default: NAME.composed in the current directory, with the spec's name, or "
          "NAME.I-of-N.composed for a shard; required for an ID)"},
-    {"library", 'l', "DIR", .help = "the directory of operators.csv (default: the result directory)"},
+    {"operators", 0, "DIR", .former = "library",
+     .help = "the directory of operators.csv (default: the result directory)"},
     {"validate", 0, "N", .kind = PDNN_OPTION_WHOLE, .least = 1, .most = COUNT_MAX,
      .help = "also run N composed models and say how far their times were off"},
     {"calibrate", 0, "N", .kind = PDNN_OPTION_WHOLE, .least = 1, .most = COUNT_MAX,
@@ -45,7 +46,7 @@ static const struct pdnn_option_def options[] = {
     {"budget", 0, "TIME",
      .help = "what the command may take, as limits.budget: a balanced sample of the models is composed, and "
              "operators predicted from measured neighbours"},
-    {"dry-run", .excludes = "library,retry,validate,calibrate",
+    {"dry-run", .excludes = "operators,retry,validate,calibrate",
      .help =
          "say what there is to measure, how long it takes and what the budget buys; nothing is compiled or written"},
     {"retry",
@@ -228,11 +229,12 @@ static void print_summary(const struct job *job) {
 
 static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct job *job,
                                 struct pdnn_err *err) {
-    const char *library = pdnn_argument(arguments, "library");
+    const char *operators = pdnn_argument(arguments, "operators");
     struct pdnn_table models;
     struct pdnn_str text = {0};
     if (pdnn_cli_job_directory(&job->of, ".composed", err) != PDNN_OK ||
-        pdnn_library_open(library ? library : job->of.request.path, &job->request.library, err) != PDNN_OK)
+        pdnn_library_open(operators ? operators : job->of.request.path, &job->request.library, err) !=
+            PDNN_OK)
         return err->status;
     enum pdnn_status status = pdnn_compose_run(&job->of.directory, &job->request, &job->result, err);
     if ((status == PDNN_OK || status == PDNN_INTERRUPTED) && job->of.directory.written)

@@ -28,7 +28,7 @@ static const char description[] =
     "memory of operand 0. No model runs or takes memory, but implementations are chosen by measuring, as in a sweep.";
 
 static const struct pdnn_option_def options[] = {
-    {"library", 'l', "DIR",
+    {"operators", 0, "DIR", .former = "library",
      .help = "list the measured operators in DIR/operators.csv, which paradnn compose keeps there"},
     PDNN_OPTIONS_MEASURE,
     PDNN_OPTIONS_TABLE,
@@ -39,7 +39,7 @@ static const struct pdnn_help_row examples[] = {
     {"paradnn ops conv2d", "what a convolution reads and is given"},
     {"paradnn ops fc/layers=8,nodes=1024,batch=64", "what this model consists of"},
     {"paradnn ops sweeps/fc.yaml --format csv", "how few operators a whole sweep consists of"},
-    {"paradnn ops --library fc.composed", "what paradnn compose measured there"},
+    {"paradnn ops --operators fc.composed", "what paradnn compose measured there"},
 };
 
 enum { N_COLUMNS = 5 };
@@ -266,7 +266,7 @@ static enum pdnn_status check_model(const char *name, struct pdnn_err *err) {
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    const char *library = pdnn_argument(arguments, "library");
+    const char *measured = pdnn_argument(arguments, "operators");
     struct pdnn_table table;
     size_t n_ops = 0;
     for (size_t i = 0; i < arguments->n_operands; i++)
@@ -278,12 +278,12 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
             return err->status;
     if (arguments->n_operands)
         return run_models(arguments, err);
-    if (pdnn_arguments_only(arguments, "without a SPEC", "library,format,columns", err) != PDNN_OK)
+    if (pdnn_arguments_only(arguments, "without a SPEC", "operators,format,columns", err) != PDNN_OK)
         return err->status;
-    if (library && !pdnn_path_has(library, "operators.csv") && errno != EACCES)
-        return pdnn_fail(err, PDNN_INVALID, "%s has no operators.csv", library);
-    if (library) {
-        enum pdnn_status status = pdnn_library_read(library, &table, err);
+    if (measured && !pdnn_path_has(measured, "operators.csv") && errno != EACCES)
+        return pdnn_fail(err, PDNN_INVALID, "%s has no operators.csv", measured);
+    if (measured) {
+        enum pdnn_status status = pdnn_library_read(measured, &table, err);
         if (status == PDNN_OK)
             return pdnn_table_print(&table, arguments, err);
         pdnn_table_finish(&table);

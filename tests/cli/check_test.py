@@ -44,6 +44,32 @@ class Check(Case):
         ids += [speech + "bf16,mode=train", speech + "f16,mode=infer"]
         self.all_pass(*ids, "--allow-slow")
 
+    def test_check_of_networks(self):
+        """Op by op, as whole steps in 16 bits, or of gradients that cancel, cannot be compared (the unit test backends_networks)."""
+        cancels = ("sd_unet/widths=8-16,repeats=1,heads=2,groups=2,text=3,tokens=3,image=4,batch=2", "shufflenet_v2/widths=4-6-8-5,repeats=1-2-1,image=32,output=3,batch=2",
+                   "mlp_mixer/layers=2,hidden=6,patch=2,image=4,output=3,batch=2")
+        others = ("mobilenet_v1/width=0.1,image=32,output=3,batch=2", "mobilenet_v2/width=0.1,image=32,output=3,batch=2", "mobilenet_v3/width=0.1,image=32,output=3,batch=2",
+                  "efficientnet/width=0.1,depth=0.5,image=32,output=3,batch=2", "regnet/depths=1,widths=8,group=4,image=32,output=3,batch=2",
+                  "resnext/blocks=1,filters=8,groups=2,base=16,image=32,output=3,batch=2", "convnext/depths=1-2,widths=4-6,image=16,output=3,batch=2",
+                  "squeezenet/stem=4,kernel=3,width=0.125,image=32,output=3,batch=2", "densenet/blocks=1-2-1,growth=4,filters=4,image=32,output=3,batch=2",
+                  "unet/depth=2,filters=4,image=16,output=3,batch=2", "minigo/board=3,blocks=1,filters=4,units=3,planes=2,batch=2",
+                  "retinanet/height=32,width=32,classes=2,anchors=2,blocks=1,filters=2,channels=4,batch=1",
+                  "mask_rcnn/height=32,width=32,classes=2,regions=4,masks=4,blocks=1,filters=2,channels=4,units=3,batch=1",
+                  "vit/layers=1,hidden=6,heads=3,patch=2,image=4,output=3,batch=2", "dit/layers=1,hidden=8,heads=2,image=4,classes=5,batch=2",
+                  "swin/depths=2-1,hidden=4,head=2,window=2,patch=1,image=8,output=3,batch=2", "llama/layers=1,hidden=8,heads=2,ffn=6,experts=4,active=2,length=4,vocabulary=5,batch=2",
+                  "llama/layers=1,hidden=8,heads=2,kv_heads=1,ffn=6,length=4,vocabulary=5,batch=2,qk_norm=yes", "mamba/layers=1,hidden=8,states=3,length=4,vocabulary=5,batch=2",
+                  "t5/layers=1,hidden=4,heads=2,width=3,ffn=6,buckets=4,distance=5,length=5,target=4,vocabulary=7,batch=2",
+                  "whisper/layers=1,hidden=4,heads=2,frames=4,mels=3,length=3,vocabulary=5,batch=2", "graphsage/layers=2,hidden=3,features=4,fanout=2,output=3,batch=2",
+                  "ncf/users=9,items=7,factors=4,mlp=5-3,input=6,batch=2")
+        decoders = ("llama/layers=1,hidden=8,heads=2,kv_heads=1,ffn=6,vocabulary=5,batch=2,context=4", "mamba/layers=1,hidden=8,states=3,vocabulary=5,batch=2",
+                    "t5/layers=1,hidden=4,heads=2,width=3,ffn=6,buckets=4,distance=5,length=5,vocabulary=7,batch=2,context=3",
+                    "whisper/layers=1,hidden=4,heads=2,frames=4,vocabulary=5,batch=2,context=3")
+        types = ("bf16", "f16")
+        ids = [f"{model},mode=train,fuse={fuse}" for model in cancels for fuse in ("none", "blocks")]
+        ids += [f"{model},mode={mode},dtype={dtype},fuse=blocks" for model in cancels + others for mode in ("infer", "train") for dtype in types]
+        ids += [f"{model},phase=decode,mode=infer,dtype={dtype},fuse=blocks" for model in decoders for dtype in types]
+        self.all_pass(*ids, "--allow-slow")
+
     def test_check_of_algorithms_that_do_not_always_apply(self):
         """Winograd is for some convolutions of a network; int8 without VNNI is described and then cannot be set up."""
         with open("/proc/cpuinfo") as info:

@@ -76,6 +76,8 @@ GOLDEN_CASES = [
     ("ops-mixed", ["ops", "dense", "fc"], 2),
     ("ops-unknown", ["ops", "conv2"], 2),
     ("ops-unknown-model", ["ops", "fcc"], 2),
+    ("ops-former-option", ["ops", "--library", "a.results"], 2),
+    ("ops-former-letter", ["ops", "-l", "a.results"], 2),
     ("families", ["families"], 0),
     ("families-json", ["families", "--format=json"], 0),
     ("families-fc", ["families", "fc"], 0),

@@ -206,7 +206,7 @@ class Tried(unittest.TestCase):
             for name in ("closed", "closed/fc.results"):
                 done = subprocess.run([PARADNN, *command.split(), name], capture_output=True, text=True, cwd=self.directory, env=needs.quiet(), **nobody)
                 self.assertEqual((done.returncode, done.stderr), (2, f"paradnn: {name}: Permission denied\n"), command)
-        for command, message in (("data show closed", "closed/dataset.txt: Permission denied"), ("ops --library closed", "closed/operators.csv: cannot be read: Permission denied"),
+        for command, message in (("data show closed", "closed/dataset.txt: Permission denied"), ("ops --operators closed", "closed/operators.csv: cannot be read: Permission denied"),
                                  ("project fc.results --onto closed", "Permission denied")):
             done = subprocess.run([PARADNN, *command.split()], capture_output=True, text=True, cwd=self.directory, env=needs.quiet(), **nobody)
             self.assertEqual(done.returncode, 2)
