@@ -80,6 +80,7 @@ CASES = {
     "conv_transpose2d 4x4": case("conv_transpose2d", [8, 128, 32, 32], [8, 64, 64, 64], out=64, kernel=4, stride=2, padding=1),
     "depthwise 3x3": case("conv2d", [16, 96, 112, 112], out=96, groups=96, kernel=3, padding=1),
     "depthwise 5x5": case("conv2d", [16, 240, 28, 28], out=240, groups=240, kernel=5, padding=2),
+    "depthwise causal": case("conv2d", [4, 1536, 1024, 1], out=1536, groups=1536, kernel_h=4, padding_h=3, end_h=0),
     "depthwise 7x7": case("conv2d", [16, 96, 56, 56], out=96, groups=96, kernel=7, padding=3),
     "groups of four": case("conv2d", [16, 128, 56, 56], out=128, groups=32, kernel=3, padding=1),
     "groups of eight": case("conv2d", [16, 256, 56, 56], out=256, groups=32, kernel=3, padding=1),

@@ -3,10 +3,18 @@
 PyTorch's recurrent cells have two bias vectors per gate where paradnn's family rnn has one (lbr_gru: one more); their parameters are
 counted accordingly. PyTorch's GRU is linear before reset, so paradnn's is lbr_gru."""
 
+import os
+import sys
 from collections import namedtuple
 
-# settings: paradnn's mode with what belongs to it. fuse: paradnn's ways. is_main: of the short comparison.
-Case = namedtuple("Case", "name family network mode batch id settings fuse params torch_params is_main")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+
+import onnx_exports  # noqa: E402: after the path
+
+# settings: paradnn's mode with what belongs to it. fuse: paradnn's ways. is_main: of the short comparison. network: of torch_child.py,
+# None: no PyTorch. gguf: the arguments of gguf_model.py behind FILE for llama.cpp, None: not by it; length: tokens of its prompt or context.
+# file: of --onnx, or None.
+Case = namedtuple("Case", "name family network mode batch id settings fuse params torch_params is_main gguf length file", defaults=(None,) * 3)
 
 OPTIMIZER = {"infer": "infer", "decode": "infer", "train": "train,optimizer=sgd"}
 
@@ -83,4 +91,55 @@ def transformer_cases():
                    is_main=network == "gpt2" or (layers, mode, batch, length) in BERT_MAIN)
 
 
-CASES = {each.name: each for make in (dense_cases, image_cases, word_cases, transformer_cases) for each in make()}
+# Published; the others are of torchvision's or our own networks, whose parameters are counted.
+VISION = {"mobilenet_v2": ("cnn", "post-ops", 3_504_872), "convnext_tiny": ("cnn", "post-ops", 28_589_128), "vit_b_16": ("today", "blocks", 86_567_656)}
+LLAMA = "llama/layers={layers},hidden=2048,heads=32,kv_heads=8,ffn=8192,vocabulary=1000,tied=no,"
+
+
+def today_cases():
+    """LLaMA's layers are those of Llama 3.2 1B. DLRM's tables have at most 20,000 rows, so that they are not what memory is full of."""
+    for name, (family, fuse, params) in VISION.items():
+        for batch in (1, 16):
+            yield case(f"{name}-infer-{batch}", family, f"vision-{name}", "infer", batch, name, (fuse,), params, is_main=batch == 1)
+    layers = 2
+    params = 2 * 1000 * 2048 + 2048 + layers * (2 * 2048 + 2048 * 48 * 64 + 2048 * 2048 + 3 * 2048 * 8192)
+    for mode, length in (("infer", 512), ("decode", 512)):
+        phase = f"phase=decode,context={length}" if mode == "decode" else f"length={length}"
+        yield case(f"llama-{layers}-{mode}-1-{length}", "today", f"llama-{layers}-{length}", mode, 1, LLAMA.format(layers=layers) + phase, ("blocks",),
+                   params, is_main=True)
+    for batch, pooling in ((128, 1), (128, 32), (2048, 1)):
+        yield case(f"dlrm-infer-{batch}-{pooling}", "today", f"dlrm-20000-{pooling}", "infer", batch, f"dlrm/rows_cap=20000,pooling={pooling}",
+                   ("post-ops",), 35_886_849, is_main=batch == 128)
+
+
+def llama_cpp_cases():
+    """Llama 3.2 1B, with matrices and, in paradnn, activations of a type; llama.cpp's are f32, its cache f16. A prompt goes through four of its
+    layers and has few words: llama.cpp computes the output of its last token only, paradnn of each."""
+    length = 512
+    for dtype in ("f32", "bf16"):
+        for mode, layers, words, phase in (("infer", 4, 1000, f"length={length}"), ("decode", 16, 128256, f"phase=decode,context={length}")):
+            params = 2048 + words * 2048 + layers * (2 * 2048 + 2048 * 48 * 64 + 2048 * 2048 + 3 * 2048 * 8192)
+            made = case(f"llama3.2-1b-{mode}-1-{length}-{dtype}", "today", None, mode, 1, f"llama3.2-1b,layers={layers},vocabulary={words},{phase}",
+                        ("blocks",), params,
+                        settings=f"infer,dtype={dtype}")
+            yield made._replace(gguf=(dtype, layers, 2048, 32, 8, 8192, words, 2 * length), length=length)
+
+
+def own(instance):
+    """A case of any id without run settings, which no PyTorch has: paradnn in all its ways beside ONNX Runtime on its export."""
+    return case(instance, instance.split("/")[0].split(":")[0], None, "infer", None, instance, ("none", "post-ops", "blocks"), None)
+
+
+def of_file(instance):
+    """A case of FILE.onnx,AXIS=N...: ONNX Runtime runs the file itself, too. PyTorch has the networks that onnx_exports.py makes."""
+    path, *axes = instance.split(",")
+    name, sizes = os.path.splitext(os.path.basename(path))[0], dict(axis.split("=") for axis in axes)
+    path = os.path.abspath(path)
+    made = own(",".join([path, *axes]))._replace(name=name, family="today", file=path)
+    if name not in onnx_exports.NETWORKS:
+        return made
+    batch = int(sizes.pop("batch", 1))
+    return made._replace(network=f"exported-{name}", batch=batch, id=",".join([path, *(f"{axis}={size}" for axis, size in sizes.items())]))
+
+
+CASES = {each.name: each for make in (dense_cases, image_cases, word_cases, transformer_cases, today_cases, llama_cpp_cases) for each in make()}

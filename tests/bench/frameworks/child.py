@@ -30,10 +30,12 @@ def difference(result, path):
 
 
 def compare(result, path, leaves):
-    """Leaves the result in the file, or compares with it."""
+    """Leaves the result in the file, or compares with it; without a path, it only has to be finite."""
     result = numpy.asarray(result, dtype=numpy.float32)
     if not numpy.isfinite(result).all():
         sys.exit("the result is not finite")
+    if not path:
+        return 0.0
     if leaves:
         numpy.save(path, result)
         return 0.0

@@ -4,6 +4,7 @@ paradnn, one visit of a sweep each round."""
 import csv
 import json
 import os
+import re
 import signal
 import statistics
 import subprocess
@@ -12,7 +13,7 @@ import tempfile
 import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TORCH, ONNX = os.path.join(HERE, "torch_child.py"), os.path.join(HERE, "onnx_child.py")
+TORCH, ONNX, GGUF = (os.path.join(HERE, name) for name in ("torch_child.py", "onnx_child.py", "gguf_model.py"))
 # For one process, or one answer of a child: building and warming up, a round. Compiling a network takes a minute or two.
 LIMIT_S = 900
 
@@ -152,17 +153,16 @@ class Torch(Child):
 
     def prepare(self):
         super().prepare()
-        if not self.reason and self.facts["params"] != self.case.torch_params:
+        if not self.reason and self.case.torch_params and self.facts["params"] != self.case.torch_params:
             raise Failed(f"PyTorch has {self.facts['params']} parameters, expected {self.case.torch_params}")
 
 
 class Onnx(Child):
-    """torch_python exports the model. Its threads are no OpenMP threads, and variables that bind those would leave it one core."""
+    """export writes the model. Its threads are no OpenMP threads, and variables that bind those would leave it one core."""
 
-    def __init__(self, python, torch_python, case, options, environment, result, directory):
-        self.model = os.path.join(directory, f"{case.name}.onnx")
-        super().__init__("onnxruntime", [python, ONNX, self.model, str(options.threads), result], {"OMP_NUM_THREADS": "1"})
-        self.export = lambda: call([torch_python, TORCH, "export", case.network, case.mode, str(case.batch), self.model], **environment)
+    def __init__(self, name, python, options, model, result, export, said=""):
+        super().__init__(name, [python, ONNX, model, str(options.threads), result, said], {"OMP_NUM_THREADS": "1"})
+        self.export = export
 
     def prepare(self):
         try:
@@ -173,17 +173,86 @@ class Onnx(Child):
         super().prepare()
 
 
+def onnx_of_torch(tools, case, options, result, directory):
+    model = os.path.join(directory, f"{case.name}.onnx")
+    command = [tools.python, TORCH, "export", case.network, case.mode, str(case.batch), model]
+    return Onnx("onnxruntime", tools.onnx_python, options, model, result, lambda: call(command, **tools.environment))
+
+
+def onnx_of_paradnn(tools, case, options, directory):
+    """On our export, whose weights are ours, so that there is nothing to compare its result with."""
+    model = os.path.join(directory, f"{case.name.replace('/', '-')}.ours.onnx")
+    command = [options.paradnn, "export", id_of(case), "-o", model, "--weights"]
+    return Onnx("onnxruntime, our export", tools.onnx_python, options, model, "", lambda: call(command))
+
+
+class LlamaCpp(Contender):
+    """A run of llama-bench a round, after the warm-up that it begins with, on a model of the same sizes. Of decoding, a run is STEPS tokens, its
+    first ones, which is in its favour: filling its cache would take most of the time."""
+
+    STEPS = 16
+
+    def __init__(self, tools, case, options, directory):
+        super().__init__("llama.cpp")
+        self.python, self.bench = tools.gguf_python, tools.gguf.get("bench") if tools.gguf_python else tools.gguf
+        self.case, self.threads, self.model = case, options.threads, os.path.join(directory, f"{case.name}.gguf")
+        self.facts = {}
+
+    def prepare(self):
+        if not self.python:
+            self.reason = f"no python3 here has gguf and llama-bench ({self.bench})"
+            return
+        call([self.python, GGUF, self.model, *map(str, self.case.gguf)])
+        self.step_ns = self.visit()
+
+    def visit(self):
+        """The time of a step, in ns."""
+        prompt, steps = (self.case.length, 1) if self.case.mode == "infer" else (0, self.STEPS)
+        work = ["-p", prompt, "-n", 0] if prompt else ["-p", 0, "-n", steps]
+        said, peak = call([self.bench, "-m", self.model, *map(str, work), "-r", "1", "-t", str(self.threads), "-o", "json"])
+        run = json.loads(said)[0]
+        if run["model_n_params"] != self.case.params:
+            raise Failed(f"llama.cpp has {run['model_n_params']} parameters, expected {self.case.params}")
+        self.peak_rss_bytes = max(self.peak_rss_bytes, peak)
+        return run["samples_ns"][0] / steps
+
+    def run(self, number, samples):
+        self.rounds.append([self.visit()])
+
+    def finish(self):
+        if os.path.exists(self.model):
+            os.remove(self.model)
+
+
+def onnx_of_file(tools, case, options, result):
+    """On the file itself, with PyTorch's inputs or such as paradnn's import of it draws."""
+    family, _ = call([options.paradnn, "import", case.file, "--loss", "none", "-o", "/dev/stdout"])
+    fills = {name: f"{word} {scale}" for name, word, scale in re.findall(r"^  in_(\w+): .*fill: \{(\w+): (\S+?)\}", family, re.MULTILINE)}
+    axes = row_of(options, id_of(case))["model"].partition("/")[2].split(",")
+    said = {"sizes": {axis: int(size) for axis, size in (word.split("=") for word in axes if word)}, "fills": fills}
+    return Onnx("onnxruntime", tools.onnx_python, options, case.file, result, lambda: None, json.dumps(said))
+
+
+def row_of(options, instance):
+    listed, _ = call([options.paradnn, "list", instance, "--format", "csv"])
+    return next(csv.DictReader(listed.splitlines()))
+
+
+def id_of(case):
+    return f"{case.id}{f',batch={case.batch}' if case.batch else ''},mode={case.settings}"
+
+
 class Paradnn(Contender):
     """Every round is one visit, in a result directory of its own: in a longer sweep the program may add visits on its own."""
 
     def __init__(self, case, fuse, options, directory):
         super().__init__("paradnn" + (f" {fuse}" if fuse != "none" else ""))
         self.program = options.paradnn
-        self.directory, self.roofs = os.path.join(directory, f"{case.name}.{fuse}"), os.path.join(directory, "roofs.csv")
-        settings = f"batch={case.batch},mode={case.settings},threads={options.threads}" + (f",fuse={fuse}" if fuse != "none" else "")
-        listed, _ = call([self.program, "list", f"{case.id},{settings}", "--format", "csv"])
-        row = next(csv.DictReader(listed.splitlines()))
-        if int(row["params"]) != case.params:
+        self.directory, self.roofs = os.path.join(directory, f"{case.name.replace('/', '-')}.{fuse}"), os.path.join(directory, "roofs.csv")
+        settings = f"threads={options.threads}" + (f",fuse={fuse}" if fuse != "none" else "")
+        self.model = f"{id_of(case)},{settings}"
+        row = row_of(options, self.model)
+        if case.params and int(row["params"]) != case.params:
             raise Failed(f"paradnn has {row['params']} parameters, expected {case.params}")
         self.id, self.flop = row["id"], int(row["flop_count"])
 
@@ -192,7 +261,7 @@ class Paradnn(Contender):
         rules = {"rounds": 1, "min_samples": max(3, samples), "max_time": "4s", "precision": "50%"}
         sets = [word for key, value in rules.items() for word in ("--set", f"measure.{key}={value}")]
         directory = f"{self.directory}.round{number}"
-        _, peak = call([self.program, "sweep", self.id, "-o", directory, "--ceilings", self.roofs, *sets, "--set", "limits.time=900s",
+        _, peak = call([self.program, "sweep", self.model, "-o", directory, "--ceilings", self.roofs, *sets, "--set", "limits.time=900s",
                         "--set", "limits.memory=90%"], good=(0, 1))
         with open(os.path.join(directory, "journal.csv"), newline="", encoding="utf-8") as file:
             visits = [row for row in csv.DictReader(file) if row["id"] == self.id]

@@ -2,12 +2,15 @@
 
 fc-LAYERS-NODES-INPUT-OUTPUT has ReLU layers and a linear one. ResNet v1.5 has a projection shortcut in the first block of every group
 (resnet18: except the first group), VGG-16 no dropout. CELL-LAYERS-HIDDEN is word ids, an embedding, the stack and a projection of every
-step to the vocabulary, trained with a loss masked by drawn lengths. Transformers are in attention.py."""
+step to the vocabulary, trained with a loss masked by drawn lengths. Transformers are in attention.py, networks of today in today.py,
+exported-NAME in onnx_exports.py."""
 
 import torch
 from torch import nn
 
 import attention
+import onnx_exports
+import today
 
 VOCABULARY, LENGTH = 1024, 50
 
@@ -121,8 +124,13 @@ def words_problem(name, batch):
 
 def problem(name, mode, batch):
     """Model, inputs and, for training, the function from result to loss and an optimizer."""
+    if name.startswith("exported-"):
+        model, inputs = onnx_exports.network(name[len("exported-"):])
+        return model, tuple(torch.cat([x[:1]] * batch) for x in inputs.values()), None, None
     if name.startswith(("bert", "gpt2")):
         return attention.problem(name, mode, batch)
+    if name.startswith(("vision", "llama", "dlrm")):
+        return *today.problem(name, mode, batch), None, None
     make = images_problem if name in NETWORKS else dense_problem if name.startswith("fc") else words_problem
     model, x, labels = make(name, batch)
     loss_of = nn.CrossEntropyLoss(ignore_index=-1)

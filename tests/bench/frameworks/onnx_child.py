@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""A network that torch_child.py exported, through ONNX Runtime on the CPU; started by contenders.py.
+"""A network that torch_child.py or paradnn exported, through ONNX Runtime on the CPU; started by contenders.py.
 
-Usage: onnx_child.py MODEL THREADS RESULT
+Usage: onnx_child.py MODEL THREADS RESULT [JSON]
        onnx_child.py facts
-The model's inputs are beside it, in MODEL.npz. RESULT: as in torch_child.py. Then as child.py describes."""
+The inputs of a model of PyTorch are beside it, in MODEL.npz, or, of any file, in RESULT.npz; those of paradnn are drawn as the model says, and
+otherwise as JSON does: {"sizes": {AXIS: N}, "fills": {INPUT: "zipf 50257"}}. RESULT: as in torch_child.py, or empty, where weights are
+others than PyTorch's. Then as child.py describes."""
 
 import json
 import os
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -37,6 +40,51 @@ def session_of(model, threads):
     return session
 
 
+def masked(draw, shape, rows):
+    """Different rows of each sequence, in ascending order."""
+    return [numpy.sort(draw.choice(rows, shape[1], replace=False)) + sequence * rows for sequence in range(shape[0])]
+
+
+# Values by the words of paradnn's families; the second argument is the scale.
+FILLS = {
+    "uniform": lambda draw, scale, shape: draw.uniform(-scale, scale, shape),
+    "near_one": lambda draw, scale, shape: 1 + draw.uniform(-scale, scale, shape),
+    "constant": lambda draw, scale, shape: numpy.full(shape, scale),
+    "id": lambda draw, scale, shape: numpy.full(shape, scale),
+    "class": lambda draw, scale, shape: draw.integers(0, int(scale), shape),
+    "zipf": lambda draw, scale, shape: numpy.minimum(numpy.expm1(draw.random(shape) * numpy.log1p(scale)), scale - 1),
+    "position": lambda draw, scale, shape: numpy.arange(numpy.prod(shape)).reshape(shape) % int(scale),
+    "stride": lambda draw, scale, shape: numpy.arange(numpy.prod(shape)).reshape(shape) * int(scale),
+    "masked": lambda draw, scale, shape: masked(draw, shape, int(scale)),
+    "sequence_mask": lambda draw, scale, shape: numpy.where(numpy.arange(shape[-1]) < draw.integers(1, shape[-1] + 1, (*shape[:-1], 1)), 0, scale),
+}
+TYPES = {"tensor(float)": numpy.float32, "tensor(int32)": numpy.int32, "tensor(int64)": numpy.int64, "tensor(bool)": numpy.bool_}
+
+
+def plain(name):
+    """As paradnn writes names of a file."""
+    return re.sub("[^A-Za-z0-9_]", "_", name)
+
+
+def drawn(session, said, sizes):
+    """said: of each input, "zipf 50257"; sizes: of free dimensions."""
+    draw, values = numpy.random.default_rng(1), {}
+    for each in session.get_inputs():
+        word, scale = said.get(each.name, said.get(plain(each.name), "uniform 1")).split()
+        shape = [size if isinstance(size, int) else sizes.get(plain(size), 1) for size in each.shape]
+        values[each.name] = numpy.ascontiguousarray(FILLS[word](draw, float(scale), shape), TYPES[each.type])
+    return values
+
+
+def inputs_of(model, session, result, said):
+    for path in (f"{model}.npz", f"{result}.npz"):
+        if os.path.exists(path):
+            with numpy.load(path) as file:
+                return dict(zip((each.name for each in session.get_inputs()), file.values()))
+    said = json.loads(said) if said else {"sizes": {}, "fills": session.get_modelmeta().custom_metadata_map}
+    return drawn(session, said["fills"], said["sizes"])
+
+
 def bind(session, inputs):
     """Inputs and outputs stay where they are: no copies in a step. The binding only borrows the inputs."""
     binding = session.io_binding()
@@ -47,18 +95,17 @@ def bind(session, inputs):
     return binding
 
 
-def measure(model, threads, result):
+def measure(model, threads, result, said=""):
     session = session_of(model, int(threads))
-    with numpy.load(f"{model}.npz") as file:
-        inputs = dict(file)
+    inputs = inputs_of(model, session, result, said)
     binding = bind(session, inputs)
 
     def step():
         session.run_with_iobinding(binding)
 
     step()
-    found = child.compare(binding.copy_outputs_to_cpu()[0], result, leaves=False)
-    child.serve(step, {"difference": found})
+    first = binding.copy_outputs_to_cpu()[0]
+    child.serve(step, {"difference": child.compare(first, result, leaves=False), "elements": first.size})
 
 
 if __name__ == "__main__":

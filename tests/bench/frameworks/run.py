@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """The same networks in paradnn, PyTorch and ONNX Runtime: f32, the same machine, cores, thread count, pinning, and flushed denormals.
 
-Usage: run.py PARADNN [--family F] [--case PATTERN]... [--all] [--rounds N] [--threads N] [--results DIR] [--csv FILE]
+Usage: run.py PARADNN [--family F] [--case PATTERN]... [--id ID]... [--onnx FILE]... [--all] [--rounds N] [--threads N] [--results DIR] [--csv FILE]
 
 Contenders are built and warmed up one after the other. Then they take turns: a round has as many samples of single steps from each of
 them, in an order that rotates from round to round, so that drift of the machine affects all of them alike. A ratio is paradnn's
 median in a round over that of another contender in the same round; printed are the median, least and greatest ratio. The fastest
 contender is that with the smallest median over the rounds. Variants of PyTorch are in variants.py, cases in cases.py; without --case
-and --all the short list runs. Exits with 77 and one line if PyTorch or paradnn is missing, with 1 if a case failed. Without ONNX
-Runtime the comparison goes on without it, and says so."""
+and --all the short list runs. In inference, ONNX Runtime runs PyTorch's export of the network and ours. --id: instead of cases, any
+model of paradnn beside ONNX Runtime on its export. --onnx FILE[,AXIS=N]...: an ONNX file as paradnn imports it, beside ONNX Runtime on the
+file and on our export of the import, and beside PyTorch if FILE is one of onnx_exports.py. Exits with 77 and one line if PyTorch (or, with
+--id and --onnx, ONNX Runtime) or paradnn is missing, with 1 if a case failed. Without ONNX Runtime the comparison of cases goes on without it, and says so."""
 
 import argparse
 import fnmatch
@@ -22,7 +24,7 @@ sys.dont_write_bytecode = True
 import contenders as c  # noqa: E402: after dont_write_bytecode
 import host  # noqa: E402
 import table  # noqa: E402
-from cases import CASES  # noqa: E402
+from cases import CASES, of_file, own  # noqa: E402
 
 SKIPPED = 77
 # Of one contender in one round; at least MIN_SAMPLES, at most MAX_SAMPLES.
@@ -37,22 +39,48 @@ def skip(reason):
     sys.exit(SKIPPED)
 
 
+def ways(case, options, directory):
+    """paradnn's. Not every way is one for every model of --id."""
+    for fuse in case.fuse:
+        try:
+            yield c.Paradnn(case, fuse, options, directory)
+        except c.Failed:
+            if case.params or fuse == "none":
+                raise
+
+
 def make_contenders(case, options, tools, directory):
-    result = os.path.join(directory, f"{case.name}.npy")
-    names = tools.torch["variants"].get(f"{case.family}/{case.mode}", [])
-    every = [c.Torch(tools.python, case, name, options, tools.environment, result) for name in names]
-    if tools.onnx_python and case.mode == "infer":
-        every.append(c.Onnx(tools.onnx_python, tools.python, case, options, tools.environment, result, directory))
-    return every + [c.Paradnn(case, fuse, options, directory) for fuse in case.fuse]
+    every, result = [], ""
+    if case.network and tools.python:
+        result = os.path.join(directory, f"{case.name}.npy")
+        names = tools.torch["variants"].get(f"{case.family}/{case.mode}", [])
+        every += [c.Torch(tools.python, case, name, options, tools.environment, result) for name in names]
+        if tools.onnx_python and case.mode == "infer" and not case.file:
+            every.append(c.onnx_of_torch(tools, case, options, result, directory))
+    if tools.onnx_python and case.file:
+        every.append(c.onnx_of_file(tools, case, options, result))
+    if case.gguf:
+        every.append(c.LlamaCpp(tools, case, options, directory))
+    elif tools.onnx_python and case.settings == "infer":
+        every.append(c.onnx_of_paradnn(tools, case, options, directory))
+    return every + list(ways(case, options, directory))
 
 
 def check_flop(case, every):
-    """PyTorch's default counted its multiplications and additions; in training it did not."""
+    """PyTorch's default counted its multiplications and additions; in training it did not, nor does it see products outside of layers, as
+    Swin's: of a file, parameters and results are compared."""
     expected = every[0].facts.get("flop")
     for contender in every:
         ours = getattr(contender, "flop", 0)
-        if expected and ours and not FLOP_RANGE[0] <= expected / ours <= FLOP_RANGE[1]:
+        if expected and ours and not case.file and not FLOP_RANGE[0] <= expected / ours <= FLOP_RANGE[1]:
             raise c.Failed(f"{expected} FLOP in PyTorch's layers, {ours} in paradnn: the networks are not the same")
+
+
+def check_elements(every):
+    """Of the first result, of the same network in two files."""
+    found = {each.name: each.facts["elements"] for each in every if getattr(each, "facts", {}).get("elements")}
+    if len(set(found.values())) > 1:
+        raise c.Failed("the results differ in their elements: " + ", ".join(f"{count} of {name}" for name, count in found.items()))
 
 
 def prepare(case, every):
@@ -61,6 +89,7 @@ def prepare(case, every):
         contender.prepare()
     must_have_run(every[0])
     check_flop(case, every)
+    check_elements(every)
 
 
 def must_have_run(first):
@@ -93,26 +122,42 @@ def run_case(case, options, tools, directory):
 class Tools:
     """The interpreters that have PyTorch and ONNX Runtime, their facts, and the environment of children."""
 
-    def __init__(self, threads):
+    def __init__(self, threads, cases):
+        self.onnx_python, self.onnx = c.find_python(c.ONNX)
+        self.gguf_python, self.gguf = c.find_python(c.GGUF)
+        self.python, self.environment, self.said = None, {}, []
+        needs_onnx = any(case.params is None for case in cases)
+        if needs_onnx and not self.onnx_python:
+            skip(f"no python3 here has ONNX Runtime ({self.onnx}); Debian 13's package is python3-onnxruntime")
+        if any(case.network for case in cases):
+            self.find_torch(threads, not needs_onnx)
+
+    def find_torch(self, threads, needs_torch):
         self.python, self.torch = c.find_python(c.TORCH)
+        if not self.python and not needs_torch:
+            self.said.append(f"PyTorch is left out: no python3 here has it ({self.torch})")
+            return
         if not self.python:
             skip(f"no python3 here has PyTorch ({self.torch}); Debian's package is python3-torch")
         if not self.torch["mkldnn"]:
             skip("this PyTorch has no oneDNN")
         if self.torch["blas"] and not any(name in self.torch["blas"] for name in ("openblas", "mkl")):
             skip(f"PyTorch's BLAS is {self.torch['blas']}, which would hold it back; Debian's package is libopenblas0-openmp")
-        self.onnx_python, self.onnx = c.find_python(c.ONNX)
         self.environment, self.said = host.environment_of(self.python, c.TORCH, self.torch["blas"], threads)
 
     def show(self):
-        print(f"PyTorch {self.torch['version']}: {'; '.join(self.torch['config'])}; BLAS {self.torch['blas'] or 'unknown'}")
-        for variant, reason in self.torch["variants"]["missing"].items():
-            print(f"PyTorch's variant {variant} is left out: {reason}")
+        if self.python:
+            self.show_torch()
         if self.onnx_python:
             print(f"ONNX Runtime {self.onnx['version']}: {self.onnx['provider']}, in inference")
         else:
             print(f"ONNX Runtime is left out: no python3 here has it ({self.onnx}); Debian 13's package is python3-onnxruntime")
         print("\n".join(self.said), flush=True)
+
+    def show_torch(self):
+        print(f"PyTorch {self.torch['version']}: {'; '.join(self.torch['config'])}; BLAS {self.torch['blas'] or 'unknown'}")
+        for variant, reason in self.torch["variants"]["missing"].items():
+            print(f"PyTorch's variant {variant} is left out: {reason}")
 
 
 def arguments():
@@ -120,6 +165,8 @@ def arguments():
     parser.add_argument("paradnn", help="the program")
     parser.add_argument("--family", choices=sorted({case.family for case in CASES.values()}), help="only this one")
     parser.add_argument("--case", action="append", default=[], help="a name or pattern, of all cases")
+    parser.add_argument("--id", action="append", default=[], help="instead: a model of paradnn, without run settings")
+    parser.add_argument("--onnx", action="append", default=[], metavar="FILE", help="instead: an ONNX file, with sizes of its axes")
     parser.add_argument("--all", action="store_true", help="not only the short list")
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--threads", type=int, default=len(host.cores()))
@@ -129,7 +176,9 @@ def arguments():
 
 
 def chosen_cases(options):
-    """In the order of the patterns."""
+    """In the order of the patterns, or of the ids."""
+    if options.id or options.onnx:
+        return [own(instance) for instance in options.id] + [of_file(instance) for instance in options.onnx]
     names = [name for pattern in options.case for name in fnmatch.filter(CASES, pattern)] if options.case else CASES
     found = [CASES[name] for name in dict.fromkeys(names) if options.family in (None, CASES[name].family) and
              (options.case or options.all or CASES[name].is_main)]
@@ -143,7 +192,7 @@ def main():
     if not os.access(options.paradnn, os.X_OK):
         skip(f"{options.paradnn} is no program")
     options.paradnn = os.path.abspath(options.paradnn)
-    tools = Tools(options.threads)
+    tools = Tools(options.threads, cases)
     tools.show()
     load = os.getloadavg()[0]
     if load > 0.5:

@@ -5,17 +5,20 @@ Usage: torch_child.py NETWORK MODE BATCH VARIANT THREADS RESULT
        torch_child.py export NETWORK MODE BATCH MODEL
        torch_child.py facts
        torch_child.py rate
-The first leaves the result of an inference in the file RESULT if VARIANT is eager, and otherwise compares with it; then as child.py
-describes. The second writes the network and its inputs for ONNX Runtime. The third prints
+The first leaves the result of an inference in the file RESULT if VARIANT is eager, and its inputs in RESULT.npz, and otherwise compares with
+it; then as child.py describes. The second writes the network and its inputs for ONNX Runtime. The third prints
 what is behind this PyTorch, the last how fast its own kernels are.
 
 NETWORK is one of networks.py. A training step is zero_grad, forward, cross-entropy, backward, and SGD or, of transformers, AdamW."""
 
+import inspect
 import json
+import os
 import sys
 import time
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
 
 import numpy  # noqa: E402: after dont_write_bytecode
 import torch  # noqa: E402
@@ -32,9 +35,11 @@ def multiply_adds(model, inputs):
 
     def see(module, given, result):
         nonlocal total
-        if isinstance(module, (nn.Linear, nn.Conv2d)):
+        if isinstance(module, (nn.Linear, nn.Conv1d, nn.Conv2d)):
             weight = module.weight
             total += result.numel() // weight.shape[0] * weight.numel()
+        elif isinstance(module, nn.MultiheadAttention):
+            total += given[0].numel() // module.embed_dim * (module.in_proj_weight.numel() + module.out_proj.weight.numel())
         elif isinstance(module, (nn.LSTM, nn.GRU)):
             rows = given[0].shape[0] * given[0].shape[1]
             total += sum(rows * weight.numel() for name, weight in module.named_parameters() if name.startswith("weight"))
@@ -92,17 +97,29 @@ def measure(name, mode, batch, variant, threads, result):
             facts["flop"] = 2 * multiply_adds(model, inputs) if mode == "infer" and variant == "eager" else 0
             model, inputs = change(model, inputs)
         step = inference(model, inputs, without_gradients)
+    if mode != "train" and variant == "eager":
+        save(inputs, result)
     facts["difference"] = check(step, mode, variant, result)
     child.serve(step, facts)
 
 
+def save(inputs, path):
+    """In a file beside a result or a model. Returns their names."""
+    named = {f"input{i}": value.numpy() for i, value in enumerate(inputs)}
+    numpy.savez(f"{path}.npz", **named)
+    return list(named)
+
+
 def export(name, mode, batch, path):
     model, inputs, _, _ = problem(name, mode, batch)
-    names = [f"input{i}" for i in range(len(inputs))]
+    names = save(inputs, path)
+    if hasattr(torch.backends, "mha"):
+        torch.backends.mha.set_fastpath_enabled(False)  # it has no form in ONNX
+    # Later versions have a second exporter, and take it unless they are told not to.
+    traced = {"dynamo": False} if "dynamo" in inspect.signature(torch.onnx.export).parameters else {}
     with torch.no_grad():
         torch.onnx.export(model.eval(), tuple(inputs), path, input_names=names, output_names=["result"], opset_version=17,
-                          do_constant_folding=True)
-    numpy.savez(f"{path}.npz", **{key: value.numpy() for key, value in zip(names, inputs)})
+                          do_constant_folding=True, **traced)
     print(json.dumps({}))
 
 

@@ -13,7 +13,7 @@ from torch.utils import mkldnn as mkldnn_utils
 import attention
 
 Variant = namedtuple("Variant", "change families modes needs without_gradients", defaults=(lambda: "", torch.inference_mode))
-ALL = ("fc", "cnn", "rnn", "transformer")
+ALL = ("fc", "cnn", "rnn", "transformer", "today")
 
 
 def as_is(model, inputs):
@@ -66,7 +66,7 @@ def lacks_compiler():
 VARIANTS = {
     "eager": Variant(as_is, ALL, ("infer", "train", "decode")),
     "channels_last": Variant(channels_last, ("cnn",), ("infer", "train")),
-    "jit": Variant(jit, ("fc", "rnn", "transformer"), ("infer", "decode")),
+    "jit": Variant(jit, ("fc", "rnn", "transformer", "today"), ("infer", "decode")),
     "jit_optimized": Variant(jit_optimized, ("cnn",), ("infer",), is_too_slow),
     "jit_channels_last": Variant(jit_channels_last, ("cnn",), ("infer",)),
     "mkldnn": Variant(mkldnn, ("fc",), ("infer",), without_gradients=torch.no_grad),  # it cannot do inference_mode
