@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 # Of Debian, where they are not called like the program.
-PACKAGES = {"Rscript": "r-base-core", "chromedriver": "chromium-driver", "gnuplot": "gnuplot-nox", "ldd": "libc-bin", "numpy": "python3-numpy",
+PACKAGES = {"Rscript": "r-base-core", "chromedriver": "chromium-driver", "gnuplot": "gnuplot-nox", "ldd": "libc-bin", "numpy": "python3-numpy", "onnx": "python3-onnx", "onnxruntime": "python3-onnxruntime",
             "pandas": "python3-pandas", "pdflatex": "texlive-latex-base texlive-pictures", "taskset": "util-linux", "unshare": "util-linux", "munged": "munge",
             **dict.fromkeys(("sbatch", "scontrol", "squeue", "sinfo"), "slurm-client")}
 SKIPPED = 77  # the status of a test of which nothing could run

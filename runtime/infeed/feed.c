@@ -26,13 +26,15 @@ static bool is_data(const struct pdnn_tensor *t) {
     return t->role == PDNN_ROLE_INPUT || t->role == PDNN_ROLE_LABEL;
 }
 
-/* Data that changes from one minibatch to the next: positions and the first rows of sequences do not. */
+/* Data that changes from one minibatch to the next: positions, the first rows of sequences and masks of
+ * windows do not. */
 static bool changes(const struct pdnn_tensor *t) {
     switch (t->fill.kind) {
     case PDNN_FILL_ZERO:
     case PDNN_FILL_CONSTANT:
     case PDNN_FILL_POSITION:
     case PDNN_FILL_STRIDE:
+    case PDNN_FILL_WINDOW_MASK:
         return false;
     default:
         return is_data(t);
