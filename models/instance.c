@@ -59,7 +59,7 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
     [PDNN_SETTING_ALGORITHM] =
         {PDNN_ROW_CHOICE("algorithm", algorithms, 0),
          .help =
-             "how convolutions are computed; auto: the library's choice; winograd: those of 3x3 pixels with stride 1, auto for others",
+             "how convolutions are computed; auto: as the library chooses or by a kernel of ours, whichever is measured to be faster; winograd: those of 3x3 pixels with stride 1 (in f32 ours, of channels in sixteens, where the library has none), auto for others",
          .example = "[direct, winograd]"},
     [PDNN_SETTING_RNN] = {PDNN_ROW_CHOICE("rnn", recurrences, 0),
                           .help = "how recurrent layers run: fused, as the library's own primitive, "

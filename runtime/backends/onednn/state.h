@@ -13,10 +13,11 @@
 
 extern const struct pdnn_backend_def pdnn_backend_onednn;
 
-/* How convolutions in groups run, and where all images lie. */
+/* How convolutions run that one of our kernels could, and where all images lie. */
 struct pdnn_onednn_conv2d_choice {
     bool is_own; /* our kernel, where it can */
     enum pdnn_onednn_order order;
+    bool is_data_plain; /* what the step is given lies row-major, as where only convolutions read it */
 };
 
 struct pdnn_onednn {

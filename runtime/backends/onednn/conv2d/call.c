@@ -5,6 +5,7 @@
 #include "runtime/lowering/call.h"
 #include "runtime/backends/onednn/conv2d/own.h"
 #include "runtime/backends/onednn/conv2d/implementations.h"
+#include "runtime/backends/onednn/conv2d/winograd.h"
 #include "runtime/backends/onednn/call.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 
@@ -119,17 +120,39 @@ static enum pdnn_status append_calls(struct conv2d_call *c, struct pdnn_err *err
     return status;
 }
 
+/* Appends the call of a kernel of ours where that is faster. */
+static enum pdnn_status compile_own(struct pdnn_onednn_compile *compile, uint32_t index, bool *is_own,
+                                    struct pdnn_err *err) {
+    const struct pdnn_node *node = &compile->program->graph->nodes[index];
+    struct pdnn_onednn_conv2d *convolution;
+    struct pdnn_grouped grouped;
+    struct pdnn_winograd winograd;
+    struct pdnn_onednn_conv2d_question question;
+    if (pdnn_onednn_own_describe(compile, node, &grouped)) {
+        question = pdnn_onednn_own_question(node, &grouped);
+        enum pdnn_status status = pdnn_onednn_conv2d_choose(compile, node, &question, is_own, err);
+        if (status == PDNN_OK && *is_own)
+            pdnn_onednn_own_append(compile, index, &grouped);
+        return status;
+    }
+    enum pdnn_status status = pdnn_onednn_conv2d_get(compile, index, &convolution, err);
+    if (status != PDNN_OK || !pdnn_onednn_winograd_describe(compile, convolution, &winograd))
+        return status;
+    question = pdnn_onednn_winograd_question(convolution, &winograd);
+    *is_own = convolution->lacks_winograd;
+    if (!*is_own)
+        status = pdnn_onednn_conv2d_choose(compile, node, &question, is_own, err);
+    if (status == PDNN_OK && *is_own)
+        pdnn_onednn_winograd_append(compile, index, convolution, &winograd);
+    return status;
+}
+
 static enum pdnn_status compile_node(const struct pdnn_calls *calls, uint32_t node, struct pdnn_err *err) {
     struct pdnn_onednn_compile *compile = calls->compilation;
     const struct pdnn_graph *graph = compile->program->graph;
     struct conv2d_call c = {.compile = compile, .node = node, .exec = pdnn_onednn_exec_of(NULL)};
-    struct pdnn_grouped job;
     bool is_own = false;
-    enum pdnn_status status = PDNN_OK;
-    if (pdnn_onednn_own_describe(compile, &graph->nodes[node], &job))
-        status = pdnn_onednn_own_choose(compile, &graph->nodes[node], &job, &is_own, err);
-    if (status == PDNN_OK && is_own)
-        pdnn_onednn_own_append(compile, node, &job);
+    enum pdnn_status status = compile_own(compile, node, &is_own, err);
     if (status != PDNN_OK || is_own)
         return status;
     status = pdnn_onednn_conv2d_get(compile, node, &c.convolution, err);

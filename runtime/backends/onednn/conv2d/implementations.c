@@ -2,6 +2,7 @@
 
 #include "models/op.h"
 #include "models/conv2d.h"
+#include "runtime/backends/onednn/conv2d/winograd.h"
 #include "runtime/backends/onednn/library/post_ops.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 
@@ -54,17 +55,14 @@ static enum pdnn_status assign_posts(struct pdnn_onednn_conv2d *convolution, str
 }
 
 /* Winograd's is for 3x3 kernels that move by one pixel and read all channels: a network's other convolutions
- * are computed as the library chooses. For int8 it may choose Winograd where that cannot be set up (2.6,
- * without VNNI), so that direct comes first there; what has no direct code (2.6 on Arm, with post-ops) is as
- * it chooses again. */
+ * are computed as the library chooses, and in f32 also these where it has none (3.x). For int8 it may choose
+ * Winograd where that cannot be set up (2.6, without VNNI), so that direct comes first there; what has no
+ * direct code (2.6 on Arm, with post-ops) is as it chooses again. */
 static enum pdnn_algorithm algorithm_of(const struct pdnn_onednn_conv2d *convolution) {
     const struct pdnn_graph *graph = convolution->graph;
     const struct pdnn_tensor *w = &graph->tensors[convolution->tensor[PDNN_ONEDNN_WEIGHTS]];
-    const int64_t *stride = convolution->request.stride, *dilation = convolution->request.dilation;
     enum pdnn_algorithm wanted = (enum pdnn_algorithm)graph->algorithm;
-    bool may_be_winograd = w->dim[2] == 3 && w->dim[3] == 3 && stride[0] == 1 && stride[1] == 1 &&
-                           convolution->groups == 1 && dilation[0] == 1 && dilation[1] == 1;
-    if (wanted == PDNN_ALGORITHM_WINOGRAD && !may_be_winograd)
+    if (wanted == PDNN_ALGORITHM_WINOGRAD && !pdnn_onednn_winograd_is_for(convolution))
         wanted = PDNN_ALGORITHM_AUTO;
     bool is_int8 = w->dtype == PDNN_INT8;
     return is_int8 && wanted == PDNN_ALGORITHM_AUTO ? PDNN_ALGORITHM_DIRECT : wanted;
@@ -204,7 +202,17 @@ enum pdnn_status pdnn_onednn_conv2d_describe_wanted(struct pdnn_onednn_pool *poo
                                                     struct pdnn_onednn_conv2d *convolution,
                                                     struct pdnn_err *err) {
     const struct pdnn_onednn_layout *const any[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
-    return convolution->wanted ? PDNN_OK : describe(pool, convolution, any, &convolution->wanted, err);
+    struct pdnn_onednn_request *request = &convolution->request;
+    if (convolution->wanted)
+        return PDNN_OK;
+    enum pdnn_status status = describe(pool, convolution, any, &convolution->wanted, err);
+    const bool is_f32 = convolution->graph->tensors[convolution->tensor[PDNN_ONEDNN_SRC]].dtype == PDNN_F32;
+    if (status == PDNN_UNSUPPORTED && request->algorithm == PDNN_ALGORITHM_WINOGRAD && is_f32) {
+        request->algorithm = PDNN_ALGORITHM_AUTO;
+        convolution->lacks_winograd = true;
+        status = describe(pool, convolution, any, &convolution->wanted, err);
+    }
+    return status;
 }
 
 static bool is_fast(const struct pdnn_onednn_primitive *primitive) {
@@ -218,14 +226,20 @@ enum pdnn_status pdnn_onednn_conv2d_describe_stored(const struct pdnn_onednn_com
                                     *const stored[PDNN_ONEDNN_SCRATCHPAD] = {
                                         [PDNN_ONEDNN_SRC] = x, [PDNN_ONEDNN_DST] = y};
     struct pdnn_onednn_primitive *found = NULL;
+    enum pdnn_status status = PDNN_OK;
     if (c->stored)
         return PDNN_OK;
+    if (c->request.algorithm == PDNN_ALGORITHM_WINOGRAD)
+        status = pdnn_onednn_conv2d_describe_wanted(compile->pool, c, err);
+    if (status != PDNN_OK)
+        return status;
     bool is_wanted =
         c->wanted &&
         pdnn_onednn_layout_equal(pdnn_onednn_conv2d_layout(compile->pool, c, c->wanted, PDNN_ONEDNN_SRC),
                                  x) &&
         pdnn_onednn_layout_equal(pdnn_onednn_conv2d_layout(compile->pool, c, c->wanted, PDNN_ONEDNN_DST), y);
-    enum pdnn_status status = is_wanted ? PDNN_OK : describe(compile->pool, c, stored, &found, err);
+    if (!is_wanted)
+        status = describe(compile->pool, c, stored, &found, err);
     if (status != PDNN_OK && status != PDNN_UNSUPPORTED)
         return status;
     if (!is_fast(found))

@@ -18,7 +18,8 @@ struct pdnn_onednn_conv2d {
     /* The library gets a column, which is one pixel wide, as a row: its code goes along rows, and would begin
      * again at each pixel. */
     bool is_turned;
-    bool is_scaled; /* int8 with an f32 result: the products of the scales are an argument */
+    bool lacks_winograd; /* asked for and not in the library, so that it must be ours or another algorithm */
+    bool is_scaled;      /* int8 with an f32 result: the products of the scales are an argument */
     struct pdnn_onednn_request request; /* complete except for the layouts */
     /* What the functions below have described so far, or NULL; whoever builds `stored` takes it. */
     struct pdnn_onednn_primitive *wanted, *stored;

@@ -157,13 +157,16 @@ enum pdnn_status pdnn_onednn_conv2d_place(struct pdnn_onednn_compile *compile, s
     enum pdnn_status status = check_halves(compile, err);
     if (status != PDNN_OK || compile->has_upcast || compile->program->keeps_plain)
         return status;
-    if (compile->onednn->forced_conv2d)
-        compile->order = compile->onednn->forced_conv2d->order;
+    const struct pdnn_onednn_conv2d_choice *forced = compile->onednn->forced_conv2d;
+    if (forced)
+        compile->order = forced->order;
     else
         status = choose_order(compile, &compile->order, err);
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
         bool is_data = graph->tensors[i].rank == 4 && graph->tensors[i].role == PDNN_ROLE_INPUT;
-        if (is_image(&graph->tensors[i]) || (is_data && is_read_by_others(compile->program, i)))
+        bool is_placed_data =
+            is_data && (forced ? !forced->is_data_plain : is_read_by_others(compile->program, i));
+        if (is_image(&graph->tensors[i]) || is_placed_data)
             place_image(compile, compile->order, i);
     }
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {

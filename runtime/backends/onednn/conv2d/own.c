@@ -2,7 +2,6 @@
 
 #include "models/conv2d.h"
 #include "models/op.h"
-#include "runtime/backend/choose.h"
 #include "runtime/backends/onednn/conv2d/implementations.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 #include "runtime/kernels/images/depthwise.h"
@@ -206,79 +205,25 @@ void pdnn_onednn_own_append(const struct pdnn_onednn_compile *compile, uint32_t 
     pdnn_program_call(program, &call);
 }
 
-/* Images are alike, so few are measured: no more than have so many elements, read in both tensors. */
-enum { MAX_ELEMENTS = 1 << 23, COMPILATIONS = 2, ROUNDS = 3, VISIT_NS = 200000, WAYS = 2 };
-static const double MARGIN = 0.9;
-
-struct question {
-    const struct pdnn_onednn_compile *compile;
-    const struct pdnn_node *node;
-    int64_t images, all_images, channels;
-};
-
-static void drop_images(const void *user, uint32_t tensor, struct pdnn_tensor *copy) {
-    const struct question *q = user;
-    (void)tensor;
-    if (copy->dim[0] == q->all_images && copy->dim[1] == q->channels && copy->rank == 4)
-        copy->dim[0] = q->images;
-}
-
-static enum pdnn_status prepare(void *user, int i, struct pdnn_one_node *one, struct pdnn_err *err) {
-    const struct question *q = user;
-    const struct pdnn_onednn_conv2d_choice choice = {.is_own = i == 1, .order = q->compile->order};
-    one->edit = drop_images;
-    one->user = q;
-    pdnn_one_node_add(one, q->node);
-    q->compile->onednn->forced_conv2d = &choice;
-    enum pdnn_status status = pdnn_onednn_trial_compile(q->compile, one, err);
-    q->compile->onednn->forced_conv2d = NULL;
-    return status;
-}
-
 static void add_axis(struct pdnn_tune_key *key, const char *name, const struct pdnn_depthwise_axis *axis) {
     pdnn_tune_key_add(key, " %s=%" PRId64 ":%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, name,
                       axis->input, axis->output, axis->kernel, axis->stride, axis->padding, axis->dilation);
 }
 
-enum pdnn_status pdnn_onednn_own_choose(const struct pdnn_onednn_compile *compile,
-                                        const struct pdnn_node *node, const struct pdnn_grouped *own,
-                                        bool *is_own, struct pdnn_err *err) {
-    struct pdnn_onednn *onednn = compile->onednn;
-    const struct pdnn_graph *graph = compile->program->graph;
+struct pdnn_onednn_conv2d_question pdnn_onednn_own_question(const struct pdnn_node *node,
+                                                            const struct pdnn_grouped *own) {
     const struct pdnn_depthwise *job = &own->images;
-    const int64_t elements =
-        job->C * (job->rows.input * job->columns.input + job->rows.output * job->columns.output);
-    struct question q = {
-        .compile = compile, .node = node, .images = job->N, .all_images = job->N, .channels = job->C};
-    const struct pdnn_trial trial = {.tune = &onednn->tune,
-                                     .n = WAYS,
-                                     .group_size = WAYS,
-                                     .shuns_reference = true,
-                                     .prepare = prepare,
-                                     .user = &q,
-                                     .from = graph,
-                                     .room_bytes = onednn->trial_bytes};
-    struct pdnn_choice choice = {.what = "a convolution in groups",
-                                 .trial = &trial,
-                                 .rules = {.rounds = ROUNDS, .visit_ns = VISIT_NS},
-                                 .compilations = COMPILATIONS,
-                                 .margin = MARGIN};
-    int picked = 0;
-    if (onednn->forced_conv2d) {
-        *is_own = onednn->forced_conv2d->is_own;
-        return PDNN_OK;
-    }
-    while (q.images > 1 && q.images * elements > MAX_ELEMENTS)
-        q.images = (q.images + 1) / 2;
-    pdnn_tune_key_add(&choice.key, "groups of %" PRId64 " %s N=%" PRId64 " C=%" PRId64 " block=%" PRId64,
-                      job->group, pdnn_pass_name(node->pass), q.images, job->C, job->block);
-    add_axis(&choice.key, "h", &job->rows);
-    add_axis(&choice.key, "w", &job->columns);
-    pdnn_tune_key_add(&choice.key, "%s dtype=%s threads=%" PRId64, node->n_posts ? " bias" : "",
-                      pdnn_dtype_name(pdnn_node_in(graph, node, 0)->dtype), onednn->options.threads);
+    struct pdnn_onednn_conv2d_question question = {
+        .images = job->N,
+        .elements = job->C * (job->rows.input * job->columns.input + job->rows.output * job->columns.output)};
+    struct pdnn_tune_key *key = &question.key;
+    pdnn_tune_key_add(key, "groups of %" PRId64 " %s C=%" PRId64 " block=%" PRId64, job->group,
+                      pdnn_pass_name(node->pass), job->C, job->block);
+    add_axis(key, "h", &job->rows);
+    add_axis(key, "w", &job->columns);
+    if (node->n_posts)
+        pdnn_tune_key_add(key, " bias");
     if (own->is_gradient)
-        pdnn_tune_key_add(&choice.key, " spread=%" PRId64 ",%" PRId64, own->row_spread, own->column_spread);
-    enum pdnn_status status = pdnn_trial_choose(&choice, &picked, err);
-    *is_own = picked == 1;
-    return status;
+        pdnn_tune_key_add(key, " spread=%" PRId64 ",%" PRId64, own->row_spread, own->column_spread);
+    return question;
 }

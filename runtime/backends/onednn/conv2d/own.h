@@ -5,7 +5,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_CONV2D_OWN_H
 #define RUNTIME_BACKENDS_ONEDNN_CONV2D_OWN_H
 
-#include "runtime/backends/onednn/compile.h"
+#include "runtime/backends/onednn/conv2d/tune.h"
 #include "runtime/kernels/images/grouped.h"
 
 /* Fills in the job if a kernel can run the node on the layouts in which its tensors are stored. A bias may be
@@ -17,9 +17,7 @@ bool pdnn_onednn_own_describe(const struct pdnn_onednn_compile *compile, const s
 void pdnn_onednn_own_append(const struct pdnn_onednn_compile *compile, uint32_t node,
                             const struct pdnn_grouped *job);
 
-/* Whether the kernel takes at most nine tenths of the library's time. */
-enum pdnn_status pdnn_onednn_own_choose(const struct pdnn_onednn_compile *compile,
-                                        const struct pdnn_node *node, const struct pdnn_grouped *job,
-                                        bool *is_own, struct pdnn_err *err);
+struct pdnn_onednn_conv2d_question pdnn_onednn_own_question(const struct pdnn_node *node,
+                                                            const struct pdnn_grouped *job);
 
 #endif

@@ -1,0 +1,178 @@
+#include "runtime/backends/onednn/conv2d/winograd.h"
+
+#include "models/conv2d.h"
+#include "models/op.h"
+#include "runtime/backends/onednn/library/post_ops.h"
+#include "runtime/backends/onednn/tensor_layout.h"
+#include "runtime/kernels/simd/level.h"
+#include "runtime/lowering/call.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+bool pdnn_onednn_winograd_is_for(const struct pdnn_onednn_conv2d *convolution) {
+    const struct pdnn_tensor *w = &convolution->graph->tensors[convolution->tensor[PDNN_ONEDNN_WEIGHTS]];
+    const int64_t *stride = convolution->request.stride, *dilation = convolution->request.dilation;
+    return w->dim[2] == 3 && w->dim[3] == 3 && stride[0] == 1 && stride[1] == 1 && convolution->groups == 1 &&
+           dilation[0] == 1 && dilation[1] == 1;
+}
+
+/* Weights (O, C, 3, 3) that are row-major, or in blocks of both channels, or of O with C inside of the taps.
+ * False: they lie otherwise. */
+static bool weights_of(const struct pdnn_onednn_layout *layout, int64_t C, struct pdnn_winograd_weights *w) {
+    enum { TAPS = 9 };
+    char format[PDNN_ONEDNN_LAYOUT_TEXT], expected[PDNN_ONEDNN_LAYOUT_TEXT];
+    pdnn_onednn_layout_format(layout, format);
+    if (strcmp(format, "abcd") == 0) {
+        *w = (struct pdnn_winograd_weights){1, C * TAPS, 1, TAPS, 0, 1};
+        return true;
+    }
+    for (int64_t block = 8; block <= 64; block *= 2) {
+        snprintf(expected, sizeof expected, "ABcd%" PRId64 "b%" PRId64 "a", block, block);
+        if (strcmp(format, expected) == 0) {
+            *w = (struct pdnn_winograd_weights){block, C * TAPS * block, block, TAPS * block * block,
+                                                block, block * block};
+            return true;
+        }
+        snprintf(expected, sizeof expected, "Acdb%" PRId64 "a", block);
+        if (strcmp(format, expected) == 0) {
+            *w = (struct pdnn_winograd_weights){block, C * TAPS * block, 1, block, 0, C * block};
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct pdnn_winograd_images images_of(const struct pdnn_onednn_compile *compile, uint32_t tensor) {
+    const struct pdnn_tensor *image = &compile->program->graph->tensors[tensor];
+    return (struct pdnn_winograd_images){image->dim[1], compile->program->slots[tensor].channel_block,
+                                         image->dim[2], image->dim[3]};
+}
+
+bool pdnn_onednn_winograd_describe(const struct pdnn_onednn_compile *compile,
+                                   const struct pdnn_onednn_conv2d *convolution, struct pdnn_winograd *job) {
+    const struct pdnn_onednn_request *request = &convolution->request;
+    const struct pdnn_graph *graph = convolution->graph;
+    const uint32_t *tensor = convolution->tensor;
+    const bool is_gradient = request->pass == PDNN_BACKWARD_DATA;
+    const int64_t most = 2;
+    if (request->pass == PDNN_BACKWARD_WEIGHTS || !pdnn_onednn_winograd_is_for(convolution) ||
+        convolution->is_turned || graph->tensors[tensor[PDNN_ONEDNN_SRC]].dtype != PDNN_F32 ||
+        (graph->algorithm != PDNN_ALGORITHM_AUTO && graph->algorithm != PDNN_ALGORITHM_WINOGRAD) ||
+        request->padding[0] > most || request->padding[1] > most)
+        return false;
+    const struct pdnn_winograd_images x = images_of(compile, tensor[PDNN_ONEDNN_SRC]),
+                                      y = images_of(compile, tensor[PDNN_ONEDNN_DST]);
+    *job = (struct pdnn_winograd){
+        .N = graph->tensors[tensor[PDNN_ONEDNN_SRC]].dim[0],
+        .from = is_gradient ? y : x,
+        .to = is_gradient ? x : y,
+        .top = is_gradient ? most - request->padding[0] : request->padding[0],
+        .left = is_gradient ? most - request->padding[1] : request->padding[1],
+        .is_gradient = is_gradient,
+    };
+    return x.block && y.block &&
+           weights_of(pdnn_onednn_tensor_layout(compile, tensor[PDNN_ONEDNN_WEIGHTS]), x.channels,
+                      &job->weights) &&
+           pdnn_winograd_fits(job);
+}
+
+struct pdnn_onednn_conv2d_question pdnn_onednn_winograd_question(const struct pdnn_onednn_conv2d *convolution,
+                                                                 const struct pdnn_winograd *job) {
+    const struct pdnn_winograd_images *from = &job->from, *to = &job->to;
+    struct pdnn_onednn_conv2d_question question = {.images = job->N,
+                                                   .elements = from->channels * from->rows * from->columns +
+                                                               to->channels * to->rows * to->columns};
+    pdnn_tune_key_add(&question.key, "winograd%s %s %" PRId64 "x%" PRId64 "x%" PRId64 " to %" PRId64,
+                      convolution->graph->algorithm == PDNN_ALGORITHM_WINOGRAD ? " of all" : "",
+                      pdnn_pass_name(convolution->request.pass), from->channels, from->rows, from->columns,
+                      to->channels);
+    pdnn_tune_key_add(&question.key, " padding=%" PRId64 ",%" PRId64 " block=%" PRId64 ",%" PRId64, job->top,
+                      job->left, from->block, job->weights.o_block);
+    if (convolution->tensor[PDNN_ONEDNN_BIAS] != PDNN_NONE)
+        pdnn_tune_key_add(&question.key, " bias");
+    for (int i = 0; i < convolution->request.n_post_ops; i++) {
+        const struct pdnn_onednn_activation *activation = convolution->request.post_op[i].activation;
+        pdnn_tune_key_add(&question.key, " %s", activation ? activation->op->name : "add");
+    }
+    return question;
+}
+
+struct winograd_call {
+    struct pdnn_winograd job;
+    uint32_t from, w, to, bias, summand, scratch; /* bias and summand may be PDNN_NONE */
+    int n_functions;
+    struct pdnn_elementwise_job function[PDNN_NODE_POSTS];
+    const float *x, *weights;
+    float *y, *room;
+    struct pdnn_winograd_end end;
+    int64_t threads;
+};
+
+static void *address_of(uint32_t slot, void *const *memory) {
+    return slot == PDNN_NONE ? NULL : memory[slot];
+}
+
+static void bind(void *state, void *const *memory) {
+    struct winograd_call *call = state;
+    call->x = memory[call->from];
+    call->weights = memory[call->w];
+    call->y = memory[call->to];
+    call->room = memory[call->scratch];
+    call->end.bias = address_of(call->bias, memory);
+    call->end.summand = address_of(call->summand, memory);
+    for (int i = 0; i < call->n_functions; i++)
+        call->function[i].a = call->function[i].y = call->y;
+}
+
+static int run(void *state) {
+    const struct winograd_call *call = state;
+    pdnn_winograd_run(&call->job, call->x, call->weights, call->y, &call->end, call->room, call->threads);
+    for (int i = 0; i < call->n_functions; i++)
+        pdnn_elementwise_run(&call->function[i], call->threads);
+    return 0;
+}
+
+/* The kernel's end does a relu that comes first; other functions follow, over all of y. */
+static void take_functions(struct winograd_call *call, const struct pdnn_onednn_request *request) {
+    const struct pdnn_winograd_images *to = &call->job.to;
+    for (int i = 0; i < request->n_post_ops; i++) {
+        const struct pdnn_onednn_post_op *post = &request->post_op[i];
+        if (!post->activation)
+            continue;
+        if (post->activation->op == &pdnn_op_relu && call->n_functions == 0)
+            call->end.is_relu = true;
+        else
+            call->function[call->n_functions++] =
+                (struct pdnn_elementwise_job){.function = post->activation->forward,
+                                              .elements = call->job.N * to->channels * to->rows * to->columns,
+                                              .coef = {post->alpha, post->beta}};
+    }
+}
+
+void pdnn_onednn_winograd_append(const struct pdnn_onednn_compile *compile, uint32_t node,
+                                 const struct pdnn_onednn_conv2d *convolution,
+                                 const struct pdnn_winograd *job) {
+    struct pdnn_program *program = compile->program;
+    struct pdnn_call call = pdnn_call_of_node(program->graph, node);
+    struct winograd_call *made = pdnn_arena_alloc(&program->arena, 1, sizeof *made);
+    const uint32_t *tensor = convolution->tensor;
+    *made = (struct winograd_call){
+        .job = *job,
+        .from = tensor[job->is_gradient ? PDNN_ONEDNN_DST : PDNN_ONEDNN_SRC],
+        .w = tensor[PDNN_ONEDNN_WEIGHTS],
+        .to = tensor[job->is_gradient ? PDNN_ONEDNN_SRC : PDNN_ONEDNN_DST],
+        .bias = tensor[PDNN_ONEDNN_BIAS],
+        .summand = convolution->summand,
+        .threads = compile->onednn->options.threads,
+    };
+    take_functions(made, &convolution->request);
+    made->scratch = pdnn_call_scratch(&call, program,
+                                      (uint64_t)pdnn_winograd_scratch(job, made->threads) * sizeof(float));
+    call.sums_in_place = made->summand != PDNN_NONE;
+    snprintf(call.implementation, sizeof call.implementation, "paradnn:conv2d winograd %s b%" PRId64,
+             pdnn_level_name(), job->from.block);
+    call.work = (struct pdnn_work){made, bind, run, NULL};
+    pdnn_program_call(program, &call);
+}
