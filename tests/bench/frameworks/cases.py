@@ -12,9 +12,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.p
 import onnx_exports  # noqa: E402: after the path
 
 # settings: paradnn's mode with what belongs to it. fuse: paradnn's ways. is_main: of the short comparison. network: of torch_child.py,
-# None: no PyTorch. gguf: the arguments of gguf_model.py behind FILE for llama.cpp, None: not by it; length: tokens of its prompt or context.
-# file: of --onnx, or None.
-Case = namedtuple("Case", "name family network mode batch id settings fuse params torch_params is_main gguf length file", defaults=(None,) * 3)
+# None: no PyTorch. gguf: the arguments of gguf_model.py behind FILE and TYPE for llama.cpp, None: not by it; length: tokens of its prompt or
+# context. file: of --onnx, or None. dtype: of paradnn, and of what it is compared with.
+Case = namedtuple("Case", "name family network mode batch id settings fuse params torch_params is_main gguf length file dtype",
+                  defaults=(None, None, None, "f32"))
 
 OPTIMIZER = {"infer": "infer", "decode": "infer", "train": "train,optimizer=sgd"}
 
@@ -113,16 +114,14 @@ def today_cases():
 
 
 def llama_cpp_cases():
-    """Llama 3.2 1B, with matrices and, in paradnn, activations of a type; llama.cpp's are f32, its cache f16. A prompt goes through four of its
-    layers and has few words: llama.cpp computes the output of its last token only, paradnn of each."""
+    """Llama 3.2 1B. In another type than f32, llama.cpp's activations are still f32 and its cache f16, paradnn's of the type. A prompt goes
+    through four of its layers and has few words: llama.cpp computes the output of its last token only, paradnn of each."""
     length = 512
-    for dtype in ("f32", "bf16"):
-        for mode, layers, words, phase in (("infer", 4, 1000, f"length={length}"), ("decode", 16, 128256, f"phase=decode,context={length}")):
-            params = 2048 + words * 2048 + layers * (2 * 2048 + 2048 * 48 * 64 + 2048 * 2048 + 3 * 2048 * 8192)
-            made = case(f"llama3.2-1b-{mode}-1-{length}-{dtype}", "today", None, mode, 1, f"llama3.2-1b,layers={layers},vocabulary={words},{phase}",
-                        ("blocks",), params,
-                        settings=f"infer,dtype={dtype}")
-            yield made._replace(gguf=(dtype, layers, 2048, 32, 8, 8192, words, 2 * length), length=length)
+    for mode, layers, words, phase in (("infer", 4, 1000, f"length={length}"), ("decode", 16, 128256, f"phase=decode,context={length}")):
+        params = 2048 + words * 2048 + layers * (2 * 2048 + 2048 * 48 * 64 + 2048 * 2048 + 3 * 2048 * 8192)
+        made = case(f"llama3.2-1b-{mode}-1-{length}", "today", None, mode, 1, f"llama3.2-1b,layers={layers},vocabulary={words},{phase}",
+                    ("blocks",), params)
+        yield made._replace(gguf=(layers, 2048, 32, 8, 8192, words, 2 * length), length=length)
 
 
 def own(instance):
@@ -140,6 +139,13 @@ def of_file(instance):
         return made
     batch = int(sizes.pop("batch", 1))
     return made._replace(network=f"exported-{name}", batch=batch, id=",".join([path, *(f"{axis}={size}" for axis, size in sizes.items())]))
+
+
+def in_dtype(case, dtype):
+    """The case in another type; None if no step of its mode exists in it."""
+    if dtype == "int8" and case.mode == "train":
+        return None
+    return case if dtype == "f32" else case._replace(dtype=dtype, settings=f"{case.settings},dtype={dtype}")
 
 
 CASES = {each.name: each for make in (dense_cases, image_cases, word_cases, transformer_cases, today_cases, llama_cpp_cases) for each in make()}

@@ -3,6 +3,7 @@
 After it has warmed up, the child prints a line of JSON about itself; then, for every number that it reads, one with as many samples in ns,
 each of a single step. Between rounds its parent stops the process, so that no thread of it waits actively."""
 
+import collections
 import json
 import resource
 import sys
@@ -10,8 +11,9 @@ import time
 
 import numpy
 
-# What two libraries may differ by, relative to the largest value: sums of thousands of products in another order.
-TOLERANCE = 1e-3
+# What a result may differ by from the first contender's in f32, relative to its largest value. f32: sums of thousands of products in another
+# order. Others: rounding, layer after layer, with weights that nobody trained; what is wrong differs by about 1.
+TOLERANCE = {"f32": 1e-3, "bf16": 0.1, "int8": 0.3}
 
 
 def warm_up(step, seconds, least):
@@ -29,7 +31,7 @@ def difference(result, path):
     return float(numpy.abs(result - first).max() / numpy.abs(first).max())
 
 
-def compare(result, path, leaves):
+def compare(result, path, leaves, dtype="f32"):
     """Leaves the result in the file, or compares with it; without a path, it only has to be finite."""
     result = numpy.asarray(result, dtype=numpy.float32)
     if not numpy.isfinite(result).all():
@@ -40,9 +42,15 @@ def compare(result, path, leaves):
         numpy.save(path, result)
         return 0.0
     found = difference(result, path)
-    if found > TOLERANCE:
-        sys.exit(f"the result differs by {found:.2g} from that of the first contender")
+    if found > TOLERANCE[dtype]:
+        sys.exit(f"wrong: the result differs by {found:.2g} from that of the first contender")
     return found
+
+
+def stays(names):
+    """What to say about the products of a quantized network that are still computed in f32; names: of their kinds, one for each."""
+    counts = collections.Counter(names)
+    return ", ".join(f"{count} {name}" for name, count in sorted(counts.items())) + " in f32" if counts else ""
 
 
 def serve(step, facts):

@@ -2,6 +2,7 @@
 paradnn, one visit of a sweep each round."""
 
 import csv
+import functools
 import json
 import os
 import re
@@ -12,10 +13,14 @@ import sys
 import tempfile
 import threading
 
+import floor
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 TORCH, ONNX, GGUF = (os.path.join(HERE, name) for name in ("torch_child.py", "onnx_child.py", "gguf_model.py"))
 # For one process, or one answer of a child: building and warming up, a round. Compiling a network takes a minute or two.
 LIMIT_S = 900
+# What llama.cpp's files call the types.
+GGUF_TYPES = {"f32": "f32", "bf16": "bf16", "int8": "q8_0"}
 
 
 class Failed(RuntimeError):
@@ -81,11 +86,13 @@ def find_python(script):
 
 
 class Contender:
-    """rounds: one list of samples in ns per round; reason: why there are none. step_ns: of one step, once it is ready."""
+    """rounds: one list of samples in ns per round; reason: why there are none. step_ns: of one step, once it is ready. note: what to know of
+    its times; crippled: and that no comparison with them counts."""
 
-    def __init__(self, name):
-        self.name = name
-        self.rounds, self.reason = [], ""
+    def __init__(self, name, dtype="f32"):
+        self.name, self.dtype = name, dtype
+        self.framework = name.split(",")[0].split()[0]
+        self.rounds, self.reason, self.note, self.crippled = [], "", "", False
         self.step_ns = self.peak_rss_bytes = self.plan_bytes = 0
 
     def medians(self):
@@ -103,8 +110,8 @@ class Contender:
 
 
 class Child(Contender):
-    def __init__(self, name, command, environment):
-        super().__init__(name)
+    def __init__(self, name, command, environment, dtype="f32"):
+        super().__init__(name, dtype)
         self.command, self.environment = command, environment
         self.process, self.errors, self.facts = None, None, {}
 
@@ -113,7 +120,7 @@ class Child(Contender):
         self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True,
                                         env={**os.environ, **self.environment}, start_new_session=True)
         self.facts = self.answer()
-        self.step_ns = self.facts.get("step_ns", 0)
+        self.step_ns, self.note = self.facts.get("step_ns", 0), self.facts.get("note", "")
 
     def answer(self):
         """The next line of JSON; stops the process."""
@@ -148,8 +155,10 @@ class Child(Contender):
 class Torch(Child):
     def __init__(self, python, case, variant, options, environment, result):
         words = [case.network, case.mode, str(case.batch)]
-        super().__init__(f"torch {variant}", [python, TORCH, *words, variant, str(options.threads), result], environment)
-        self.case, self.is_eager = case, variant == "eager"
+        is_plain = variant == "eager" and case.dtype != "f32"
+        super().__init__(f"torch {variant}" + " f32" * is_plain, [python, TORCH, *words, variant, str(options.threads), result], environment,
+                         "f32" if is_plain else case.dtype)
+        self.case = case
 
     def prepare(self):
         super().prepare()
@@ -160,8 +169,8 @@ class Torch(Child):
 class Onnx(Child):
     """export writes the model. Its threads are no OpenMP threads, and variables that bind those would leave it one core."""
 
-    def __init__(self, name, python, options, model, result, export, said=""):
-        super().__init__(name, [python, ONNX, model, str(options.threads), result, said], {"OMP_NUM_THREADS": "1"})
+    def __init__(self, name, dtype, python, options, model, result, export, said=""):
+        super().__init__(name, [python, ONNX, model, dtype, str(options.threads), result, said], {"OMP_NUM_THREADS": "1"}, dtype)
         self.export = export
 
     def prepare(self):
@@ -173,17 +182,36 @@ class Onnx(Child):
         super().prepare()
 
 
+def types_of(case):
+    """Of each framework's ways: in another type than f32, one in f32 comes first, which says what the type brings it. With what to write
+    behind its name."""
+    return [("f32", "")] if case.dtype == "f32" else [("f32", " f32"), (case.dtype, f" {case.dtype}")]
+
+
 def onnx_of_torch(tools, case, options, result, directory):
-    model = os.path.join(directory, f"{case.name}.onnx")
-    command = [tools.python, TORCH, "export", case.network, case.mode, str(case.batch), model]
-    return Onnx("onnxruntime", tools.onnx_python, options, model, result, lambda: call(command, **tools.environment))
+    """For int8, ONNX Runtime quantizes the export in f32."""
+    @functools.cache
+    def export(dtype):
+        model = os.path.join(directory, f"{case.name}.{dtype}.onnx")
+        call([tools.python, TORCH, "export", case.network, case.mode, str(case.batch), model, dtype], **tools.environment)
+
+    for dtype, suffix in types_of(case):
+        source = "bf16" if dtype == "bf16" else "f32"
+        yield Onnx(f"onnxruntime{suffix}", dtype, tools.onnx_python, options, os.path.join(directory, f"{case.name}.{source}.onnx"), result,
+                   functools.partial(export, source))
 
 
 def onnx_of_paradnn(tools, case, options, directory):
-    """On our export, whose weights are ours, so that there is nothing to compare its result with."""
+    """On our export, which is in f32, and whose weights are ours, so that there is nothing to compare its result with."""
     model = os.path.join(directory, f"{case.name.replace('/', '-')}.ours.onnx")
-    command = [options.paradnn, "export", id_of(case), "-o", model, "--weights"]
-    return Onnx("onnxruntime, our export", tools.onnx_python, options, model, "", lambda: call(command))
+
+    @functools.cache
+    def export(settings):
+        call([options.paradnn, "export", id_of(case._replace(settings=settings)), "-o", model, "--weights"])
+
+    for dtype, suffix in types_of(case):
+        settings = case.settings if dtype == "bf16" else "infer"
+        yield Onnx(f"onnxruntime{suffix}, our export", dtype, tools.onnx_python, options, model, "", functools.partial(export, settings))
 
 
 class LlamaCpp(Contender):
@@ -192,17 +220,17 @@ class LlamaCpp(Contender):
 
     STEPS = 16
 
-    def __init__(self, tools, case, options, directory):
-        super().__init__("llama.cpp")
+    def __init__(self, tools, case, options, directory, dtype, suffix):
+        super().__init__(f"llama.cpp{suffix}", dtype)
         self.python, self.bench = tools.gguf_python, tools.gguf.get("bench") if tools.gguf_python else tools.gguf
-        self.case, self.threads, self.model = case, options.threads, os.path.join(directory, f"{case.name}.gguf")
+        self.case, self.threads, self.model = case, options.threads, os.path.join(directory, f"{case.name}.{dtype}.gguf")
         self.facts = {}
 
     def prepare(self):
         if not self.python:
             self.reason = f"no python3 here has gguf and llama-bench ({self.bench})"
             return
-        call([self.python, GGUF, self.model, *map(str, self.case.gguf)])
+        call([self.python, GGUF, self.model, GGUF_TYPES[self.dtype], *map(str, self.case.gguf)])
         self.step_ns = self.visit()
 
     def visit(self):
@@ -230,7 +258,12 @@ def onnx_of_file(tools, case, options, result):
     fills = {name: f"{word} {scale}" for name, word, scale in re.findall(r"^  in_(\w+): .*fill: \{(\w+): (\S+?)\}", family, re.MULTILINE)}
     axes = row_of(options, id_of(case))["model"].partition("/")[2].split(",")
     said = {"sizes": {axis: int(size) for axis, size in (word.split("=") for word in axes if word)}, "fills": fills}
-    return Onnx("onnxruntime", tools.onnx_python, options, case.file, result, lambda: None, json.dumps(said))
+    def check(dtype):
+        if dtype == "bf16":
+            raise Failed("the file is in f32, and nothing here converts it")
+
+    for dtype, suffix in types_of(case):
+        yield Onnx(f"onnxruntime{suffix}", dtype, tools.onnx_python, options, case.file, result, functools.partial(check, dtype), json.dumps(said))
 
 
 def row_of(options, instance):
@@ -246,8 +279,8 @@ class Paradnn(Contender):
     """Every round is one visit, in a result directory of its own: in a longer sweep the program may add visits on its own."""
 
     def __init__(self, case, fuse, options, directory):
-        super().__init__("paradnn" + (f" {fuse}" if fuse != "none" else ""))
-        self.program = options.paradnn
+        super().__init__("paradnn" + (f" {fuse}" if fuse != "none" else ""), case.dtype)
+        self.program, self.threads, self.floors = options.paradnn, options.threads, []
         self.directory, self.roofs = os.path.join(directory, f"{case.name.replace('/', '-')}.{fuse}"), os.path.join(directory, "roofs.csv")
         settings = f"threads={options.threads}" + (f",fuse={fuse}" if fuse != "none" else "")
         self.model = f"{id_of(case)},{settings}"
@@ -272,5 +305,6 @@ class Paradnn(Contender):
             self.reason = f"{visit['status']}: {visit['reason']}"
             return
         self.rounds.append([float(visit["time_ns_median"])])
+        self.floors.append(floor.step_ns(directory, self.threads))
         self.peak_rss_bytes = max(self.peak_rss_bytes, peak)
         self.plan_bytes = int(visit["plan_bytes"])

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """A network that torch_child.py or paradnn exported, through ONNX Runtime on the CPU; started by contenders.py.
 
-Usage: onnx_child.py MODEL THREADS RESULT [JSON]
+Usage: onnx_child.py MODEL TYPE THREADS RESULT [JSON]
        onnx_child.py facts
 The inputs of a model of PyTorch are beside it, in MODEL.npz, or, of any file, in RESULT.npz; those of paradnn are drawn as the model says, and
 otherwise as JSON does: {"sizes": {AXIS: N}, "fills": {INPUT: "zipf 50257"}}. RESULT: as in torch_child.py, or empty, where weights are
-others than PyTorch's. Then as child.py describes."""
+others than PyTorch's. TYPE: of the arithmetic; for int8 the model, which is in f32, is quantized here. Then as child.py describes."""
 
 import json
 import os
 import re
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 
@@ -38,6 +39,39 @@ def session_of(model, threads):
     session = onnxruntime.InferenceSession(model, options, providers=[OWN])
     os.sched_setaffinity(0, cores[:1])
     return session
+
+
+class Calibration:
+    """Values to find the scales of activations with: those of the inputs, once."""
+
+    def __init__(self, inputs):
+        self.left = iter([inputs])
+
+    def get_next(self):
+        return next(self.left, None)
+
+
+def quantize(model, inputs, path):
+    """Writes the model in int8 to the path: weights with a scale for each channel, operators between pairs that quantize and dequantize, which
+    is ONNX Runtime's own advice, as is to optimize the model before, which folds batch normalization."""
+    from onnxruntime import quantization
+    from onnxruntime.quantization import shape_inference
+    folded = f"{path}.folded"
+    shape_inference.quant_pre_process(model, folded, skip_symbolic_shape=True, save_as_external_data=True, all_tensors_to_one_file=True)
+    quantization.quantize_static(folded, path, Calibration(inputs), quant_format=quantization.QuantFormat.QDQ, per_channel=True,
+                                 activation_type=quantization.QuantType.QUInt8, weight_type=quantization.QuantType.QInt8,
+                                 use_external_data_format=True)
+
+
+PRODUCTS = ("Conv", "ConvTranspose", "Gemm", "MatMul", "LSTM", "GRU", "RNN")
+
+
+def left_in_f32(path):
+    """The kinds of the products that quantization did not touch."""
+    import onnx
+    graph = onnx.load(path, load_external_data=False).graph
+    maker = {name: node.op_type for node in graph.node for name in node.output}
+    return [node.op_type for node in graph.node if node.op_type in PRODUCTS and "DequantizeLinear" not in map(maker.get, node.input)]
 
 
 def masked(draw, shape, rows):
@@ -95,9 +129,20 @@ def bind(session, inputs):
     return binding
 
 
-def measure(model, threads, result, said=""):
-    session = session_of(model, int(threads))
-    inputs = inputs_of(model, session, result, said)
+def prepare(model, dtype, threads, result, said):
+    """Session, inputs, and a note."""
+    if dtype != "int8":
+        session = session_of(model, threads)
+        return session, inputs_of(model, session, result, said), ""
+    inputs = inputs_of(model, onnxruntime.InferenceSession(model, providers=[OWN]), result, said)
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "int8.onnx")
+        quantize(model, inputs, path)
+        return session_of(path, threads), inputs, child.stays(left_in_f32(path))
+
+
+def measure(model, dtype, threads, result, said=""):
+    session, inputs, note = prepare(model, dtype, int(threads), result, said)
     binding = bind(session, inputs)
 
     def step():
@@ -105,7 +150,7 @@ def measure(model, threads, result, said=""):
 
     step()
     first = binding.copy_outputs_to_cpu()[0]
-    child.serve(step, {"difference": child.compare(first, result, leaves=False), "elements": first.size})
+    child.serve(step, {"difference": child.compare(first, result, False, dtype), "elements": first.size, "note": note})
 
 
 if __name__ == "__main__":

@@ -2,11 +2,11 @@
 """One network on one path through PyTorch, in a process of its own; started by contenders.py.
 
 Usage: torch_child.py NETWORK MODE BATCH VARIANT THREADS RESULT
-       torch_child.py export NETWORK MODE BATCH MODEL
+       torch_child.py export NETWORK MODE BATCH MODEL TYPE
        torch_child.py facts
        torch_child.py rate
 The first leaves the result of an inference in the file RESULT if VARIANT is eager, and its inputs in RESULT.npz, and otherwise compares with
-it; then as child.py describes. The second writes the network and its inputs for ONNX Runtime. The third prints
+it; then as child.py describes. The second writes the network in f32 or bf16 and its inputs for ONNX Runtime. The third prints
 what is behind this PyTorch, the last how fast its own kernels are.
 
 NETWORK is one of networks.py. A training step is zero_grad, forward, cross-entropy, backward, and SGD or, of transformers, AdamW."""
@@ -79,7 +79,8 @@ def check(step, mode, variant, result):
     """In training a loss only has to be finite: what it is depends on the dropout."""
     if mode == "train":
         return 0.0 if bool(step().isfinite().all()) else sys.exit("the loss is not finite")
-    return child.compare(step().to_dense() if step().is_mkldnn else step(), result, leaves=variant == "eager")
+    found = step()
+    return child.compare((found.to_dense() if found.is_mkldnn else found).float(), result, variant == "eager", variants.VARIANTS[variant].dtype)
 
 
 def measure(name, mode, batch, variant, threads, result):
@@ -99,6 +100,8 @@ def measure(name, mode, batch, variant, threads, result):
         step = inference(model, inputs, without_gradients)
     if mode != "train" and variant == "eager":
         save(inputs, result)
+    if variants.VARIANTS[variant].dtype == "int8":
+        facts["note"] = child.stays(variants.left_in_f32(model))
     facts["difference"] = check(step, mode, variant, result)
     child.serve(step, facts)
 
@@ -110,9 +113,21 @@ def save(inputs, path):
     return list(named)
 
 
-def export(name, mode, batch, path):
+class Converted(nn.Module):
+    """In bf16 behind inputs and a result in f32."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model.to(torch.bfloat16)
+
+    def forward(self, *inputs):
+        return self.model(*variants.converted(inputs)).float()
+
+
+def export(name, mode, batch, path, dtype):
     model, inputs, _, _ = problem(name, mode, batch)
     names = save(inputs, path)
+    model = Converted(model) if dtype == "bf16" else model
     if hasattr(torch.backends, "mha"):
         torch.backends.mha.set_fastpath_enabled(False)  # it has no form in ONNX
     # Later versions have a second exporter, and take it unless they are told not to.
