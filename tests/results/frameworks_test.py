@@ -406,6 +406,7 @@ class Host(unittest.TestCase):
 HANGS = ["sh", "-c", "sleep inf & : >$HUNG; wait"]
 ANSWERS_ONCE = ["sh", "-c", "echo '{\"step_ns\": 5}'; read samples; : >$HUNG; sleep inf"]
 DIES = ["sh", "-c", "echo {}; read samples; exit 3"]
+CRASHES = ["sh", "-c", "echo a warning >&2; kill -SEGV $$"]
 
 
 class Deadlines(unittest.TestCase):
@@ -454,6 +455,15 @@ class Deadlines(unittest.TestCase):
         self.assertEqual(child.reason, "exit 3")
         child.run(2, 3)
         self.assertEqual((child.reason, child.rounds), ("exit 3", []))
+
+    def test_a_crash_is_no_warning(self):
+        self.assertEqual(self.child(CRASHES).reason, "killed by signal 11")
+        self.assertEqual(self.child(["sh", "-c", "echo why >&2; exit 1"]).reason, "why")
+
+    def test_a_reason_is_no_trace_of_the_end(self):
+        trace = "[1.2] [vm:1:0]   uct_component.c:185  UCX  TRACE component_list 0x1: unregister"
+        for said, reason in ((f"first\nthe reason\n{trace}\n{trace}\n", "the reason"), ("first\nthe reason\n", "the reason"), (trace, ""), ("", "")):
+            self.assertEqual(contenders.last_line(io.StringIO(said)), reason)
 
     def test_a_hung_process_is_a_named_failure(self):
         with self.assertRaisesRegex(contenders.Failed, "no answer within 900 s, killed"):

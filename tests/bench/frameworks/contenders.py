@@ -70,8 +70,9 @@ def call(arguments, good=(0,), **environment):
 
 
 def last_line(file):
+    """What a process said last, less what UCX, which PyTorch may bring, traces while the process ends."""
     file.seek(0)
-    lines = file.read().strip().splitlines()
+    lines = [line for line in file.read().strip().splitlines() if " UCX " not in line]
     return lines[-1].strip() if lines else ""
 
 
@@ -130,7 +131,8 @@ class Child(Contender):
                     self.process.send_signal(signal.SIGSTOP)
                     return json.loads(line)
             self.process.wait()
-        self.reason = deadline.reason or last_line(self.errors)[:160] or f"exit {self.process.returncode}"
+        status = self.process.returncode
+        self.reason = deadline.reason or (f"killed by signal {-status}" if status < 0 else last_line(self.errors)[-160:] or f"exit {status}")
         return {}
 
     def run(self, number, samples):
