@@ -53,12 +53,11 @@ class Calibration:
 
 def quantize(model, inputs, path):
     """Writes the model in int8 to the path: weights with a scale for each channel, operators between pairs that quantize and dequantize, which
-    is ONNX Runtime's own advice, as is to optimize the model before, which folds batch normalization. onnx infers no shapes before that: in one
-    process with ONNX Runtime, Debian's crashes on PyTorch's file."""
+    is ONNX Runtime's own advice, as is to optimize the model before, which folds batch normalization."""
     from onnxruntime import quantization
     from onnxruntime.quantization import shape_inference
     folded = f"{path}.folded"
-    shape_inference.quant_pre_process(model, folded, skip_onnx_shape=True, skip_symbolic_shape=True, save_as_external_data=True,
+    shape_inference.quant_pre_process(model, folded, skip_symbolic_shape=True, save_as_external_data=True,
                                       all_tensors_to_one_file=True)
     quantization.quantize_static(folded, path, Calibration(inputs), quant_format=quantization.QuantFormat.QDQ, per_channel=True,
                                  activation_type=quantization.QuantType.QUInt8, weight_type=quantization.QuantType.QInt8,
