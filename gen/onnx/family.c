@@ -32,6 +32,7 @@ struct conversion {
     struct pdnn_polynomial_axes sizes; /* of the free ones */
     const char *names[PDNN_POLYNOMIAL_AXES];
     int64_t now[PDNN_POLYNOMIAL_AXES]; /* where the network is followed */
+    int32_t positions;                 /* as in pdnn_trace */
     struct pdnn_draft *program;        /* at the first point */
     int64_t **value;                   /* by point, then by what varies */
     size_t n_values, at;               /* at: the next that is written */
@@ -230,6 +231,19 @@ static bool is_alike(const struct pdnn_draft_entry *a, const struct pdnn_draft_e
     return alike;
 }
 
+/* Follows the network where c->now is, and once more where that shows an input of positions. */
+static enum pdnn_status follow_point(struct conversion *c, struct pdnn_arena *arena,
+                                     struct pdnn_trace *trace) {
+    *trace = (struct pdnn_trace){
+        .onnx = c->onnx, .program = {.arena = arena}, .positions = c->positions, .err = c->err};
+    const enum pdnn_status status = pdnn_trace_run(trace, size_of, c);
+    if (trace->positions == c->positions)
+        return status;
+    c->positions = trace->positions;
+    *c->err = (struct pdnn_err){0};
+    return follow_point(c, arena, trace);
+}
+
 /* Follows the network at all points; all but the first program are compared with it and forgotten. */
 static enum pdnn_status follow(struct conversion *c, struct pdnn_arena *arena) {
     const int points = pdnn_polynomial_points(&c->sizes);
@@ -237,9 +251,9 @@ static enum pdnn_status follow(struct conversion *c, struct pdnn_arena *arena) {
     enum pdnn_status status = PDNN_OK;
     c->value = pdnn_arena_alloc(arena, (size_t)points, sizeof *c->value);
     for (int k = 0; k < points && status == PDNN_OK; k++) {
-        struct pdnn_trace trace = {.onnx = c->onnx, .program = {.arena = k ? &other : arena}, .err = c->err};
+        struct pdnn_trace trace;
         pdnn_polynomial_point(&c->sizes, k, c->now);
-        status = pdnn_trace_run(&trace, size_of, c);
+        status = follow_point(c, k ? &other : arena, &trace);
         if (status != PDNN_OK)
             break;
         if (!k) {
@@ -549,12 +563,16 @@ static void write_axes(const struct conversion *c) {
 static void write_head(const struct conversion *c) {
     const char *name = strrchr(c->onnx->name, '/') ? strrchr(c->onnx->name, '/') + 1 : c->onnx->name;
     const size_t length = strlen(name);
-    char stem[NAME], producer[NAME];
+    char stem[NAME], producer[NAME], positions[NAME] = "";
     pdnn_onnx_make_name(stem, NAME, name, pdnn_onnx_is_name(name) ? length - 5 : length);
     const char *by = c->onnx->proto->producer_name ? c->onnx->proto->producer_name : "";
     pdnn_onnx_make_name(producer, NAME, by, strlen(by));
-    pdnn_str_printf(c->text, "family: %s\nhelp: \"from an ONNX file of %s, opset %" PRId64 "\"\n",
-                    *stem ? stem : "network", *producer ? producer : "nobody", c->onnx->opset);
+    if (c->positions >= 0)
+        pdnn_onnx_make_name(positions, NAME, c->onnx->values[c->positions],
+                            strlen(c->onnx->values[c->positions]));
+    pdnn_str_printf(c->text, "family: %s\nhelp: \"from an ONNX file of %s, opset %" PRId64 "%s%s%s\"\n",
+                    *stem ? stem : "network", *producer ? producer : "nobody", c->onnx->opset,
+                    *positions ? "; its input " : "", positions, *positions ? " counts 0, 1, 2, ..." : "");
     write_axes(c);
 }
 
@@ -638,7 +656,8 @@ enum pdnn_status pdnn_onnx_family(const struct pdnn_onnx *onnx, const struct pdn
     struct pdnn_arena arena = {0};
     struct conversion *c = pdnn_alloc(1, sizeof *c);
     struct pdnn_err problem = {0};
-    *c = (struct conversion){.onnx = onnx, .request = request, .err = &problem, .text = text};
+    *c =
+        (struct conversion){.onnx = onnx, .request = request, .positions = -1, .err = &problem, .text = text};
     *summary = (struct pdnn_onnx_summary){.nodes = onnx->graph->n_node};
     enum pdnn_status status = find_axes(c);
     if (status == PDNN_OK)

@@ -120,14 +120,32 @@ static bool turn_by_position(struct pdnn_trace *trace, const struct pdnn_value_o
     return n > 1;
 }
 
+void pdnn_rotary_count(struct pdnn_trace *trace, int32_t id) {
+    for (const struct pdnn_onnx_node *node; id >= 0 && (node = trace->giver[id]) != NULL;) {
+        id = -1;
+        for (size_t k = 0; k < node->proto->n_input && id < 0; k++) {
+            const struct pdnn_value_of *in = pdnn_trace_in(trace, node, k);
+            if (in && in->kind != PDNN_VALUE_NUMBERS && in->kind != PDNN_VALUE_WEIGHT)
+                id = node->in[k];
+        }
+    }
+    const struct pdnn_value_of *input = id < 0 ? NULL : &trace->value[id];
+    if (trace->positions < 0 && input && input->kind == PDNN_VALUE_DATA && input->is_whole && input->rank > 0)
+        trace->positions = id;
+}
+
 bool pdnn_rotary_match(struct pdnn_trace *trace, const struct pdnn_onnx_node *node) {
     struct rotation found;
     struct pdnn_value_of x, cosines, sines, rows[2];
     struct pdnn_side_by_side beside;
     double theta = 0;
-    if (!find_rotation(trace, node, &found) || !pdnn_numbers_known(&trace->value[found.cos], &cosines) ||
-        !pdnn_numbers_known(&trace->value[found.sin], &sines))
+    if (!find_rotation(trace, node, &found))
         return false;
+    if (!pdnn_numbers_known(&trace->value[found.cos], &cosines) ||
+        !pdnn_numbers_known(&trace->value[found.sin], &sines)) {
+        pdnn_rotary_count(trace, found.cos);
+        return false;
+    }
     x = trace->value[found.x];
     const int r = x.rank;
     bool is_by_position = false;

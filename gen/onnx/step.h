@@ -53,6 +53,7 @@ struct pdnn_trace {
     const struct pdnn_onnx_node **giver; /* by value: the node that gives it, NULL before its turn */
     int32_t *same;                       /* by value: the one of which it is a copy, or itself */
     const struct pdnn_onnx_node *node;   /* the one being followed */
+    int32_t positions;                   /* the input that counts from 0 in each row; -1: none */
     size_t numbers;                      /* allocated so far */
     struct pdnn_err *err;
 };
@@ -181,5 +182,8 @@ bool pdnn_products_beside(struct pdnn_trace *trace, struct pdnn_value_of *value,
 /* Whether the node completes a pattern; it then has given its value, or trace->err says why not. */
 bool pdnn_pattern_match(struct pdnn_trace *trace, const struct pdnn_onnx_node *node);
 bool pdnn_rotary_match(struct pdnn_trace *trace, const struct pdnn_onnx_node *node);
+/* Sets trace->positions, if it is -1, where a cosine or an angle depends on an input of whole numbers:
+ * followed once more with that, rotations are by position. */
+void pdnn_rotary_count(struct pdnn_trace *trace, int32_t id);
 
 #endif

@@ -335,6 +335,35 @@ static bool vary_along(const struct pdnn_value_of *ids, int d) {
     return false;
 }
 
+/* Entries of a weight by ids that rise by equal steps in each dimension, so that it stays a view: of
+ * positions, say. False if they do not. */
+static bool take_steps(const struct pdnn_value_of *in, const struct pdnn_value_of *ids, int axis,
+                       struct pdnn_value_of *made) {
+    const int64_t first = pdnn_numbers_whole(ids, 0), count = pdnn_strided_elements(ids);
+    int64_t step[PDNN_TRACE_RANK] = {0}, inner = 1;
+    for (int64_t k = 0; k < count; k++)
+        if (in->dim[axis] > 1 << 24 || pdnn_numbers_whole(ids, k) < 0 ||
+            pdnn_numbers_whole(ids, k) >= in->dim[axis])
+            return false;
+    for (int d = ids->rank; d-- > 0; inner *= ids->dim[d])
+        step[d] = ids->dim[d] > 1 ? pdnn_numbers_whole(ids, inner) - first : 0;
+    for (int64_t k = 0; k < count; k++) {
+        int64_t expected = first, left = k;
+        for (int d = ids->rank; d-- > 0; left /= ids->dim[d])
+            expected += left % ids->dim[d] * step[d];
+        if (pdnn_numbers_whole(ids, k) != expected)
+            return false;
+    }
+    for (int d = 0; d < made->rank; d++) {
+        const int k = d - axis;
+        made->stride[d] = k < 0           ? in->stride[d]
+                          : k < ids->rank ? in->stride[axis] * step[k]
+                                          : in->stride[d - ids->rank + 1];
+    }
+    made->offset = in->offset + first * in->stride[axis];
+    return true;
+}
+
 /* Numbers of numbers, or rows of a table by ids. */
 static bool gather(struct pdnn_trace *trace, const struct pdnn_onnx_node *node) {
     if (!IN(1))
@@ -405,9 +434,11 @@ static bool gather(struct pdnn_trace *trace, const struct pdnn_onnx_node *node) 
         return true;
     }
     if (in.kind == PDNN_VALUE_WEIGHT) { /* rows that repeat have no stride, as if by Expand */
-        for (int k = 0; k < ids.rank; k++)
-            made.stride[axis + k] *= vary_along(&ids, k);
-        made.tensor = NULL;
+        if (!take_steps(&in, &ids, axis, &made)) {
+            for (int k = 0; k < ids.rank; k++)
+                made.stride[axis + k] *= vary_along(&ids, k);
+            made.tensor = NULL;
+        }
         *out = made;
         return true;
     }

@@ -38,6 +38,23 @@ static bool follow_initializers(struct pdnn_trace *trace) {
     return true;
 }
 
+/* Each row counts from 0 instead of being data, if there is room. */
+static void count_positions(struct pdnn_trace *trace, struct pdnn_value_of *value) {
+    struct pdnn_value_of rows = *value;
+    const int last = value->rank - 1;
+    double *number;
+    if (!pdnn_strided_shape(trace, &rows, 1, &value->dim[last]) || !pdnn_numbers_room(trace, &rows, &number))
+        return;
+    for (int64_t k = 0; k < value->dim[last]; k++)
+        number[k] = (double)k;
+    rows.rank = value->rank;
+    memcpy(rows.dim, value->dim, sizeof rows.dim);
+    memset(rows.stride, 0, sizeof rows.stride);
+    rows.stride[last] = 1;
+    rows.is_plain = false;
+    *value = rows;
+}
+
 static bool follow_input(struct pdnn_trace *trace, const struct Onnx__ValueInfoProto *input,
                          struct pdnn_value_of *value, pdnn_trace_size *size, void *of) {
     char shown[PDNN_VISIBLE_TEXT], made[NAME];
@@ -74,6 +91,8 @@ static bool follow_input(struct pdnn_trace *trace, const struct Onnx__ValueInfoP
     if (!pdnn_strided_of(trace, trace->program.n_entries - 1, (int)shape->n_dim, dim, value))
         return false;
     value->is_whole = value->is_plain = is_whole;
+    if (trace->positions >= 0 && value == &trace->value[trace->positions])
+        count_positions(trace, value);
     return true;
 }
 
@@ -142,6 +161,8 @@ static bool follow_node(struct pdnn_trace *trace, const struct pdnn_onnx_node *n
     if (row && strcmp(row->op, "Constant") != 0 && !pdnn_trace_in(trace, node, 0))
         return pdnn_trace_fail(trace, "has no first input");
     const struct pdnn_onnx_node *refusal = find_refusal(trace, node, row);
+    if (row && strcmp(node->proto->op_type, "Cos") == 0)
+        pdnn_rotary_count(trace, node->in[0]);
     for (size_t k = 0; k < node->proto->n_output; k++)
         if (node->out[k] >= 0)
             trace->giver[node->out[k]] = node;

@@ -1,6 +1,7 @@
 """ONNX files for tests, without the package onnx: a graph that is built node by node, and the few messages of onnx.proto that it takes, as
 bytes. Weights have a shape and no data, of which nothing is read."""
 
+import math
 import struct
 
 FLOAT, INT64, BOOL = 1, 7, 9
@@ -184,12 +185,12 @@ def bert(layers=1, hidden=64, heads=2, words=100):
     return g.file([(name, INT64, ["batch", "length"]) for name in ("ids", "types", "mask")], [g.node("Gemm", first, g.weight(3, hidden), g.weight(3), transB=1)])
 
 
-def gpt2(hidden=64, heads=2, words=100, places=64):
-    """A table that is the output's weight too; queries, keys and values side by side; a mask cut from a constant."""
+def gpt2(hidden=64, heads=2, words=100, places=64, positions=None):
+    """A table that is the output's weight too; queries, keys and values side by side; a mask cut from a constant. positions: an input that has them."""
     g = Graph()
     table, width = g.weight(words, hidden, name="wte.weight"), hidden // heads
     length = g.node("Gather", g.node("Shape", "ids"), g.numbers(1), axis=0)
-    at = g.node("Unsqueeze", g.node("Range", g.numbers(0), length, g.numbers(1)), g.numbers([0]))
+    at = positions or g.node("Unsqueeze", g.node("Range", g.numbers(0), length, g.numbers(1)), g.numbers([0]))
     x = g.node("Add", g.node("Gather", table, "ids"), g.node("Gather", g.weight(places, hidden), at))
     y = linear(g, layer_norm(g, x, hidden, False), hidden, 3 * hidden)
     parts = g.node("Split", y, g.numbers([hidden] * 3), axis=2, outputs=3)
@@ -199,7 +200,8 @@ def gpt2(hidden=64, heads=2, words=100, places=64):
     cut = g.node("Slice", triangle, g.numbers([0, 0]), g.node("Concat", end, end, axis=0), g.numbers([2, 3]))
     scores = g.node("Where", cut, g.node("MatMul", g.node("Mul", q, g.numbers(width ** -0.5, FLOAT)), k), g.numbers(-3e38, FLOAT))
     x = g.node("Add", linear(g, attend(g, scores, v, hidden), hidden, hidden), x)
-    return g.file([("ids", INT64, ["batch", "length"])], [g.node("MatMul", layer_norm(g, x, hidden, False), g.node("Transpose", table, perm=[1, 0]))])
+    inputs = ["ids"] + [positions] * bool(positions)
+    return g.file([(name, INT64, ["batch", "length"]) for name in inputs], [g.node("MatMul", layer_norm(g, x, hidden, False), g.node("Transpose", table, perm=[1, 0]))])
 
 
 def lstm(features=16, hidden=24):
@@ -294,12 +296,13 @@ def pieces(hidden=8):
     return g.file([("x", FLOAT, ["batch", "length", hidden])], [g.node("Mul", x, g.numbers(2.0, FLOAT))])
 
 
-def angles(g, ids, width, theta=1e4):
-    """Cosines and sines of positions times frequencies, of both halves of a head, as transformers computes them: (batch, 1, length, width)."""
+def angles(g, ids, width, theta=1e4, positions=None):
+    """Positions times frequencies, as transformers computes them: (batch, length, width / 2). positions: an input that has them."""
     half = width // 2
     g.weights.append(tensor("inverse", [1, half, 1], FLOAT, [theta ** (-i / half) for i in range(half)]))
     length = g.node("Gather", g.node("Shape", ids), g.numbers(1), axis=0)
-    at = g.node("Cast", g.node("Unsqueeze", g.node("Range", g.numbers(0), length, g.numbers(1)), g.numbers([0, 1])), to=FLOAT)
+    at = (positions, [1]) if positions else (g.node("Range", g.numbers(0), length, g.numbers(1)), [0, 1])
+    at = g.node("Cast", g.node("Unsqueeze", at[0], g.numbers(at[1])), to=FLOAT)
     inverse = g.node("Cast", g.node("Expand", "inverse", sizes(g, ids, 0, "1", "1")), to=FLOAT)
     return g.node("Transpose", g.node("MatMul", inverse, at), perm=[0, 2, 1])
 
@@ -307,6 +310,14 @@ def angles(g, ids, width, theta=1e4):
 def tables(g, of):
     both = g.node("Concat", of, of, axis=-1)
     return [g.node("Unsqueeze", g.node(op, both), g.numbers([1])) for op in ("Cos", "Sin")]
+
+
+def looked_up(g, positions, width, rows=64, theta=1e4):
+    """The same by tables of a row for each position, as older exports have them."""
+    angle = [[row * theta ** (-i / (width // 2)) for i in range(width // 2)] * 2 for row in range(rows)]
+    for name, function in (("cos_cached", math.cos), ("sin_cached", math.sin)):
+        g.weights.append(tensor(name, [rows, width], FLOAT, [function(one) for row in angle for one in row]))
+    return [g.node("Unsqueeze", g.node("Gather", name, positions), g.numbers([1])) for name in ("cos_cached", "sin_cached")]
 
 
 def part(g, x, axis, first, end):
@@ -339,14 +350,15 @@ def rms_norm(g, x, width, one=1.0, power=None):
     return g.node("Mul", g.weight(width), g.node("Cast", y, to=FLOAT), name="normed")
 
 
-def llama(hidden=32, heads=4, kv_heads=2, ffn=48, words=100, layers=1, fused=False):
+def llama(hidden=32, heads=4, kv_heads=2, ffn=48, words=100, layers=1, fused=False, positions=None):
     """Rotary positions, queries in groups, an inverse root in pieces, and a causal mask that padding is part of; fused: as Phi-3, with queries, keys and
-    values side by side, and a part of each head, which is empty, that is not turned."""
+    values side by side, and a part of each head, which is empty, that is not turned; positions: of an input "position_ids", "angles" or "tables"."""
     # pylint: disable=too-many-arguments
     g = Graph()
     width = hidden // heads
     x = g.node("Gather", g.weight(words, hidden), "ids")
-    cos, sin = tables(g, angles(g, "ids", width))
+    inputs = ["ids", "mask"] + ["position_ids"] * bool(positions)
+    cos, sin = looked_up(g, "position_ids", width) if positions == "tables" else tables(g, angles(g, "ids", width, positions=positions and "position_ids"))
     seen = g.node("Cast", g.node("Unsqueeze", "mask", g.numbers([1, 2])), to=BOOL)
     hidden_by = g.node("Where", seen, g.numbers(0.0, FLOAT), g.numbers(-3e38, FLOAT))
     for _ in range(layers):
@@ -369,7 +381,7 @@ def llama(hidden=32, heads=4, kv_heads=2, ffn=48, words=100, layers=1, fused=Fal
         gate = g.node("Mul", gate, g.node("Sigmoid", gate))
         x = g.node("Add", x, g.node("MatMul", g.node("Mul", gate, g.node("MatMul", y, g.weight(hidden, ffn))), g.weight(ffn, hidden)))
     logits = g.node("MatMul", rms_norm(g, x, hidden), g.weight(hidden, words))
-    return g.file([(name, INT64, ["batch", "length"]) for name in ("ids", "mask")], [logits])
+    return g.file([(name, INT64, ["batch", "length"]) for name in inputs], [logits])
 
 
 NETWORKS = {"mlp": mlp, "mobilenet_v2": mobilenet_v2, "resnet18": resnet18, "bert": bert, "gpt2": gpt2, "lstm": lstm, "unet": unet, "attention": attention,

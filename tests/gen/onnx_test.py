@@ -173,10 +173,10 @@ def truncated(g, back=False):
     return g.node("Gather", "x", g.node("Range", g.numbers(0), count, g.numbers(1)), axis=1)
 
 
-def turned(of=None, table=lambda g, cos, sin: (cos, sin), theta=1e4, **how):
+def turned(of=None, table=lambda g, cos, sin: (cos, sin), theta=1e4, positions=None, **how):
     """Two heads of 8 numbers that are turned: what is to be known by its numbers, whatever wrote them."""
     def build(g):
-        both = onnx.angles(g, "ids", 8, theta)
+        both = onnx.angles(g, "ids", 8, theta, positions)
         cos, sin = table(g, *onnx.tables(g, of(g, both) if of else both))
         x = g.node("Transpose", g.node("Reshape", "x", g.numbers([0, 0, 2, 8])), perm=[0, 2, 1, 3])
         other = {"halves": g.node("Relu", x)} if how.pop("other", False) else {}
@@ -313,6 +313,7 @@ BAD = {
     "turn_sines": turned(table=lambda g, cos, sin: (cos, g.node("Neg", sin))),
     "turn_scaled": turned(table=lambda g, cos, sin: (g.node("Mul", cos, g.numbers(1.5, FLOAT)), sin)),
     "turn_shifted": turned(of=lambda g, angles: g.node("Add", angles, g.numbers(1.0, FLOAT))),
+    "turn_shifted_input": turned(of=lambda g, angles: g.node("Add", angles, g.numbers(1.0, FLOAT)), positions="ids"),
     "turn_rising": turned(theta=0.5),
     "turn_squares": turned(of=lambda g, angles: g.node("Mul", angles, angles)),
     "rms_norm_root": made(lambda g: onnx.rms_norm(g, "x", 8, one=2.0), [2, 8, 8]),
@@ -426,6 +427,26 @@ class Onnx(Case):
                 self.assertEqual(text.count("rope"), 4)
                 self.assertEqual(text.count(f"b_heads: {kv_heads}"), 0 if kv_heads == 4 else 4)
                 self.assertIn("PASS  llama@", self.paradnn("check", "./llama.onnx,batch=2,length=5", expect=0).stdout)
+
+    def test_positions(self):
+        """Positions as an input: rotary ones are as if constant, and the family says so; of a table they are ids, whatever rotates beside."""
+        self.put("llama", onnx.llama(layers=2))
+        self.paradnn("import", "llama.onnx", "-o", "llama.yaml", expect=0)
+        expected = self.read("llama.yaml").splitlines()
+        for positions in ("angles", "tables"):
+            with self.subTest(positions):
+                self.put("given", onnx.llama(layers=2, positions=positions))
+                self.paradnn("import", "given.onnx", "-o", "given.yaml", expect=0)
+                text = self.read("given.yaml").splitlines()
+                self.assertEqual(text[1], expected[1][:-1] + '; its input position_ids counts 0, 1, 2, ..."')
+                self.assertEqual(text[2:], expected[2:])
+                self.assertEqual(sum("rope" in line for line in text), 4)
+                self.assertIn("PASS  given@", self.paradnn("check", "./given.onnx,batch=2,length=5", expect=0).stdout)
+        self.put("gpt2", onnx.gpt2(positions="position_ids"))
+        self.paradnn("import", "gpt2.onnx", "-o", "gpt2.yaml", expect=0)
+        text = self.read("gpt2.yaml")
+        self.assertIn("in_position_ids: {shape: [batch * length], fill: {zipf: 64}}", text)
+        self.assertNotIn("counts", text)
 
     def test_bad(self):
         lines = []
