@@ -3,16 +3,19 @@
 
 Usage: chakra_test.py PARADNN PROTO [TEST...]. PROTO is gen/chakra/chakra.proto."""
 
+import collections
 import csv
 import os
 import re
 import shutil
 import subprocess
 import sys
+import unittest
 
-from program import Case, main, needs
+from program import CEILINGS, PARADNN, Case, environment, main, needs
 
 PROTO = os.path.abspath(sys.argv[2])
+HAS_MPI = os.path.exists(os.path.join(os.path.dirname(PARADNN), "paradnn-worker-mpi")) and shutil.which("mpirun")
 # Of mlcommons/chakra, schema/protobuf/et_def.proto.
 PUBLISHED = {"AttributeProto": {"name": 1, "double_val": 3, "int64_val": 9, "uint64_val": 13, "bool_val": 27, "string_val": 29},
              "GlobalMetadata": {"version": 1, "attr": 2},
@@ -131,19 +134,62 @@ class Chakra(Case):
                 for update in (node for node in nodes if node["name"].endswith("sgd.update")):
                     self.assertTrue(reach(update) & {node["id"] for node in collectives}, update)
 
+    def measure(self, command, instance, roofs, **options):
+        quick = ["--set", "measure.max_time=1ms", "--set", "measure.rounds=1", "--set", "measure.min_samples=3", "--set", "measure.probe=off"]
+        self.paradnn(command, instance, "-o", "out", "--ceilings", roofs, *quick, expect=0, **options)
+
+    def check_durations(self, nodes):
+        """Each operator and pass takes as long as the rows of the results say, and nodes say so twice. Returns the sum."""
+        times, found = collections.Counter(), collections.Counter()
+        for row in self.rows("out", "ops.csv"):
+            if row["op"] != "reorder":
+                times[f"{row['op']}.{row['op_pass']}"] += float(row["time_ns_median"])
+        self.assertEqual(sum(int(row["executions"]) for row in self.rows("out", "ops.csv") if row["op"] != "reorder"), len(nodes))
+        for node in nodes:
+            found[".".join(node["name"].split(".")[-2:])] += float(node["attr"]["time_ns"])
+            self.assertEqual(node["micros"], int(float(node["attr"]["time_ns"]) / 1000 + 0.5))
+        self.assertEqual(found.keys(), times.keys())
+        for name, time in times.items():
+            self.assertAlmostEqual(found[name], time, delta=1e-6 * time + 1e-3, msg=name)
+        return sum(found.values())
+
     def test_durations_are_those_of_the_results(self):
         instance = "fc/layers=2,nodes=8,input=5,output=3,batch=2,mode=train,threads=1"
-        self.paradnn("sweep", instance, "-o", "out", "--ceilings", "roofs.csv", "--set", "measure.max_time=1ms", "--set", "measure.rounds=1", "--set", "measure.probe=off",
-                     expect=0)
+        self.measure("sweep", instance, "roofs.csv")
         self.assertEqual(self.export(instance, "--results", "out").stderr, "")
-        _, nodes = self.decode("trace.0.et")
-        with open(os.path.join(self.directory, "out", "ops.csv"), encoding="utf-8") as file:
-            rows = [row for row in csv.DictReader(file) if row["op"] != "reorder"]
-        times = sum(float(row["time_ns_median"]) for row in rows)
-        self.assertEqual(sum(int(row["executions"]) for row in rows), len(nodes))
-        self.assertAlmostEqual(sum(float(node["attr"]["time_ns"]) for node in nodes) / times, 1, places=6)
-        for node in nodes:
-            self.assertEqual(node["micros"], int(float(node["attr"]["time_ns"]) / 1000 + 0.5))
+        self.check_durations(self.decode("trace.0.et")[1])
+
+    def test_durations_are_those_of_composed_results(self):
+        """In a last cache of 48 KiB, into which the model does not fit, its time is the sum of its operators, and so is the trace's."""
+        self.write("small.csv", CEILINGS + f"bandwidth,read,,L2,1,{48 << 10},90,80,95,5\n")
+        instance = "fc/layers=3,nodes=100,input=60,output=10,batch=32,mode=train,backend=reference,threads=1"
+        self.measure("compose", instance, "small.csv")
+        row = self.rows("out", "results.csv")[0]
+        self.assertEqual(row["method"], "composed")
+        self.assertEqual(self.export(instance, "--results", "out").stderr, "")
+        total = self.check_durations(self.decode("trace.0.et")[1])
+        self.assertAlmostEqual(total / float(row["time_ns_median"]), 1, places=4)
+
+    @unittest.skipIf(not HAS_MPI, "no worker for MPI was built, or there is no mpirun")
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "two ranks need two cores")
+    def test_ranks_have_the_durations_of_the_results(self):
+        """The traces of both ranks have the same collectives in the same order, of all gradients, with times."""
+        for mode in ("blocking", "bucketed"):
+            with self.subTest(mode):
+                instance = f"fc/layers=2,nodes=64,input=32,output=8,batch=4,mode=train,optimizer=sgd,threads=1,ranks=2,allreduce={mode}"
+                self.measure("sweep", instance, "roofs.csv", env=environment(OMPI_MCA_mpi_yield_when_idle="1", OMP_WAIT_POLICY="passive"))
+                self.assertEqual(self.export(instance, "--results", "out").stderr, "")
+                collectives = []
+                for rank in range(2):
+                    whole, nodes = self.decode(f"trace.{rank}.et")
+                    self.assertEqual(re.findall(r'name: "rank"\n\s*int64_val: (\d)', whole), [str(rank)])
+                    self.check_durations(nodes)
+                    collectives.append([(node["name"], node["attr"]["comm_type"], node["attr"]["comm_size"], node["attr"]["time_ns"])
+                                        for node in nodes if node["type"] == "COMM_COLL_NODE"])
+                self.assertEqual(*collectives)
+                self.assertEqual(sum(int(size) for _, _, size, _ in collectives[0]), int(self.rows("out", "results.csv")[0]["allreduce_bytes"]))
+                self.assertGreater(sum(float(time) for *_, time in collectives[0]), 0)
+                shutil.rmtree(self.path("out"))
 
     def test_what_is_said(self):
         done = self.export("fc/layers=2,nodes=8", "--results", "none", expect=2)
