@@ -38,6 +38,14 @@ static int read_axis(struct pdnn_trace *trace, int64_t axis, int rank) {
     return -1;
 }
 
+/* Id k, of a dimension of that size, counted from the front; false with a message. */
+static bool read_index(struct pdnn_trace *trace, const struct pdnn_value_of *ids, int64_t k, int64_t size,
+                       int64_t *id) {
+    *id = pdnn_numbers_whole(ids, k);
+    *id += *id < 0 ? size : 0;
+    return (*id >= 0 && *id < size) || pdnn_trace_fail(trace, "index %" PRId64 " of %" PRId64, *id, size);
+}
+
 static bool same(struct pdnn_trace *trace, const struct pdnn_onnx_node *node) {
     *OUT(0) = *IN(0);
     if (node->proto->n_output && node->out[0] >= 0)
@@ -408,12 +416,7 @@ static bool gather(struct pdnn_trace *trace, const struct pdnn_onnx_node *node) 
         }
         return pdnn_strided_of(trace, trace->program.n_entries - 1, rank, dim, out);
     }
-    if (in.kind == PDNN_VALUE_WEIGHT && ids.kind == PDNN_VALUE_WEIGHT) {
-        made.tensor = NULL;
-        *out = made;
-        return true;
-    }
-    if (ids.kind != PDNN_VALUE_NUMBERS)
+    if (ids.kind != PDNN_VALUE_NUMBERS && (in.kind != PDNN_VALUE_WEIGHT || ids.kind != PDNN_VALUE_WEIGHT))
         return true;
     if (in.kind == PDNN_VALUE_NUMBERS) {
         double *number;
@@ -424,18 +427,17 @@ static bool gather(struct pdnn_trace *trace, const struct pdnn_onnx_node *node) 
         if (!pdnn_numbers_room(trace, &made, &number))
             return true;
         for (int64_t k = 0; k < count; k++) {
-            int64_t id = pdnn_numbers_whole(&ids, k / inner % many);
-            id += id < 0 ? in.dim[axis] : 0;
-            if (id < 0 || id >= in.dim[axis])
-                return pdnn_trace_fail(trace, "index %" PRId64 " of %" PRId64, id, in.dim[axis]);
+            int64_t id;
+            if (!read_index(trace, &ids, k / inner % many, in.dim[axis], &id))
+                return false;
             number[k] = pdnn_numbers_at(&in, (k / inner / many * in.dim[axis] + id) * inner + k % inner);
         }
         *out = made;
         return true;
     }
     if (in.kind == PDNN_VALUE_WEIGHT) { /* rows that repeat have no stride, as if by Expand */
-        if (!take_steps(&in, &ids, axis, &made)) {
-            for (int k = 0; k < ids.rank; k++)
+        if (ids.kind != PDNN_VALUE_NUMBERS || !take_steps(&in, &ids, axis, &made)) {
+            for (int k = 0; k < ids.rank && ids.kind == PDNN_VALUE_NUMBERS; k++)
                 made.stride[axis + k] *= vary_along(&ids, k);
             made.tensor = NULL;
         }
@@ -471,10 +473,9 @@ static bool gather_elements(struct pdnn_trace *trace, const struct pdnn_onnx_nod
     if (!pdnn_strided_shape(trace, &made, ids->rank, ids->dim) || !pdnn_numbers_room(trace, &made, &number))
         return true;
     for (int64_t k = 0; k < pdnn_strided_elements(ids); k++) {
-        int64_t id = pdnn_numbers_whole(ids, k), at = 0, left = k, step = 1;
-        id += id < 0 ? in->dim[axis] : 0;
-        if (id < 0 || id >= in->dim[axis])
-            return pdnn_trace_fail(trace, "index %" PRId64 " of %" PRId64, id, in->dim[axis]);
+        int64_t id, at = 0, left = k, step = 1;
+        if (!read_index(trace, ids, k, in->dim[axis], &id))
+            return false;
         for (int d = in->rank - 1; d >= 0; left /= ids->dim[d], step *= in->dim[d], d--)
             at += (d == axis ? id : left % ids->dim[d]) * step;
         number[k] = pdnn_numbers_at(in, at);
@@ -647,15 +648,13 @@ static bool scatter(struct pdnn_trace *trace, const struct pdnn_onnx_node *node)
         return pdnn_trace_fail(trace, "indices and updates that do not go together");
     if (!pdnn_strided_shape(trace, &made, in->rank, in->dim) || !pdnn_numbers_room(trace, &made, &number))
         return true;
-    for (int64_t k = 0; k < pdnn_strided_elements(in); k++)
-        number[k] = pdnn_numbers_at(in, k);
+    copy_part(in, &made, 0, 0, number);
     for (int64_t k = 0; k < count; k++) {
         int64_t at = 0;
         for (int64_t d = 0; d < depth; d++) {
-            int64_t id = pdnn_numbers_whole(ids, k * depth + d);
-            id += id < 0 ? in->dim[d] : 0;
-            if (id < 0 || id >= in->dim[d])
-                return pdnn_trace_fail(trace, "index %" PRId64 " of %" PRId64, id, in->dim[d]);
+            int64_t id;
+            if (!read_index(trace, ids, k * depth + d, in->dim[d], &id))
+                return false;
             at = at * in->dim[d] + id;
         }
         for (int64_t i = 0; i < size; i++)
