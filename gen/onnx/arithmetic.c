@@ -327,111 +327,22 @@ static bool join_weight(struct pdnn_trace *trace, const struct pdnn_onnx_node *n
                     : pdnn_strided_give_rows(trace, &rows, made, count, rank, dim, OUT(0));
 }
 
-/* An input that scores are masked with. */
-static int32_t mask_input(struct pdnn_trace *trace, int rank, const int64_t *dim) {
-    struct pdnn_draft *program = &trace->program;
-    for (int32_t i = 0; i < program->n_entries; i++)
-        if (!program->entry[i]->op && strcmp(program->entry[i]->input, "mask") == 0 &&
-            program->entry[i]->rank == rank &&
-            memcmp(program->entry[i]->dim, dim, (size_t)rank * sizeof *dim) == 0)
-            return i;
-    struct pdnn_draft_entry *entry = pdnn_draft_add(program, NULL, NULL, rank, dim);
-    entry->input = "mask";
-    pdnn_draft_real(entry, "sequence_mask", -10000);
-    return program->n_entries - 1;
-}
-
-/* What hides a score that it is added to, or put in the place of. */
-static bool is_far_below(double number) {
-    return number <= -100;
-}
-
-/* Scores (..., n, m) of which some are not seen: `by` says which, by true or false or by numbers far below 0.
- * False in *is_mask if it is none. */
-static bool mask(struct pdnn_trace *trace, const struct pdnn_onnx_node *node,
-                 const struct pdnn_value_of *scores, const struct pdnn_value_of *by, bool seen_if,
-                 bool *is_mask) {
-    const int rank = scores->rank;
-    *is_mask = scores->kind == PDNN_VALUE_DATA && !scores->is_plain && rank >= 3 && by->rank <= rank &&
-               (by->is_plain || (by->kind == PDNN_VALUE_NUMBERS && pdnn_strided_elements(by) > 1));
-    if (!*is_mask)
-        return true;
-    const int64_t n = scores->dim[rank - 2], m = scores->dim[rank - 1];
-    const int64_t matrices = pdnn_strided_elements(scores) / n / m,
-                  sequences = rank == 3 ? matrices : matrices / scores->dim[rank - 3];
-    const int64_t count = pdnn_strided_elements(by);
-    for (int d = 0; d < by->rank; d++)
-        *is_mask = *is_mask && (by->dim[d] == 1 || by->dim[d] == scores->dim[d + rank - by->rank]);
-    for (int64_t k = 0; k < count && by->kind == PDNN_VALUE_NUMBERS && !by->is_whole && *is_mask; k++)
-        *is_mask = pdnn_numbers_at(by, k) == 0 || is_far_below(pdnn_numbers_at(by, k));
-    if (!*is_mask)
-        return true;
-    bool is_causal = by->kind == PDNN_VALUE_NUMBERS && n > 1 && count == n * m,
-         is_all = by->kind == PDNN_VALUE_NUMBERS;
-    for (int64_t k = 0; k < count && (is_causal || is_all); k++) {
-        const double value = pdnn_numbers_at(by, k);
-        const bool is_seen = by->is_whole ? (value != 0) == seen_if : value == 0;
-        is_causal = is_causal && is_seen == (k % m <= k / m + m - n);
-        is_all = is_all && is_seen;
-    }
-    if (is_all) {
-        *OUT(0) = *scores;
-        return true;
-    }
-    const int32_t from = pdnn_strided_entry(trace, scores, 3, (int64_t[]){matrices, n, m});
-    int32_t bias = -1;
-    if (from < 0)
-        return false;
-    if (!is_causal && by->is_plain)
-        bias = mask_input(trace, 2, (int64_t[]){sequences, m});
-    else if (!is_causal)
-        bias = mask_input(
-            trace, 3,
-            (int64_t[]){pdnn_strided_elements(by) / n / m ? pdnn_strided_elements(by) / n / m : 1, n, m});
-    struct pdnn_draft_entry *entry =
-        pdnn_draft_add(&trace->program, "mask", (int32_t[]){from, bias, -1}, 3, (int64_t[]){matrices, n, m});
-    pdnn_draft_size(entry, "sequences", sequences);
-    if (is_causal)
-        pdnn_draft_size(entry, "causal", 1);
-    return pdnn_strided_of(trace, trace->program.n_entries - 1, rank, scores->dim, OUT(0));
-}
-
-/* A learned number for each head and relative position in a square window, as Swin has. */
-static bool relative(struct pdnn_trace *trace, const struct pdnn_onnx_node *node,
-                     const struct pdnn_value_of *scores, const struct pdnn_value_of *weight,
-                     bool *is_relative) {
-    const struct Onnx__TensorProto *root = trace->onnx->graph->initializer[weight->base];
-    const int rank = scores->rank;
-    const int64_t side = rank >= 3 ? (int64_t)rint(sqrt((double)scores->dim[rank - 1])) : 0;
-    *is_relative = side > 1 && scores->dim[rank - 2] == scores->dim[rank - 1] &&
-                   side * side == scores->dim[rank - 1] && root->n_dims == 2 &&
-                   root->dims[0] == (2 * side - 1) * (2 * side - 1) && root->dims[1] == scores->dim[rank - 3];
-    if (!*is_relative)
-        return true;
-    const int64_t cells = side * side, dim[3] = {pdnn_strided_elements(scores) / cells / cells, cells, cells};
-    const int32_t from = pdnn_strided_entry(trace, scores, 3, dim);
-    if (from < 0)
-        return false;
-    struct pdnn_draft_entry *entry =
-        pdnn_draft_add(&trace->program, "relative_bias", (int32_t[]){from, -1}, 3, dim);
-    pdnn_draft_size(entry, "heads", root->dims[1]);
-    pdnn_draft_size(entry, "window", side);
-    pdnn_draft_weight(entry, "table", weight->base);
-    return pdnn_strided_of(trace, trace->program.n_entries - 1, rank, scores->dim, OUT(0));
-}
-
 static bool numbers_of(struct pdnn_trace *trace, const struct pdnn_onnx_node *node, const struct binary *row,
                        const struct pdnn_value_of *a, const struct pdnn_value_of *b, int rank,
                        const int64_t *dim) {
     struct pdnn_value_of made = {.factor = 1};
     double *number;
     made.is_whole = row->is_truth || (a->is_whole && b->is_whole);
-    if (!pdnn_strided_shape(trace, &made, rank, dim) || !pdnn_numbers_room(trace, &made, &number))
+    const bool is_band =
+        rank >= 2 && pdnn_numbers_are_by_diagonal(a, rank, dim) && pdnn_numbers_are_by_diagonal(b, rank, dim);
+    if (!pdnn_strided_shape(trace, &made, rank, dim) ||
+        !(is_band ? pdnn_numbers_band : pdnn_numbers_room)(trace, &made, &number))
         return true;
-    for (int64_t k = 0; k < pdnn_strided_elements(&made); k++) {
+    for (int64_t i = 0, count = pdnn_numbers_different(&made); i < count; i++) {
+        const int64_t k = pdnn_numbers_place(&made, i);
         const double value =
             row->of(pdnn_numbers_broadcast(a, rank, dim, k), pdnn_numbers_broadcast(b, rank, dim, k));
-        number[k] = made.is_whole ? trunc(value) : value;
+        number[i] = made.is_whole ? trunc(value) : value;
     }
     *OUT(0) = made;
     return true;
@@ -447,7 +358,7 @@ static bool combine(struct pdnn_trace *trace, const struct pdnn_onnx_node *node,
     bool is_done = false;
     if (data->kind != PDNN_VALUE_DATA || data->is_whole)
         return formula(trace, node, rank, dim);
-    if (is_sum && (!mask(trace, node, data, other, true, &is_done) || is_done))
+    if (is_sum && (!pdnn_scores_mask(trace, node, data, other, true, &is_done) || is_done))
         return is_done;
     const bool is_scalar = is_constant(other) && pdnn_numbers_scalar(other, &number);
     const bool is_weight = other->kind == PDNN_VALUE_WEIGHT && (!is_scalar || other->rank > 0) && rank > 0;
@@ -462,12 +373,16 @@ static bool combine(struct pdnn_trace *trace, const struct pdnn_onnx_node *node,
         *OUT(0) = made;
         return rank == data->rank || pdnn_strided_reshape(trace, &made, rank, dim, OUT(0));
     }
-    if (is_weight && is_sum && (!relative(trace, node, data, other, &is_done) || is_done))
+    if (is_weight && is_sum && (!pdnn_scores_relative(trace, node, data, other, &is_done) || is_done))
         return is_done;
     if (is_weight && (is_sum || is_product))
         return join_weight(trace, node, is_sum, data, other, rank, dim);
+    if (is_product && (!pdnn_scores_window(trace, node, data, other, &is_done) || is_done))
+        return is_done;
     if (a->kind != PDNN_VALUE_DATA || b->kind != PDNN_VALUE_DATA || b->is_whole)
         return formula(trace, node, rank, dim);
+    if (is_sum && (!pdnn_scores_add(trace, node, a, b, &is_done) || is_done))
+        return is_done;
     if (is_sum || is_product)
         return join(trace, node, is_sum ? "add" : "multiply", *a, *b, rank, dim);
     if (row->of != subtract)
@@ -509,17 +424,6 @@ static bool binary(struct pdnn_trace *trace, const struct pdnn_onnx_node *node) 
     return combine(trace, node, row, &left, &right, rank, dim);
 }
 
-/* Whether a constant is far below 0 everywhere. */
-static bool hides(const struct pdnn_value_of *fill) {
-    double number;
-    if (pdnn_numbers_scalar(fill, &number))
-        return is_far_below(number);
-    bool is_far = fill->kind == PDNN_VALUE_NUMBERS;
-    for (int64_t k = 0; is_far && k < pdnn_strided_elements(fill); k++)
-        is_far = is_far_below(pdnn_numbers_at(fill, k));
-    return is_far;
-}
-
 /* Whether a node chooses its third input, of softmax, but a known number where that is not a number. PyTorch
  * does so for rows of scores that are all hidden; ours never are. */
 static bool replaces_nan(const struct pdnn_trace *trace, const struct pdnn_onnx_node *node) {
@@ -558,7 +462,8 @@ static bool where(struct pdnn_trace *trace, const struct pdnn_onnx_node *node) {
     }
     const bool seen_if = a->kind == PDNN_VALUE_DATA && !a->is_plain;
     const struct pdnn_value_of scores = seen_if ? *a : *b, seen = *by;
-    if (hides(seen_if ? b : a) && !mask(trace, node, &scores, &seen, seen_if, &is_done))
+    if (pdnn_scores_are_hidden(seen_if ? b : a) &&
+        !pdnn_scores_mask(trace, node, &scores, &seen, seen_if, &is_done))
         return false;
     return is_done || formula(trace, node, rank, dim);
 }

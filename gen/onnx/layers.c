@@ -372,14 +372,15 @@ static bool pad(struct pdnn_trace *trace, const struct pdnn_onnx_node *node) {
 
 /* One direction of a recurrent layer, rows (T N, I) to (T N, H). */
 static int32_t recur(struct pdnn_trace *trace, const char *cell, int32_t from, int64_t steps, int64_t hidden,
-                     bool is_back) {
+                     int biases, bool is_back) {
     const struct pdnn_draft_entry *x = trace->program.entry[from];
     struct pdnn_draft_entry *entry = pdnn_draft_add(&trace->program, pdnn_op_rnn.name, (int32_t[]){from, -1},
                                                     2, (int64_t[]){x->dim[0], hidden});
     pdnn_draft_word(entry, "cell", cell);
     pdnn_draft_size(entry, "steps", steps);
     pdnn_draft_size(entry, "hidden", hidden);
-    pdnn_draft_size(entry, "biases", 2);
+    if (biases == 2)
+        pdnn_draft_size(entry, "biases", 2);
     if (is_back)
         pdnn_draft_size(entry, "reverse", 1);
     return trace->program.n_entries - 1;
@@ -391,6 +392,18 @@ static bool is_whole_length(const struct pdnn_value_of *sizes, int64_t steps) {
     for (int64_t k = 0; sizes && is && k < pdnn_strided_elements(sizes); k++)
         is = pdnn_numbers_at(sizes, k) == (double)steps;
     return is;
+}
+
+/* Whether the second bias of each gate, but for the candidate of a GRU that has two of that, is a constant 0.
+ */
+static bool has_one_bias(const struct pdnn_trace *trace, const struct pdnn_onnx_node *node, int64_t gates,
+                         bool is_lbr, int64_t hidden) {
+    const struct pdnn_onnx_node *concat = pdnn_trace_giver(trace, pdnn_trace_id(trace, node, 3), "Concat");
+    const struct pdnn_value_of *first = concat ? pdnn_trace_in(trace, concat, 0) : NULL,
+                               *zeros = concat ? pdnn_trace_in(trace, concat, 1) : NULL;
+    return first && zeros && first->rank == 2 && first->dim[1] == gates * hidden && zeros->rank == 2 &&
+           zeros->dim[1] == (gates - is_lbr) * hidden && zeros->kind == PDNN_VALUE_NUMBERS &&
+           is_zero(zeros) && concat->proto->n_input == (is_lbr ? 3 : 2);
 }
 
 static bool recurrent(struct pdnn_trace *trace, const struct pdnn_onnx_node *node) {
@@ -410,13 +423,13 @@ static bool recurrent(struct pdnn_trace *trace, const struct pdnn_onnx_node *nod
         pdnn_trace_attribute(node, "clip") || pdnn_trace_int(node, "input_forget", 0) || !is_weight(u) ||
         !is_weight(b) || IN(7) || !is_whole_length(IN(4), in.dim[0]) || !is_zero(IN(5)) || !is_zero(IN(6)))
         return true;
+    const int64_t gates = is_lstm ? 4 : is_gru ? 3 : 1;
     if (w->rank != 3 || w->dim[0] != ways || hidden > 1 << 24 || w->dim[2] != in.dim[2] ||
-        w->dim[1] != (is_lstm  ? 4
-                      : is_gru ? 3
-                               : 1) *
-                         hidden)
+        w->dim[1] != gates * hidden)
         return pdnn_trace_fail(trace, "its weights contradict hidden_size=%d or its input", (int)hidden);
     const int64_t steps = in.dim[0], batch = in.dim[1];
+    const bool is_lbr = is_gru && pdnn_trace_int(node, "linear_before_reset", 0) != 0;
+    const int biases = has_one_bias(trace, node, gates, is_lbr, hidden) ? 1 : 2;
     struct pdnn_value_of rows;
     int32_t from;
     if (!pdnn_strided_take_rows(trace, &in, &from, &rows))
@@ -427,10 +440,10 @@ static bool recurrent(struct pdnn_trace *trace, const struct pdnn_onnx_node *nod
         from = pdnn_strided_rows(trace, &in);
     if (from < 0)
         return false;
-    int32_t made = recur(trace, cell, from, steps, hidden, is_back);
+    int32_t made = recur(trace, cell, from, steps, hidden, biases, is_back);
     struct pdnn_value_of *last = OUT(1);
     if (ways == 2) {
-        const int32_t back = recur(trace, cell, from, steps, hidden, true);
+        const int32_t back = recur(trace, cell, from, steps, hidden, biases, true);
         pdnn_draft_add(&trace->program, "concat", (int32_t[]){made, back, -1}, 2,
                        (int64_t[]){steps * batch, 2 * hidden});
         made = trace->program.n_entries - 1;

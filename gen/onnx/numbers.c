@@ -178,3 +178,44 @@ bool pdnn_numbers_compact(struct pdnn_trace *trace, const struct pdnn_value_of *
         number[k] = pdnn_numbers_at(value, k);
     return true;
 }
+
+bool pdnn_numbers_are_by_diagonal(const struct pdnn_value_of *value, int rank, const int64_t *dim) {
+    const int r = value->rank;
+    bool is = value->kind == PDNN_VALUE_NUMBERS;
+    for (int d = 0; d < rank - 2; d++)
+        is = is && dim[d] == 1;
+    if (!is || pdnn_strided_elements(value) == 1)
+        return is;
+    return r >= 2 && rank >= 2 && value->dim[r - 1] == dim[rank - 1] && value->dim[r - 2] == dim[rank - 2] &&
+           value->stride[r - 1] == -value->stride[r - 2];
+}
+
+bool pdnn_numbers_band(struct pdnn_trace *trace, struct pdnn_value_of *value, double **number) {
+    const int r = value->rank;
+    struct pdnn_value_of diagonals = *value;
+    const int64_t count = value->dim[r - 2] + value->dim[r - 1] - 1;
+    if (!pdnn_strided_shape(trace, &diagonals, 1, &count) || !pdnn_numbers_room(trace, &diagonals, number))
+        return false;
+    value->kind = PDNN_VALUE_NUMBERS;
+    value->node = trace->node;
+    value->number = *number;
+    value->offset = value->dim[r - 2] - 1;
+    value->stride[r - 2] = -1;
+    value->stride[r - 1] = 1;
+    return true;
+}
+
+int64_t pdnn_numbers_different(const struct pdnn_value_of *value) {
+    const int r = value->rank;
+    return r >= 2 && pdnn_numbers_are_by_diagonal(value, r, value->dim)
+               ? value->dim[r - 2] + value->dim[r - 1] - 1
+               : pdnn_strided_elements(value);
+}
+
+int64_t pdnn_numbers_place(const struct pdnn_value_of *value, int64_t i) {
+    const int r = value->rank;
+    if (r < 2 || !pdnn_numbers_are_by_diagonal(value, r, value->dim))
+        return i;
+    const int64_t right = i - (value->dim[r - 2] - 1);
+    return right < 0 ? -right * value->dim[r - 1] : right;
+}

@@ -1,5 +1,7 @@
 #include "gen/onnx/step.h"
 
+#include "models/op.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -204,6 +206,37 @@ static bool norm(struct pdnn_trace *trace, const struct pdnn_onnx_node *node, co
     return pdnn_strided_of(trace, trace->program.n_entries - 1, in.rank, in.dim, OUT(0));
 }
 
+/* A norm of heads, side by side in wider rows, of which the other columns stay; false where it is none. */
+static bool head_norm(struct pdnn_trace *trace, const struct pdnn_onnx_node *node, int32_t x, double epsilon,
+                      int32_t gamma) {
+    struct pdnn_value_of in = trace->value[x];
+    struct pdnn_side_by_side beside;
+    if (in.kind != PDNN_VALUE_DATA || in.rank != 3 || in.fine || in.factor != 1 || gamma < 0 ||
+        trace->program.entry[in.base]->rank != 2 || (in.dim[1] > 1 && in.stride[1] != in.dim[2]) ||
+        in.stride[2] != 1 || in.stride[0] != trace->program.entry[in.base]->dim[1] ||
+        !is_along(trace, gamma, 0, in.dim[2]))
+        return false;
+    struct pdnn_value_of heads = in; /* (1, heads, rows, width) */
+    heads.rank = 4;
+    memcpy(heads.dim, (int64_t[]){1, in.dim[1], in.dim[0], in.dim[2]}, 4 * sizeof *in.dim);
+    memcpy(heads.stride, (int64_t[]){0, in.dim[2], in.stride[0], 1}, 4 * sizeof *in.dim);
+    if (!pdnn_products_beside(trace, &heads, &beside))
+        return false;
+    const struct pdnn_draft_entry *of = trace->program.entry[beside.entry];
+    struct pdnn_draft_entry *entry =
+        pdnn_draft_add(&trace->program, pdnn_op_rmsnorm.name, (int32_t[]){beside.entry, -1}, 2, of->dim);
+    pdnn_draft_size(entry, "heads", beside.heads);
+    pdnn_draft_size(entry, "width", beside.width);
+    pdnn_draft_size(entry, "column", beside.column);
+    pdnn_draft_real(entry, "epsilon", (double)(float)epsilon);
+    pdnn_draft_weight(entry, "gamma", trace->value[gamma].base);
+    in.base = trace->program.n_entries - 1;
+    in.offset = beside.column;
+    in.node = node;
+    *OUT(0) = in;
+    return true;
+}
+
 /* The d = x - mean(x) of a layer norm before its weights, d / sqrt(mean(d^2) + epsilon); returns x. */
 static int32_t centered(struct pdnn_trace *trace, int32_t id, double *epsilon) {
     const struct pdnn_onnx_node *ratio = GIVER(id, "Div");
@@ -281,7 +314,8 @@ bool pdnn_pattern_match(struct pdnn_trace *trace, const struct pdnn_onnx_node *n
             return norm(trace, node, "layernorm", x, epsilon, -1, -1);
         const int32_t inner = weighted(trace, node->out[0], &gamma);
         x = inner >= 0 ? scaled(trace, inner, &epsilon) : -1;
-        return x >= 0 && norm(trace, node, "rmsnorm", x, epsilon, gamma, -1);
+        return x >= 0 && (head_norm(trace, node, x, epsilon, gamma) ||
+                          norm(trace, node, "rmsnorm", x, epsilon, gamma, -1));
     }
     for (int k = 0; strcmp(op, "Add") == 0 && k < 2; k++) {
         const int32_t inner = is_weight(trace, ID(node, k)) ? weighted(trace, ID(node, 1 - k), &gamma) : -1;

@@ -105,15 +105,16 @@ static void find_beside(const struct pdnn_trace *trace, const struct pdnn_value_
     operand->width = width;
 }
 
-/* The rows in which these columns are as in an entry of rows, and as many others as may be have been turned:
- * so those of queries, keys and values side by side stay together. */
+/* The rows in which these columns are as in an entry of rows, and as many others as may be have been turned
+ * or normalized: so those of queries, keys and values side by side stay together. */
 static int32_t turned_rows(const struct pdnn_trace *trace, int32_t entry, int64_t first, int64_t end) {
     for (int32_t i = entry + 1; i < trace->program.n_entries; i++) {
-        const struct pdnn_draft_entry *rope = trace->program.entry[i];
-        if (rope->op != pdnn_op_rope.name || rope->from[0] != entry)
+        const struct pdnn_draft_entry *other = trace->program.entry[i];
+        const bool is_norm = other->op == pdnn_op_rmsnorm.name && pdnn_draft_find(other, "heads");
+        if ((other->op != pdnn_op_rope.name && !is_norm) || other->from[0] != entry)
             continue;
-        const int64_t column = pdnn_draft_find(rope, "column")->size,
-                      columns = pdnn_draft_find(rope, "heads")->size * pdnn_draft_find(rope, "width")->size;
+        const int64_t column = pdnn_draft_find(other, "column")->size,
+                      columns = pdnn_draft_find(other, "heads")->size * pdnn_draft_find(other, "width")->size;
         if (end <= column || first >= column + columns)
             entry = i;
     }
@@ -178,6 +179,34 @@ bool pdnn_products_beside(struct pdnn_trace *trace, struct pdnn_value_of *value,
     if (!find_entry(trace, value, false, &of))
         return false;
     *beside = (struct pdnn_side_by_side){of.entry, of.sequences, of.heads, of.width, of.column};
+    return true;
+}
+
+bool pdnn_products_together(const struct pdnn_trace *trace, const struct pdnn_value_of *const *parts,
+                            size_t count, int axis, struct pdnn_value_of *result) {
+    int64_t columns = 0, first = 0;
+    int32_t entry = -1;
+    for (size_t k = 0; k < count; k++) {
+        const struct pdnn_value_of *part = parts[k];
+        if (part->kind != PDNN_VALUE_DATA || part->rank != 2 || axis != 1 || part->fine || part->factor != 1)
+            return false;
+        const struct pdnn_draft_entry *of = trace->program.entry[part->base];
+        const int64_t column = part->offset;
+        if (of->rank != 2 || part->dim[0] != of->dim[0] || part->stride[1] != 1 ||
+            part->stride[0] != of->dim[1] || column + part->dim[1] > of->dim[1] ||
+            (k && column != first + columns))
+            return false;
+        const int32_t at = turned_rows(trace, part->base, column, column + part->dim[1]);
+        if (k && at != entry)
+            return false;
+        entry = at;
+        first = k ? first : column;
+        columns += part->dim[1];
+    }
+    *result = *parts[0];
+    result->base = entry;
+    result->dim[1] = columns;
+    result->node = trace->node;
     return true;
 }
 
@@ -323,13 +352,33 @@ static bool multiply(struct pdnn_trace *trace, const struct pdnn_onnx_node *node
     return made.kind != PDNN_VALUE_DATA || pdnn_strided_reshape(trace, &made, rank, dim, OUT(0));
 }
 
+/* The left operand, where it was multiplied by 1 in the window that a row sees, else by 0; NULL: it was not.
+ */
+static const struct pdnn_value_of *windowed(const struct pdnn_trace *trace, const struct pdnn_onnx_node *node,
+                                            const struct pdnn_value_of **seen) {
+    const struct pdnn_onnx_node *by = pdnn_trace_giver(trace, pdnn_trace_id(trace, node, 0), "Mul");
+    for (size_t k = 0; by && k < 2; k++) {
+        const struct pdnn_value_of *scores = pdnn_trace_in(trace, by, k),
+                                   *window = pdnn_trace_in(trace, by, 1 - k);
+        *seen = window;
+        if (scores && window && pdnn_scores_seen(scores, window) > 0)
+            return scores;
+    }
+    return NULL;
+}
+
 static bool matmul(struct pdnn_trace *trace, const struct pdnn_onnx_node *node) {
     const struct pdnn_value_of *a = IN(0), *b = IN(1);
     struct pdnn_value_of lead_a, lead_b;
     int64_t dim[PDNN_TRACE_RANK];
     int rank;
-    if (!a || !b || a->rank < 2 || b->rank < 2)
+    const struct pdnn_value_of *seen = NULL;
+    if (a && a->kind == PDNN_VALUE_FORMULA)
+        a = windowed(trace, node, &seen);
+    if (!a || !b || a->rank < 2 || b->rank < 2 || b->kind == PDNN_VALUE_FORMULA) {
+        OUT(0)->node = IN(0) && IN(0)->node && IN(0)->kind == PDNN_VALUE_FORMULA ? IN(0)->node : node;
         return true;
+    }
     if (a->dim[a->rank - 1] != b->dim[b->rank - 2])
         return pdnn_trace_fail(trace, "the inner sizes are %d and %d", (int)a->dim[a->rank - 1],
                                (int)b->dim[b->rank - 2]);
@@ -341,7 +390,15 @@ static bool matmul(struct pdnn_trace *trace, const struct pdnn_onnx_node *node) 
         return false;
     dim[rank++] = a->dim[a->rank - 2];
     dim[rank++] = b->dim[b->rank - 1];
-    return multiply(trace, node, a, b, rank, dim);
+    const int32_t first = trace->program.n_entries;
+    if (!multiply(trace, node, a, b, rank, dim) || !seen || OUT(0)->kind != PDNN_VALUE_DATA)
+        return trace->err->status == PDNN_OK;
+    if (OUT(0)->base < first || trace->program.entry[OUT(0)->base]->op != pdnn_op_matmul.name) {
+        OUT(0)->kind = PDNN_VALUE_REFUSED; /* not ours */
+        return true;
+    }
+    pdnn_draft_size(trace->program.entry[OUT(0)->base], "window", pdnn_scores_seen(a, seen));
+    return true;
 }
 
 /* The letters of Einsum's operands and result, in this order: those of all three, of the left one and the
@@ -463,7 +520,7 @@ static bool einsum(struct pdnn_trace *trace, const struct pdnn_onnx_node *node) 
 
 const struct pdnn_trace_row pdnn_trace_products[] = {
     {"Gemm", gemm, false},
-    {"MatMul", matmul, false},
+    {"MatMul", matmul, true},
     {"Einsum", einsum, false},
     {0},
 };

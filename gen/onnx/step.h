@@ -164,6 +164,38 @@ bool pdnn_numbers_scalar(const struct pdnn_value_of *value, double *number);
 bool pdnn_numbers_compact(struct pdnn_trace *trace, const struct pdnn_value_of *value,
                           struct pdnn_value_of *result);
 
+/* Matrices, the last two dimensions of a shape that has no other, in which a number depends on column - row
+ * alone, as of masks: whether a value is one, broadcast to the shape; room for one, by diagonal, in the place
+ * of pdnn_numbers_room. Of any value, how many numbers may differ, and the place in order of number i of
+ * these. */
+bool pdnn_numbers_are_by_diagonal(const struct pdnn_value_of *value, int rank, const int64_t *dim);
+bool pdnn_numbers_band(struct pdnn_trace *trace, struct pdnn_value_of *value, double **number);
+int64_t pdnn_numbers_different(const struct pdnn_value_of *value);
+int64_t pdnn_numbers_place(const struct pdnn_value_of *value, int64_t i);
+
+/* -- Scores of attention (gen/onnx/scores) -- */
+
+/* Each gives its node's value if it is what it looks for, which the last argument says; false with a message.
+ * Scores (..., n, m) of which some are not seen: `by` says which, by true or false or by numbers far below 0.
+ */
+bool pdnn_scores_mask(struct pdnn_trace *trace, const struct pdnn_onnx_node *node,
+                      const struct pdnn_value_of *scores, const struct pdnn_value_of *by, bool seen_if,
+                      bool *is_mask);
+/* Whether a constant is far below 0 everywhere. */
+bool pdnn_scores_are_hidden(const struct pdnn_value_of *fill);
+/* A learned number for each head and relative position in a square window, as Swin has. */
+bool pdnn_scores_relative(struct pdnn_trace *trace, const struct pdnn_onnx_node *node,
+                          const struct pdnn_value_of *scores, const struct pdnn_value_of *weight,
+                          bool *is_relative);
+/* Scores (..., heads, n, m) and data (..., 1, 1 or n, m), which are added to those of all heads. */
+bool pdnn_scores_add(struct pdnn_trace *trace, const struct pdnn_onnx_node *node,
+                     const struct pdnn_value_of *a, const struct pdnn_value_of *b, bool *is_added);
+/* Scores times 1 where they are seen, and 0: a product with a window. Then how many columns a row sees, or
+ * -1. */
+bool pdnn_scores_window(struct pdnn_trace *trace, const struct pdnn_onnx_node *node,
+                        const struct pdnn_value_of *scores, const struct pdnn_value_of *by, bool *is_window);
+int64_t pdnn_scores_seen(const struct pdnn_value_of *scores, const struct pdnn_value_of *by);
+
 /* -- Products (gen/onnx/products) -- */
 
 /* Rows (sequences rows, ...) of which each has the row's heads, of `width` numbers, side by side from
@@ -176,6 +208,10 @@ struct pdnn_side_by_side {
  * them, without its factor. False with a message. */
 bool pdnn_products_beside(struct pdnn_trace *trace, struct pdnn_value_of *value,
                           struct pdnn_side_by_side *beside);
+/* Whether parts of rows, joined along their columns, lie like that in an entry: as those that were turned or
+ * normalized beside those that were not. Then the result is of it. */
+bool pdnn_products_together(const struct pdnn_trace *trace, const struct pdnn_value_of *const *parts,
+                            size_t count, int axis, struct pdnn_value_of *result);
 
 /* -- Patterns (gen/onnx/patterns, gen/onnx/rotary) -- */
 

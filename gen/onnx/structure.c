@@ -541,6 +541,8 @@ static bool concat_data(struct pdnn_trace *trace, const struct pdnn_onnx_node *n
     int32_t from[PDNN_NODE_INPUTS + 1];
     if (made->rank > 4 && axis < made->rank - 1)
         return pdnn_trace_fail(trace, "joins %d dimensions, at most 4 are read", made->rank);
+    if (pdnn_products_together(trace, in, count, axis, OUT(0)))
+        return true;
     for (size_t k = 0; k < count; k++) {
         struct pdnn_value_of data = *in[k];
         if (in[k]->kind == PDNN_VALUE_WEIGHT &&
@@ -568,7 +570,7 @@ static bool concat(struct pdnn_trace *trace, const struct pdnn_onnx_node *node) 
     struct pdnn_value_of made = {.factor = 1, .is_whole = true};
     const struct pdnn_value_of **parts =
         pdnn_arena_alloc(trace->program.arena, node->proto->n_input, sizeof *parts);
-    bool is_constant = true;
+    bool is_constant = true, has_data = false, has_numbers = false;
     int axis = -1;
     int64_t size = 0, dim[PDNN_TRACE_RANK];
     size_t count = 0;
@@ -587,6 +589,8 @@ static bool concat(struct pdnn_trace *trace, const struct pdnn_onnx_node *node) 
             return pdnn_trace_fail(trace, "input %zu differs in more than dimension %d", k, axis);
         parts[count++] = in;
         size += in->dim[axis];
+        has_data = has_data || (in->kind != PDNN_VALUE_NUMBERS && in->kind != PDNN_VALUE_WEIGHT);
+        has_numbers = has_numbers || in->kind == PDNN_VALUE_NUMBERS;
         is_constant = is_constant && in->kind == PDNN_VALUE_NUMBERS;
         made.is_whole = made.is_whole && in->is_whole;
     }
@@ -599,6 +603,13 @@ static bool concat(struct pdnn_trace *trace, const struct pdnn_onnx_node *node) 
     dim[axis] = size;
     if (!pdnn_strided_shape(trace, &made, parts[0]->rank, dim))
         return false;
+    if (!is_constant && !has_data && has_numbers) { /* of constants alone: no work of a step */
+        made.kind = PDNN_VALUE_WEIGHT;
+        for (size_t k = count; k-- > 0;)
+            made.base = parts[k]->kind == PDNN_VALUE_WEIGHT ? parts[k]->base : made.base;
+        *OUT(0) = made;
+        return true;
+    }
     if (!is_constant)
         return count > PDNN_NODE_INPUTS
                    ? pdnn_trace_fail(trace, "%zu inputs, at most %d are read", count, PDNN_NODE_INPUTS)
@@ -618,13 +629,16 @@ static bool trilu(struct pdnn_trace *trace, const struct pdnn_onnx_node *node) {
     struct pdnn_value_of *out = OUT(0), made = *in;
     double by = 0, *number;
     if (in->kind != PDNN_VALUE_NUMBERS || in->rank < 2 || (IN(1) && !pdnn_numbers_scalar(IN(1), &by)) ||
-        !pdnn_strided_shape(trace, &made, in->rank, in->dim) || !pdnn_numbers_room(trace, &made, &number))
+        !pdnn_strided_shape(trace, &made, in->rank, in->dim) ||
+        !(pdnn_numbers_are_by_diagonal(in, in->rank, in->dim) ? pdnn_numbers_band
+                                                              : pdnn_numbers_room)(trace, &made, &number))
         return true;
     const int64_t columns = in->dim[in->rank - 1], rows = in->dim[in->rank - 2];
     const bool is_upper = pdnn_trace_int(node, "upper", 1) != 0;
-    for (int64_t k = 0; k < pdnn_strided_elements(in); k++) {
+    for (int64_t i = 0, count = pdnn_numbers_different(&made); i < count; i++) {
+        const int64_t k = pdnn_numbers_place(&made, i);
         const double right = (double)(k % columns - k / columns % rows) - by;
-        number[k] = (is_upper ? right >= 0 : right <= 0) ? pdnn_numbers_at(in, k) : 0;
+        number[i] = (is_upper ? right >= 0 : right <= 0) ? pdnn_numbers_at(in, k) : 0;
     }
     *out = made;
     return true;

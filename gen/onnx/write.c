@@ -18,9 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Larger constants are with the data, but for indices and shapes, which readers look at. Of what is there,
- * large parts begin at pages, so that runtimes can map them. */
-enum { INLINE_BYTES = 1024, ALIGNED_BYTES = 64, PAGE_BYTES = 4096, CHUNK_VALUES = 1 << 16 };
+/* Large parts of the data begin at pages, so that runtimes can map them. */
+enum { ALIGNED_BYTES = 64, PAGE_BYTES = 4096, CHUNK_VALUES = 1 << 16 };
 
 #define NOWHERE UINT64_MAX
 
@@ -35,7 +34,7 @@ struct writer {
 };
 
 static uint64_t bytes_of(const struct pdnn_export_value *value) {
-    uint64_t bytes = value->type == PDNN_EXPORT_S64 ? sizeof(int64_t) : sizeof(float);
+    uint64_t bytes = pdnn_export_bytes(value->type);
     for (int i = 0; i < value->rank; i++)
         bytes *= (uint64_t)value->dim[i];
     return bytes;
@@ -48,7 +47,7 @@ static uint64_t place(struct writer *w, uint64_t bytes) {
     return offset;
 }
 
-/* Constants are true in any case; without weights, all that is stored is one block. */
+/* Constants are in the graph; without weights, all that is stored is one block. */
 static void place_values(struct writer *w) {
     const size_t count = w->onnx->n_values;
     uint64_t largest = 0;
@@ -56,10 +55,8 @@ static void place_values(struct writer *w) {
     for (size_t i = 0; i < count; i++) {
         const struct pdnn_export_value *value = &w->onnx->values[i];
         const uint64_t bytes = bytes_of(value);
-        const bool is_stored = value->kind == PDNN_EXPORT_STORED,
-                   is_large = value->kind == PDNN_EXPORT_CONSTANT && value->type == PDNN_EXPORT_F32 &&
-                              bytes > INLINE_BYTES;
-        w->offset[i] = is_large || (is_stored && w->file->with_weights) ? place(w, bytes) : NOWHERE;
+        const bool is_stored = value->kind == PDNN_EXPORT_STORED;
+        w->offset[i] = is_stored && w->file->with_weights ? place(w, bytes) : NOWHERE;
         largest = is_stored && bytes > largest ? bytes : largest;
     }
     if (w->file->with_weights || !largest)
@@ -168,6 +165,30 @@ static Onnx__AttributeProto *attribute_of(struct writer *w, const struct pdnn_ex
     return attribute;
 }
 
+/* Whether the value is a constant of whole numbers, which are initializers, or of real ones, which are not.
+ */
+static bool is_constant(const struct pdnn_export_value *value, bool is_whole) {
+    return value->kind == PDNN_EXPORT_CONSTANT && (value->type == PDNN_EXPORT_S64) == is_whole;
+}
+
+static Onnx__NodeProto *constant_of(struct writer *w, size_t i) {
+    Onnx__NodeProto *node = pdnn_arena_alloc(&w->arena, 1, sizeof *node);
+    Onnx__AttributeProto *attribute = pdnn_arena_alloc(&w->arena, 1, sizeof *attribute);
+    onnx__node_proto__init(node);
+    onnx__attribute_proto__init(attribute);
+    node->op_type = text_of(w, "Constant");
+    node->output = pdnn_arena_room(&w->arena, node->n_output = 1, sizeof *node->output);
+    node->output[0] = text_of(w, w->onnx->values[i].name);
+    node->attribute = pdnn_arena_room(&w->arena, node->n_attribute = 1, sizeof *node->attribute);
+    node->attribute[0] = attribute;
+    attribute->name = text_of(w, "value");
+    attribute->has_type = true;
+    attribute->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR;
+    attribute->t = tensor_of(w, i);
+    attribute->t->name = NULL;
+    return node;
+}
+
 static Onnx__NodeProto *node_of(struct writer *w, size_t number) {
     const struct pdnn_export_node *from = &w->onnx->nodes[number];
     const struct pdnn_export_value *values = w->onnx->values;
@@ -194,18 +215,22 @@ static Onnx__GraphProto *graph_of(struct writer *w) {
     Onnx__GraphProto *graph = pdnn_arena_alloc(&w->arena, 1, sizeof *graph);
     onnx__graph_proto__init(graph);
     graph->name = text_of(w, w->file->id);
-    graph->node = pdnn_arena_room(&w->arena, onnx->n_nodes, sizeof *graph->node);
+    graph->node = pdnn_arena_room(&w->arena, onnx->n_nodes + onnx->n_values, sizeof *graph->node);
     graph->input = pdnn_arena_room(&w->arena, onnx->n_values, sizeof *graph->input);
     graph->initializer = pdnn_arena_room(&w->arena, onnx->n_values, sizeof *graph->initializer);
     graph->output =
         pdnn_arena_room(&w->arena, onnx->graph->n_results + onnx->n_new_states, sizeof *graph->output);
+    for (size_t i = 0; i < onnx->n_values; i++) {
+        if (is_constant(&onnx->values[i], false))
+            graph->node[graph->n_node++] = constant_of(w, i);
+    }
     for (size_t i = 0; i < onnx->n_nodes; i++)
         graph->node[graph->n_node++] = node_of(w, i);
     for (size_t i = 0; i < onnx->n_values; i++) {
         const struct pdnn_export_value *value = &onnx->values[i];
         if (value->kind == PDNN_EXPORT_INPUT)
             graph->input[graph->n_input++] = info_of(w, value->name, value->type, value->rank, value->dim);
-        if (value->kind == PDNN_EXPORT_CONSTANT || value->kind == PDNN_EXPORT_STORED)
+        if (is_constant(value, true) || value->kind == PDNN_EXPORT_STORED)
             graph->initializer[graph->n_initializer++] = tensor_of(w, i);
     }
     for (size_t i = 0; i < onnx->graph->n_results; i++) {
@@ -307,14 +332,10 @@ static enum pdnn_status write_values(const struct writer *w, int fd, struct pdnn
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < w->onnx->n_values && status == PDNN_OK; i++) {
         const struct pdnn_export_value *value = &w->onnx->values[i];
-        const bool is_constant = value->kind == PDNN_EXPORT_CONSTANT;
-        if (w->offset[i] == NOWHERE || (!is_constant && !w->file->with_weights))
+        if (w->offset[i] == NOWHERE || !w->file->with_weights)
             continue;
         status = go_to(w, fd, w->offset[i], err);
-        if (status == PDNN_OK && is_constant &&
-            pdnn_fd_write(fd, value->data, bytes_of(value), err) != PDNN_OK)
-            status = pdnn_wrap(err, "%s", w->path);
-        for (size_t k = 0; k < (is_constant ? 0 : value->n_parts) && status == PDNN_OK; k++)
+        for (size_t k = 0; k < value->n_parts && status == PDNN_OK; k++)
             status = write_part(w, fd, &value->parts[k], chunk, err);
     }
     free(chunk);

@@ -65,9 +65,12 @@ static uint32_t write_node(struct pdnn_export *onnx) {
         return form->write(onnx);
     if (!form->type)
         return pdnn_export_refuse(onnx, "has no form there");
-    for (int k = 0; k < onnx->at->n_inputs; k++)
+    int64_t sequences = 0;
+    inputs[0] = pdnn_export_either_in(onnx, &sequences);
+    for (int k = 1; k < onnx->at->n_inputs; k++)
         inputs[k] = pdnn_export_in(onnx, k);
-    return pdnn_export_op(onnx, form->type, onnx->at->n_inputs, inputs);
+    return pdnn_export_give_either(onnx, pdnn_export_op(onnx, form->type, onnx->at->n_inputs, inputs),
+                                   sequences);
 }
 
 static enum pdnn_status write_nodes(struct pdnn_export *onnx, struct pdnn_err *err) {
@@ -90,6 +93,9 @@ static void begin(struct pdnn_export *onnx) {
     onnx->readings = pdnn_arena_alloc(onnx->arena, graph->n_tensors, sizeof *onnx->readings);
     onnx->is_updated = pdnn_arena_alloc(onnx->arena, graph->n_tensors, sizeof *onnx->is_updated);
     memset(onnx->value_of, 0xff, graph->n_tensors * sizeof *onnx->value_of);
+    onnx->scores = pdnn_arena_room(onnx->arena, graph->n_tensors, sizeof *onnx->scores);
+    for (size_t i = 0; i < graph->n_tensors; i++)
+        onnx->scores[i].value = PDNN_NONE;
     for (size_t i = 0; i < graph->n_results; i++)
         onnx->readings[graph->results[i]]++;
     for (size_t i = 0; i < graph->n_nodes; i++) {

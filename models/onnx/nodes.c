@@ -46,14 +46,40 @@ static uint32_t add_tensor(struct pdnn_export *onnx, uint32_t tensor) {
 }
 
 uint32_t pdnn_export_value_of(struct pdnn_export *onnx, uint32_t tensor) {
-    uint32_t *value = &onnx->value_of[tensor];
-    if (*value == PDNN_NONE)
-        *value = add_tensor(onnx, tensor);
-    return *value;
+    const struct pdnn_tensor *t = &onnx->graph->tensors[tensor];
+    const uint32_t scores = onnx->scores[tensor].value;
+    if (onnx->value_of[tensor] == PDNN_NONE)
+        onnx->value_of[tensor] = scores == PDNN_NONE ? add_tensor(onnx, tensor)
+                                                     : pdnn_export_reshape(onnx, scores, t->rank, t->dim);
+    return onnx->value_of[tensor];
 }
 
 uint32_t pdnn_export_in(struct pdnn_export *onnx, int k) {
     return pdnn_export_value_of(onnx, onnx->at->input[k]);
+}
+
+uint32_t pdnn_export_scores_in(struct pdnn_export *onnx, int k, int64_t sequences) {
+    const int64_t *dim = pdnn_export_shape_in(onnx, k)->dim;
+    const struct pdnn_export_scores *scores = &onnx->scores[onnx->at->input[k]];
+    if (scores->value != PDNN_NONE && scores->sequences == sequences)
+        return scores->value;
+    return pdnn_export_reshape(onnx, pdnn_export_in(onnx, k), 4,
+                               (int64_t[]){sequences, dim[0] / sequences, dim[1], dim[2]});
+}
+
+uint32_t pdnn_export_give_scores(struct pdnn_export *onnx, uint32_t value, int64_t sequences) {
+    onnx->scores[onnx->at->output[0]] = (struct pdnn_export_scores){value, sequences};
+    return PDNN_NONE;
+}
+
+uint32_t pdnn_export_either_in(struct pdnn_export *onnx, int64_t *sequences) {
+    const struct pdnn_export_scores *scores = &onnx->scores[onnx->at->input[0]];
+    *sequences = scores->value == PDNN_NONE ? 0 : scores->sequences;
+    return *sequences ? scores->value : pdnn_export_in(onnx, 0);
+}
+
+uint32_t pdnn_export_give_either(struct pdnn_export *onnx, uint32_t value, int64_t sequences) {
+    return sequences ? pdnn_export_give_scores(onnx, value, sequences) : value;
 }
 
 uint32_t pdnn_export_op(struct pdnn_export *onnx, const char *type, int n_inputs, const uint32_t *inputs) {
@@ -108,6 +134,10 @@ void pdnn_export_add_text(struct pdnn_export *onnx, const char *name, const char
     add_attribute(onnx, (struct pdnn_export_attribute){name, PDNN_EXPORT_TEXT, .text = text});
 }
 
+size_t pdnn_export_bytes(enum pdnn_export_type type) {
+    return type == PDNN_EXPORT_S64 || type == PDNN_EXPORT_F64 ? sizeof(int64_t) : sizeof(int32_t);
+}
+
 /* One that is equal, or PDNN_NONE. */
 static uint32_t find_constant(const struct pdnn_export *onnx, const struct pdnn_export_value *like,
                               size_t bytes) {
@@ -124,7 +154,7 @@ static uint32_t find_constant(const struct pdnn_export *onnx, const struct pdnn_
 uint32_t pdnn_export_constant(struct pdnn_export *onnx, enum pdnn_export_type type, int rank,
                               const int64_t *dim, const void *data) {
     struct pdnn_export_value value = {.kind = PDNN_EXPORT_CONSTANT, .type = type, .rank = rank, .data = data};
-    size_t count = 1, size = type == PDNN_EXPORT_S64 ? sizeof(int64_t) : sizeof(float);
+    size_t count = 1, size = pdnn_export_bytes(type);
     for (int i = 0; i < rank; i++)
         count *= (size_t)(value.dim[i] = dim[i]);
     const uint32_t found = find_constant(onnx, &value, count * size);
@@ -151,22 +181,40 @@ static bool is_like(const struct pdnn_graph *graph, const struct pdnn_node *a, c
     return like;
 }
 
-uint32_t pdnn_export_taken(const struct pdnn_export *onnx, int k) {
-    for (size_t i = 0; i < onnx->n_taken; i++) {
-        if (onnx->taken[i].k == k && is_like(onnx->graph, onnx->taken[i].node, onnx->at))
-            return onnx->taken[i].value;
+uint32_t pdnn_export_kept(const struct pdnn_export *onnx, int k) {
+    for (size_t i = 0; i < onnx->n_kept; i++) {
+        if (onnx->kept[i].k == k && is_like(onnx->graph, onnx->kept[i].node, onnx->at))
+            return onnx->kept[i].value;
     }
     return PDNN_NONE;
 }
 
-uint32_t pdnn_export_take(struct pdnn_export *onnx, int k, enum pdnn_export_type type, int rank,
-                          const int64_t *dim, void *data) {
-    const uint32_t value = pdnn_export_constant(onnx, type, rank, dim, data);
-    onnx->taken =
-        pdnn_arena_grow(onnx->arena, onnx->taken, &onnx->taken_room, onnx->n_taken, sizeof *onnx->taken);
-    onnx->taken[onnx->n_taken++] = (struct pdnn_export_taken){onnx->at, k, value};
-    free(data);
+uint32_t pdnn_export_keep(struct pdnn_export *onnx, int k, uint32_t value) {
+    onnx->kept = pdnn_arena_grow(onnx->arena, onnx->kept, &onnx->kept_room, onnx->n_kept, sizeof *onnx->kept);
+    onnx->kept[onnx->n_kept++] = (struct pdnn_export_kept){onnx->at, k, value};
     return value;
+}
+
+uint32_t pdnn_export_take(struct pdnn_export *onnx, int k, int rank, const int64_t *dim, int64_t *indices) {
+    const uint32_t value = pdnn_export_constant(onnx, PDNN_EXPORT_S64, rank, dim, indices);
+    free(indices);
+    return pdnn_export_keep(onnx, k, value);
+}
+
+/* What is at or beyond a diagonal, `right` of the main one, on one side of it. */
+static uint32_t triangle(struct pdnn_export *onnx, uint32_t x, int64_t right, bool is_upper) {
+    const uint32_t y =
+        pdnn_export_op2(onnx, "Trilu", x, pdnn_export_constant(onnx, PDNN_EXPORT_S64, 0, NULL, &right));
+    pdnn_export_add_whole(onnx, "upper", is_upper);
+    return y;
+}
+
+uint32_t pdnn_export_band(struct pdnn_export *onnx, int64_t n, int64_t m, int64_t first, int64_t end,
+                          double value) {
+    uint32_t y = pdnn_export_spread(onnx, 2, (int64_t[]){n, m}, value);
+    if (end < m)
+        y = triangle(onnx, y, end - 1, false);
+    return first > 1 - n ? triangle(onnx, y, first, true) : y;
 }
 
 uint32_t pdnn_export_spread(struct pdnn_export *onnx, int rank, const int64_t *dim, double value) {

@@ -8,13 +8,14 @@
 #include "models/graph.h"
 
 /* By the numbers that ONNX gives them. */
-enum pdnn_export_type { PDNN_EXPORT_F32 = 1, PDNN_EXPORT_S32 = 6, PDNN_EXPORT_S64 = 7 };
+enum pdnn_export_type { PDNN_EXPORT_F32 = 1, PDNN_EXPORT_S32 = 6, PDNN_EXPORT_S64 = 7, PDNN_EXPORT_F64 = 11 };
 
 enum pdnn_export_kind {
     PDNN_EXPORT_COMPUTED, /* by a node */
     PDNN_EXPORT_INPUT,
     PDNN_EXPORT_STORED,  /* elements of weights and state */
-    PDNN_EXPORT_CONSTANT /* such as a shape or a causal mask */
+    PDNN_EXPORT_CONSTANT /* such as a shape: an initializer of whole numbers, or a node, so that no reader
+                            takes real numbers for weights */
 };
 
 /* Elements of a tensor, in their order; of PDNN_NONE zeros. */
@@ -70,11 +71,17 @@ struct pdnn_export_state {
     uint32_t tensor, value; /* value: the new one */
 };
 
-/* A constant that depends on nothing but its node's shapes, attributes and coefficients. */
-struct pdnn_export_taken {
+/* A value that depends on nothing but its node's shapes, attributes and coefficients. */
+struct pdnn_export_kept {
     const struct pdnn_node *node;
     int k;
     uint32_t value;
+};
+
+/* Scores (B h, n, m) as the product of heads gives them: (B, h, n, m). */
+struct pdnn_export_scores {
+    uint32_t value; /* PDNN_NONE: there are none */
+    int64_t sequences;
 };
 
 struct pdnn_export {
@@ -84,10 +91,11 @@ struct pdnn_export {
     struct pdnn_export_value *values;
     struct pdnn_export_node *nodes;
     size_t n_values, n_nodes, value_room, node_room;
-    struct pdnn_export_taken *taken;
-    size_t n_taken, taken_room;
-    uint32_t *value_of;  /* by tensor: its latest value, or PDNN_NONE */
-    uint32_t *readings;  /* by tensor: how many inputs of nodes it is; the result is one more */
+    struct pdnn_export_kept *kept;
+    size_t n_kept, kept_room;
+    struct pdnn_export_scores *scores; /* by tensor */
+    uint32_t *value_of;                /* by tensor: its latest value, or PDNN_NONE */
+    uint32_t *readings;                /* by tensor: how many inputs of nodes it is; the result is one more */
     bool *is_updated;    /* by tensor: a node of the graph changes it, so it is an input, not stored */
     const char *refusal; /* why the node at hand has no form; NULL: it has one */
     uint32_t *results;   /* those of the graph */
@@ -100,6 +108,17 @@ uint32_t pdnn_export_value_of(struct pdnn_export *onnx, uint32_t tensor);
 
 /* The same of input k of the node at hand. */
 uint32_t pdnn_export_in(struct pdnn_export *onnx, int k);
+
+/* Input k, scores (B h, n, m), as (B, h, n, m); then the node's result in that form, to be returned by the
+ * op's form. Nothing stands between the operators of attention, which runtimes fuse where they follow each
+ * other; who wants the tensor itself gets it by a Reshape. */
+uint32_t pdnn_export_scores_in(struct pdnn_export *onnx, int k, int64_t sequences);
+uint32_t pdnn_export_give_scores(struct pdnn_export *onnx, uint32_t value, int64_t sequences);
+
+/* For what works by element or by row: input 0 in either form, with its sequences or 0, and the result in the
+ * same. */
+uint32_t pdnn_export_either_in(struct pdnn_export *onnx, int64_t *sequences);
+uint32_t pdnn_export_give_either(struct pdnn_export *onnx, uint32_t value, int64_t sequences);
 
 /* Input k and output 0 as tensors. */
 const struct pdnn_tensor *pdnn_export_shape_in(const struct pdnn_export *onnx, int k);
@@ -122,19 +141,27 @@ void pdnn_export_add_text(struct pdnn_export *onnx, const char *name, const char
 /* Another output of the last node. */
 uint32_t pdnn_export_second(struct pdnn_export *onnx);
 
-/* Constants, each once: a scalar; whole numbers (count); an array of f32 or int64, which is copied. */
+/* Bytes of an element. */
+size_t pdnn_export_bytes(enum pdnn_export_type type);
+
+/* Constants, each once: a scalar; whole numbers (count); an array of a type, which is copied. */
 uint32_t pdnn_export_number(struct pdnn_export *onnx, double value);
 uint32_t pdnn_export_wholes(struct pdnn_export *onnx, int64_t count, const int64_t *values);
 uint32_t pdnn_export_constant(struct pdnn_export *onnx, enum pdnn_export_type type, int rank,
                               const int64_t *dim, const void *data);
 
-/* For what has the size of scores, in every layer: the constant that a node like the one at hand, of the same
- * op, attributes, coefficients and shapes, took before as its number k; or PDNN_NONE. */
-uint32_t pdnn_export_taken(const struct pdnn_export *onnx, int k);
+/* For what has the size of scores, in every layer: the value that a node like the one at hand, of the same
+ * op, attributes, coefficients and shapes, kept before as its number k; or PDNN_NONE. */
+uint32_t pdnn_export_kept(const struct pdnn_export *onnx, int k);
+uint32_t pdnn_export_keep(struct pdnn_export *onnx, int k, uint32_t value);
 
-/* Takes an array that pdnn_alloc gave, and frees it. */
-uint32_t pdnn_export_take(struct pdnn_export *onnx, int k, enum pdnn_export_type type, int rank,
-                          const int64_t *dim, void *data);
+/* Keeps indices, an array that pdnn_alloc gave, and frees it. */
+uint32_t pdnn_export_take(struct pdnn_export *onnx, int k, int rank, const int64_t *dim, int64_t *indices);
+
+/* f32 (n, m): `value` where the column is at least `first` and below `end` columns right of the row, else 0,
+ * as nodes make it. INT64_MIN and INT64_MAX: without that limit. */
+uint32_t pdnn_export_band(struct pdnn_export *onnx, int64_t n, int64_t m, int64_t first, int64_t end,
+                          double value);
 
 /* f32 (count), all the same. */
 uint32_t pdnn_export_same(struct pdnn_export *onnx, int64_t count, float value);

@@ -65,7 +65,7 @@ static uint32_t nodes(struct pdnn_export *onnx) {
         row[i] = i / n * (cache->dim[0] / B) + attr[PDNN_CACHE_APPEND_POSITION] + i % n;
     return pdnn_export_op(onnx, "ScatterND", 3,
                           (uint32_t[]){pdnn_export_in(onnx, PDNN_CACHE_APPEND_CACHE),
-                                       pdnn_export_take(onnx, 0, PDNN_EXPORT_S64, 2, dim, row), x});
+                                       pdnn_export_take(onnx, 0, 2, dim, row), x});
 }
 
 const struct pdnn_op_def pdnn_op_cache_append = {

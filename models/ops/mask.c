@@ -81,37 +81,39 @@ static void backward_data(struct pdnn_reference *r) {
     }
 }
 
-/* 0 where a row sees a column, else -infinity. */
+/* 0 where a row sees a column, else -infinity: of what is left, and right of it. */
 static uint32_t unseen(struct pdnn_export *onnx, const struct pdnn_score_rows *rows) {
-    const uint32_t taken = pdnn_export_taken(onnx, 0);
-    if (taken != PDNN_NONE)
-        return taken;
-    float *values = pdnn_alloc((size_t)(rows->n * rows->m), sizeof *values);
-    for (int64_t i = 0; i < rows->n * rows->m; i++) {
-        const int64_t first = pdnn_score_rows_first(rows, i / rows->m), j = i % rows->m;
-        values[i] = j >= first && j < first + pdnn_score_rows_seen(rows, i / rows->m) ? 0 : -INFINITY;
-    }
-    return pdnn_export_take(onnx, 0, PDNN_EXPORT_F32, 2, (int64_t[]){rows->n, rows->m}, values);
+    const int64_t n = rows->n, m = rows->m, left = pdnn_score_rows_first(rows, n - 1) - (n - 1);
+    uint32_t y = pdnn_export_kept(onnx, 0);
+    if (y != PDNN_NONE)
+        return y;
+    y = pdnn_export_band(onnx, n, m, m - n + 1, INT64_MAX, -INFINITY);
+    if (pdnn_score_rows_first(rows, n - 1) > 0)
+        y = pdnn_export_op2(onnx, "Add", y, pdnn_export_band(onnx, n, m, INT64_MIN, left, -INFINITY));
+    return pdnn_export_keep(onnx, 0, y);
 }
 
 static uint32_t nodes(struct pdnn_export *onnx) {
     const struct pdnn_score_rows rows = rows_of(onnx->graph, onnx->at);
     const int64_t n = rows.n, m = rows.m, heads = rows.heads, B = rows.matrices / heads;
-    uint32_t y = pdnn_export_in(onnx, PDNN_MASK_X);
     if (pdnn_score_rows_count(&rows) < n)
         return pdnn_export_refuse(onnx, "has no form where a row sees nothing");
+    uint32_t y = pdnn_export_scores_in(onnx, PDNN_MASK_X, B);
     if (onnx->at->n_inputs > PDNN_MASK_BIAS) {
         const struct pdnn_tensor *shape =
             pdnn_export_shape_in(onnx, PDNN_MASK_BIAS); /* (B, m) or (W, n, m) */
         const int64_t W = shape->dim[0], each = shape->rank == 3 ? n : 1;
-        const uint32_t bias = pdnn_export_in(onnx, PDNN_MASK_BIAS);
-        y = pdnn_export_op2(onnx, "Add", pdnn_export_reshape(onnx, y, 5, (int64_t[]){B / W, W, heads, n, m}),
-                            pdnn_export_reshape(onnx, bias, 4, (int64_t[]){W, 1, each, m}));
-        y = pdnn_export_as_output(onnx, y);
+        const uint32_t bias =
+            pdnn_export_reshape(onnx, pdnn_export_in(onnx, PDNN_MASK_BIAS), 4, (int64_t[]){W, 1, each, m});
+        if (W < B)
+            y = pdnn_export_reshape(onnx, y, 5, (int64_t[]){B / W, W, heads, n, m});
+        y = pdnn_export_op2(onnx, "Add", y, bias);
+        if (W < B)
+            y = pdnn_export_reshape(onnx, y, 4, (int64_t[]){B, heads, n, m});
     }
     if (pdnn_score_rows_elements(&rows) < n * m)
         y = pdnn_export_op2(onnx, "Add", y, unseen(onnx, &rows));
-    return y;
+    return pdnn_export_give_scores(onnx, y, B);
 }
 
 const struct pdnn_op_def pdnn_op_mask = {

@@ -248,10 +248,11 @@ static uint32_t matrices(struct pdnn_export *onnx, int k) {
     const int64_t *attr = onnx->at->attr, B = attr[PDNN_MATMUL_SEQUENCES], heads = heads_of(attr, k),
                   h = attr[PDNN_MATMUL_HEADS], rows = shape->rank == 3 ? shape->dim[1] : shape->dim[0] / B,
                   columns = shape->rank == 3 ? shape->dim[2] : attr[PDNN_MATMUL_WIDTH];
-    uint32_t x = pdnn_export_in(onnx, k);
+    uint32_t x;
     if (shape->rank == 3) {
-        x = pdnn_export_reshape(onnx, x, 4, (int64_t[]){B, heads, rows, columns});
+        x = pdnn_export_scores_in(onnx, k, B);
     } else {
+        x = pdnn_export_in(onnx, k);
         if (is_part(shape, attr, k))
             x = pdnn_export_slice(onnx, x, 1, attr[PDNN_MATMUL_A_COLUMN + k], heads * columns);
         x = pdnn_export_reshape(onnx, x, 4, (int64_t[]){B, rows, heads, columns});
@@ -268,16 +269,12 @@ static uint32_t matrices(struct pdnn_export *onnx, int k) {
 
 /* 1 where a query sees a key of its window, else 0. */
 static uint32_t seen(struct pdnn_export *onnx, int64_t n, int64_t m) {
-    const uint32_t taken = pdnn_export_taken(onnx, 0);
-    if (taken != PDNN_NONE)
-        return taken;
-    float *values = pdnn_alloc((size_t)(n * m), sizeof *values);
-    for (int64_t i = 0; i < n * m; i++) {
-        int64_t begin, end;
-        pdnn_heads_window(n, m, onnx->at->attr[PDNN_MATMUL_WINDOW], i / m, &begin, &end);
-        values[i] = i % m >= begin && i % m < end ? 1 : 0;
-    }
-    return pdnn_export_take(onnx, 0, PDNN_EXPORT_F32, 2, (int64_t[]){n, m}, values);
+    const int64_t end = m - n + 1;
+    const uint32_t kept = pdnn_export_kept(onnx, 0);
+    return kept != PDNN_NONE
+               ? kept
+               : pdnn_export_keep(
+                     onnx, 0, pdnn_export_band(onnx, n, m, end - onnx->at->attr[PDNN_MATMUL_WINDOW], end, 1));
 }
 
 static uint32_t nodes(struct pdnn_export *onnx) {
@@ -288,9 +285,9 @@ static uint32_t nodes(struct pdnn_export *onnx) {
     uint32_t y = pdnn_export_op2(onnx, "MatMul", a, matrices(onnx, PDNN_MATMUL_B));
     if (p.window && p.y_is_scores)
         y = pdnn_export_op2(onnx, "Mul", y, seen(onnx, p.M, p.N));
-    if (onnx->at->attr[PDNN_MATMUL_Y_WIDTH])
-        y = pdnn_export_transpose(onnx, y, 4, (int64_t[]){0, 2, 1, 3});
-    return pdnn_export_as_output(onnx, y);
+    if (!onnx->at->attr[PDNN_MATMUL_Y_WIDTH])
+        return pdnn_export_give_scores(onnx, y, p.B);
+    return pdnn_export_as_output(onnx, pdnn_export_transpose(onnx, y, 4, (int64_t[]){0, 2, 1, 3}));
 }
 
 const struct pdnn_op_def pdnn_op_matmul = {

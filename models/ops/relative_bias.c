@@ -121,41 +121,38 @@ static uint32_t rows_of_pairs(struct pdnn_export *onnx, const struct pdnn_score_
         pdnn_relative_bias_places_of(onnx->at->attr, pdnn_export_shape_in(onnx, PDNN_RELATIVE_BIAS_X),
                                      pdnn_export_shape_in(onnx, PDNN_RELATIVE_BIAS_TABLE));
     const int64_t n = rows->n, m = rows->m;
-    const uint32_t taken = pdnn_export_taken(onnx, 0);
-    if (taken != PDNN_NONE)
-        return taken;
+    const uint32_t kept = pdnn_export_kept(onnx, 0);
+    if (kept != PDNN_NONE)
+        return kept;
     int32_t *index = pdnn_alloc((size_t)pdnn_relative_bias_cells(&places), sizeof *index);
     int64_t *row = pdnn_alloc((size_t)(n * m), sizeof *row);
     pdnn_relative_bias_index(&places, index);
     for (int64_t i = 0; i < n * m; i++)
         row[i] = index[pdnn_relative_bias_cell(&places, i / m, i % m)];
     free(index);
-    return pdnn_export_take(onnx, 0, PDNN_EXPORT_S64, 2, (int64_t[]){n, m}, row);
+    return pdnn_export_take(onnx, 0, 2, (int64_t[]){n, m}, row);
 }
 
 /* 1 where a pair is seen, else 0. */
 static uint32_t seen_pairs(struct pdnn_export *onnx, const struct pdnn_score_rows *rows) {
-    const int64_t n = rows->n, m = rows->m;
-    const uint32_t taken = pdnn_export_taken(onnx, 1);
-    if (taken != PDNN_NONE)
-        return taken;
-    float *seen = pdnn_alloc((size_t)(n * m), sizeof *seen);
-    for (int64_t i = 0; i < n * m; i++)
-        seen[i] = i % m < pdnn_score_rows_seen(rows, i / m) ? 1 : 0;
-    return pdnn_export_take(onnx, 1, PDNN_EXPORT_F32, 2, (int64_t[]){n, m}, seen);
+    const uint32_t kept = pdnn_export_kept(onnx, 1);
+    return kept != PDNN_NONE
+               ? kept
+               : pdnn_export_keep(
+                     onnx, 1, pdnn_export_band(onnx, rows->n, rows->m, INT64_MIN, rows->m - rows->n + 1, 1));
 }
 
 /* What is added is (heads, queries, keys), and 0 where a pair is not seen. */
 static uint32_t nodes(struct pdnn_export *onnx) {
     const struct pdnn_score_rows rows = rows_of(onnx->graph, onnx->at);
-    const int64_t whole[] = {rows.matrices / rows.heads, rows.heads, rows.n, rows.m};
-    const uint32_t x = pdnn_export_reshape(onnx, pdnn_export_in(onnx, PDNN_RELATIVE_BIAS_X), 4, whole);
+    const int64_t B = rows.matrices / rows.heads;
+    const uint32_t x = pdnn_export_scores_in(onnx, PDNN_RELATIVE_BIAS_X, B);
     uint32_t y = pdnn_export_op2(onnx, "Gather", pdnn_export_in(onnx, PDNN_RELATIVE_BIAS_TABLE),
                                  rows_of_pairs(onnx, &rows));
     y = pdnn_export_transpose(onnx, y, 3, (int64_t[]){2, 0, 1});
     if (pdnn_score_rows_elements(&rows) < rows.n * rows.m)
         y = pdnn_export_op2(onnx, "Mul", y, seen_pairs(onnx, &rows));
-    return pdnn_export_as_output(onnx, pdnn_export_op2(onnx, "Add", x, y));
+    return pdnn_export_give_scores(onnx, pdnn_export_op2(onnx, "Add", x, y), B);
 }
 
 const struct pdnn_op_def pdnn_op_relative_bias = {

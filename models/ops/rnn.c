@@ -127,19 +127,26 @@ static uint32_t gates(struct pdnn_export *onnx, int k, const struct pdnn_rnn_geo
     return pdnn_export_stored(onnx, 3, (int64_t[]){1, g->G * g->H, columns}, (size_t)g->G, parts);
 }
 
-/* ONNX has two vectors of each gate. The second is 0 where we have one, but for the candidate of lbr_gru. */
+/* ONNX has two vectors of each gate. The second is 0 where we have one, but for the candidate of lbr_gru: a
+ * constant, so that it is no weight. */
 static uint32_t biases(struct pdnn_export *onnx, const struct pdnn_rnn_geometry *g) {
     const struct onnx_cell *cell = &onnx_cells[onnx->at->attr[PDNN_RNN_CELL]];
     const uint32_t b = onnx->at->input[PDNN_RNN_B];
+    const int64_t G = g->G, H = g->H, n_zeros = cell->is_lbr ? G - 1 : G;
     struct pdnn_export_part parts[8];
-    for (int64_t i = 0; i < g->G; i++) {
-        const bool has_own = g->two_biases || (cell->is_lbr && i == g->G - 1);
-        const int64_t second = g->two_biases ? g->G + cell->gate[i] : g->G;
-        parts[i] = (struct pdnn_export_part){b, cell->gate[i] * g->H, g->H};
-        parts[g->G + i] =
-            (struct pdnn_export_part){has_own ? b : PDNN_NONE, has_own ? second * g->H : 0, g->H};
+    uint32_t values[3];
+    for (int64_t i = 0; i < G; i++) {
+        parts[i] = (struct pdnn_export_part){b, cell->gate[i] * H, H};
+        parts[G + i] = (struct pdnn_export_part){b, (G + cell->gate[i]) * H, H};
     }
-    return pdnn_export_stored(onnx, 2, (int64_t[]){1, 2 * g->G * g->H}, (size_t)(2 * g->G), parts);
+    if (g->two_biases)
+        return pdnn_export_stored(onnx, 2, (int64_t[]){1, 2 * G * H}, (size_t)(2 * G), parts);
+    const struct pdnn_export_part own = {b, G * H, H};
+    values[0] = pdnn_export_stored(onnx, 2, (int64_t[]){1, G * H}, (size_t)G, parts);
+    values[1] = pdnn_export_spread(onnx, 2, (int64_t[]){1, n_zeros * H}, 0);
+    if (cell->is_lbr)
+        values[2] = pdnn_export_stored(onnx, 2, (int64_t[]){1, H}, 1, &own);
+    return pdnn_export_concat(onnx, cell->is_lbr ? 3 : 2, values, 1);
 }
 
 static uint32_t nodes(struct pdnn_export *onnx) {

@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { FLOP = 3 };
@@ -78,21 +79,28 @@ static void reference(struct pdnn_reference *r) {
     }
 }
 
-/* 0: cos a, 1: sin a, of the n rows of a sequence and both halves of a head, which all heads share. */
+/* 0: cos a = sin(a + pi/2), 1: sin a, of the n rows of a sequence and both halves of a head, which all heads
+ * share. In f64, since a grows with the rows. */
 static uint32_t turns(struct pdnn_export *onnx, int64_t n, int k) {
-    static double (*const of[])(double a) = {cos, sin};
-    const int64_t *attr = onnx->at->attr, width = attr[PDNN_ROPE_WIDTH], half = width / 2,
-                  dim[] = {n, 1, width};
-    const uint32_t taken = pdnn_export_taken(onnx, k);
-    if (taken != PDNN_NONE)
-        return taken;
-    float *values = pdnn_alloc((size_t)(n * width), sizeof *values);
-    for (int64_t i = 0; i < n * width; i++) {
-        const double pair = (double)(i % width % half) / (double)half;
-        const double position = (double)(attr[PDNN_ROPE_POSITION] + i / width);
-        values[i] = (float)of[k](position * pow(onnx->at->coef[PDNN_ROPE_THETA], -pair));
-    }
-    return pdnn_export_take(onnx, k, PDNN_EXPORT_F32, 3, dim, values);
+    const int64_t *attr = onnx->at->attr, width = attr[PDNN_ROPE_WIDTH], half = width / 2;
+    const double phase = acos(0);
+    uint32_t y = pdnn_export_kept(onnx, k);
+    if (y != PDNN_NONE)
+        return y;
+    double *values = pdnn_alloc((size_t)(n > width ? n : width), sizeof *values);
+    for (int64_t t = 0; t < n; t++)
+        values[t] = (double)(attr[PDNN_ROPE_POSITION] + t);
+    const uint32_t positions = pdnn_export_constant(onnx, PDNN_EXPORT_F64, 3, (int64_t[]){n, 1, 1}, values);
+    for (int64_t i = 0; i < width; i++)
+        values[i] = pow(onnx->at->coef[PDNN_ROPE_THETA], -(double)(i % half) / (double)half);
+    y = pdnn_export_op2(onnx, "Mul", positions,
+                        pdnn_export_constant(onnx, PDNN_EXPORT_F64, 1, &width, values));
+    free(values);
+    if (k == 0)
+        y = pdnn_export_op2(onnx, "Add", y, pdnn_export_constant(onnx, PDNN_EXPORT_F64, 0, NULL, &phase));
+    y = pdnn_export_op1(onnx, "Cast", pdnn_export_op1(onnx, "Sin", y));
+    pdnn_export_add_whole(onnx, "to", PDNN_EXPORT_F32);
+    return pdnn_export_keep(onnx, k, y);
 }
 
 /* y = x cos a + [-x2 x1] sin a, as models of Transformers write it. */

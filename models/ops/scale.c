@@ -25,8 +25,11 @@ static void multiply(struct pdnn_reference *r) {
 }
 
 static uint32_t nodes(struct pdnn_export *onnx) {
-    return pdnn_export_op2(onnx, "Mul", pdnn_export_in(onnx, PDNN_SCALE_X),
-                           pdnn_export_number(onnx, onnx->at->coef[PDNN_SCALE_FACTOR]));
+    int64_t sequences;
+    const uint32_t x = pdnn_export_either_in(onnx, &sequences),
+                   y = pdnn_export_op2(onnx, "Mul", x,
+                                       pdnn_export_number(onnx, onnx->at->coef[PDNN_SCALE_FACTOR]));
+    return pdnn_export_give_either(onnx, y, sequences);
 }
 
 const struct pdnn_op_def pdnn_op_scale = {
