@@ -2,8 +2,6 @@
 #include "runtime/lowering/bound_call.h"
 
 #include "models/cost/lifetimes.h"
-#include "runtime/kernels/rows/bias.h"
-#include "runtime/kernels/rows/elementwise.h"
 #include "runtime/kernels/simd/bypass.h"
 #include "runtime/kernels/simd/level.h"
 #include "runtime/kernels/simd/team.h"
@@ -168,22 +166,20 @@ static struct pdnn_bound_call *create(const struct pdnn_call_options *options, s
 }
 
 /* 16-bit operands for f32 kernels: inputs are widened into f32 copies, outputs narrowed from them. If rows
- * are independent but for sums over them, this happens a few rows at a time, in pieces that fit L1/L2, so
- * memory traffic stays 16-bit; otherwise whole tensors are copied. Ops that only move rows treat pairs of
- * 16-bit elements as floats and need no copies. */
+ * are independent, this happens a few rows at a time, in pieces that fit L1/L2, so memory traffic stays
+ * 16-bit; otherwise whole tensors are copied. Ops that only move rows treat pairs of 16-bit elements as
+ * floats and need no copies. */
 
-/* Approximate floats per operand in a piece: more where each piece adds to sums. Sums are those of at most
- * PARTS parts of the rows, so that they are the same for any number of threads. */
-enum { PIECE = 2048, SUMMED_PIECE = 8192, PARTS = 64, STREAMED = 8 /* 16-bit elements of a store */ };
+/* Approximate floats per operand in a piece. */
+enum { PIECE = 2048, STREAMED = 8 /* 16-bit elements of a store */ };
 
 /* A kernel's operand that is processed in pieces. */
 struct operand {
     uint32_t tensor;
     enum pdnn_dtype dtype;
-    bool is_output, is_sum;
+    bool is_output;
     bool bypass;   /* written with streaming stores */
-    int64_t width; /* elements per row; 0: read whole, or summed over rows */
-    int64_t sums;  /* elements of a sum */
+    int64_t width; /* elements per row; 0: read whole */
     char *memory;
 };
 
@@ -193,9 +189,9 @@ struct widened {
     struct pdnn_bound_call *bound;
     struct pdnn_work inner;        /* the call without widening */
     struct pdnn_f32_copies copies; /* of whole tensors */
-    /* In pieces: number of rows, rows per piece and per part, width of the widest row; each thread has room
-     * for its own copies, sums and scratch. */
-    int64_t rows, piece_rows, part_rows, width, sums, scratch_floats;
+    /* In pieces: number of rows, rows per piece, width of the widest row; each thread has room for its own
+     * copies and scratch. */
+    int64_t rows, piece_rows, width, scratch_floats;
     struct operand operand[OPERANDS];
     int n_operands;
     uint32_t slot;
@@ -249,20 +245,17 @@ static struct pdnn_bound_call piece_of(const struct widened *widened, int64_t ro
     return bound;
 }
 
-/* Runs the rows that `bound` says, from `first` on. The copies lie one after another in `room`, and behind
- * them, at `sums`, the rows' sums. */
-static void run_rows(const struct widened *widened, struct pdnn_bound_call *bound, int64_t first, float *room,
-                     float *sums) {
+/* Runs the rows that `bound` says, from `first` on. The copies lie one after another in `room`. */
+static void run_rows(const struct widened *widened, struct pdnn_bound_call *bound, int64_t first,
+                     float *room) {
     const int n_inputs = bound->node->n_inputs;
     const int64_t rows = bound->rows;
     for (int i = 0; i < widened->n_operands; i++) {
         const struct operand *operand = &widened->operand[i];
         char *at = operand->memory + first * operand->width * (int64_t)pdnn_dtype_bytes(operand->dtype);
-        float *copy = operand->is_sum ? sums : room + i * widened->piece_rows * widened->width;
+        float *copy = room + i * widened->piece_rows * widened->width;
         bool is_half = pdnn_dtype_is_half(operand->dtype);
-        *(operand->is_output ? &bound->out[i - n_inputs] : &bound->in[i]) =
-            is_half || operand->is_sum ? (void *)copy : at;
-        sums += operand->sums;
+        *(operand->is_output ? &bound->out[i - n_inputs] : &bound->in[i]) = is_half ? (void *)copy : at;
         if (is_half && !operand->is_output)
             pdnn_half_widen(pdnn_half_of(operand->dtype), (void *)at, copy, rows * operand->width);
     }
@@ -281,33 +274,18 @@ static int64_t copies_floats(const struct widened *widened) {
 }
 
 static int64_t room_floats(const struct widened *widened) {
-    return copies_floats(widened) + widened->sums + widened->scratch_floats;
-}
-
-static int64_t count_parts(const struct widened *widened) {
-    return (widened->rows + widened->part_rows - 1) / widened->part_rows;
-}
-
-/* The sums of each part, behind the threads' rooms. */
-static float *sums_of_parts(const struct widened *widened) {
-    return widened->room + widened->bound->threads * room_floats(widened);
+    return copies_floats(widened) + widened->scratch_floats;
 }
 
 static void run_part(void *state, int64_t index, int64_t parts) {
     const struct widened *widened = state;
-    const struct pdnn_span span = pdnn_span_of(widened->rows, widened->part_rows, index, parts);
-    float *room = widened->room + index * room_floats(widened), *made = room + copies_floats(widened);
-    struct pdnn_bound_call bound = piece_of(widened, 0, made + widened->sums);
+    const struct pdnn_span span = pdnn_span_of(widened->rows, widened->piece_rows, index, parts);
+    float *room = widened->room + index * room_floats(widened);
+    struct pdnn_bound_call bound = piece_of(widened, 0, room + copies_floats(widened));
     for (int64_t row = span.begin; row < span.end; row += bound.rows) {
-        const bool begins = row % widened->part_rows == 0;
-        float *sums = sums_of_parts(widened) + row / widened->part_rows * widened->sums;
-        const struct pdnn_elementwise_job add = {
-            .function = PDNN_ADD, .a = sums, .b = made, .y = sums, .elements = widened->sums};
         bound.rows = pdnn_least(span.end - row, widened->piece_rows);
         bound.elements = bound.rows * widened->width;
-        run_rows(widened, &bound, row, room, begins ? sums : made);
-        if (widened->sums && !begins)
-            pdnn_elementwise_run(&add, 1);
+        run_rows(widened, &bound, row, room);
     }
     pdnn_bypass_fence();
 }
@@ -315,41 +293,20 @@ static void run_part(void *state, int64_t index, int64_t parts) {
 static int run_pieces(void *state) {
     struct widened *widened = state;
     pdnn_team_run(widened->bound->threads, widened->rows * widened->width, run_part, widened);
-    const float *sums = widened->room;
-    if (widened->sums)
-        pdnn_column_sums(sums_of_parts(widened), widened->room, NULL, count_parts(widened), widened->sums, 1);
-    for (int i = 0; i < widened->n_operands; i++) {
-        const struct operand *operand = &widened->operand[i];
-        if (operand->is_sum)
-            memcpy(operand->memory, sums, (size_t)operand->sums * sizeof *sums);
-        sums += operand->sums;
-    }
     return 0;
 }
 
-static void add_operand(struct widened *widened, uint32_t tensor, bool is_output, bool has_rows) {
+static void add_operand(struct widened *widened, uint32_t tensor, bool is_output, bool is_whole) {
     const struct pdnn_bound_call *bound = widened->bound;
     const struct pdnn_tensor *what = &bound->graph->tensors[tensor];
-    const bool is_sum = is_output && !has_rows;
-    const int64_t width = has_rows ? pdnn_tensor_elements(what) / widened->rows : 0;
+    const int64_t width = is_whole ? 0 : pdnn_tensor_elements(what) / widened->rows;
     widened->operand[widened->n_operands++] = (struct operand){
         .tensor = tensor,
         .dtype = what->dtype,
         .is_output = is_output,
-        .is_sum = is_sum,
         .bypass = is_output && pdnn_call_bypasses(bound, pdnn_tensor_bytes(what)) && width % STREAMED == 0,
         .width = width,
-        .sums = is_sum ? pdnn_tensor_elements(what) : 0,
     };
-    widened->sums += widened->operand[widened->n_operands - 1].sums;
-}
-
-/* At most PARTS parts of whole pieces. */
-static void cut_rows(struct widened *widened, int64_t floats) {
-    const int64_t rows = widened->width < floats ? floats / widened->width : 1,
-                  pieces = (widened->rows + rows - 1) / rows;
-    widened->piece_rows = rows;
-    widened->part_rows = widened->sums ? (pieces + PARTS - 1) / PARTS * rows : rows;
 }
 
 /* Splits the call into pieces. False if rows are not contiguous or independent: images, or padded layouts. */
@@ -357,17 +314,15 @@ static bool cut(struct widened *widened) {
     const struct pdnn_bound_call *bound = widened->bound;
     const struct pdnn_tensor *x = pdnn_node_in(bound->graph, bound->node, 0);
     const struct pdnn_lowering_pass *pass = bound->pass;
-    /* A norm without weights has their gradients neither, and its rows' statistics in the place of gamma. */
-    const unsigned whole = pass->sums >> bound->node->n_outputs ? 0 : pass->whole;
     if (pdnn_tensor_elements(x) != bound->elements || x->rank == 4)
         return false;
     widened->width = x->dim[x->rank - 1];
     widened->rows = bound->elements / widened->width;
+    widened->piece_rows = widened->width < PIECE ? PIECE / widened->width : 1;
     for (int i = 0; i < bound->node->n_inputs; i++)
-        add_operand(widened, bound->node->input[i], false, !(whole >> i & 1));
+        add_operand(widened, bound->node->input[i], false, pass->whole >> i & 1);
     for (int i = 0; i < bound->node->n_outputs; i++)
-        add_operand(widened, bound->node->output[i], true, !(pass->sums >> i & 1));
-    cut_rows(widened, widened->sums ? SUMMED_PIECE : PIECE);
+        add_operand(widened, bound->node->output[i], true, false);
     if (pass->scratch_bytes) {
         const struct pdnn_bound_call piece = piece_of(widened, widened->piece_rows, NULL);
         widened->scratch_floats = (int64_t)(pass->scratch_bytes(&piece) / sizeof(float));
@@ -385,9 +340,7 @@ static void widen(struct pdnn_program *program, struct pdnn_bound_call *bound, s
     struct widened *widened = pdnn_arena_alloc(&program->arena, 1, sizeof *widened);
     *widened = (struct widened){.bound = bound, .inner = call->work};
     if (in_pieces && cut(widened)) {
-        uint64_t bytes =
-            (uint64_t)(bound->threads * room_floats(widened) + count_parts(widened) * widened->sums) *
-            sizeof(float);
+        uint64_t bytes = (uint64_t)(bound->threads * room_floats(widened)) * sizeof(float);
         widened->slot = pdnn_call_scratch(call, program, bytes);
         call->work = (struct pdnn_work){widened, bind_pieces, run_pieces, NULL};
     } else {

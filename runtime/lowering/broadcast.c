@@ -48,7 +48,7 @@ static void forward(const struct pdnn_bound_call *call, enum pdnn_elementwise fu
     job.a = call->in[0];
     job.b = call->in[1];
     job.y = call->out[0];
-    job.bypass = !job.is_half && job.y != job.a && pdnn_call_bypasses(call, pdnn_call_image_bytes(call));
+    job.bypass = job.y != job.a && pdnn_call_bypasses(call, pdnn_call_image_bytes(call));
     pdnn_spread_forward(&job, call->threads);
 }
 
@@ -92,8 +92,7 @@ static void multiply_backward(const struct pdnn_bound_call *call) {
     job.b = is_both ? call->in[PDNN_MULTIPLY_BACK_B] : NULL;
     job.da = is_both ? call->out[PDNN_MULTIPLY_BACK_DX] : NULL;
     job.db = call->out[is_both ? PDNN_MULTIPLY_BACK_DB : PDNN_MULTIPLY_BACK_DX];
-    job.bypass =
-        is_both && !job.is_half && job.da != job.dy && pdnn_call_bypasses(call, pdnn_call_image_bytes(call));
+    job.bypass = is_both && job.da != job.dy && pdnn_call_bypasses(call, pdnn_call_image_bytes(call));
     pdnn_spread_backward(&job, call->threads);
 }
 

@@ -21,6 +21,7 @@ static void forward(const struct pdnn_bound_call *call) {
     struct pdnn_layernorm job = {
         .R = call->rows,
         .H = call->columns,
+        .stored = call->shape.stored,
         .x = call->in[PDNN_DROPOUT_ADD_NORM_X],
         .residual = call->in[PDNN_DROPOUT_ADD_NORM_RESIDUAL],
         .gamma = call->in[PDNN_DROPOUT_ADD_NORM_GAMMA],
@@ -42,6 +43,7 @@ static void backward(const struct pdnn_bound_call *call) {
     struct pdnn_layernorm_gradients job = {
         .R = call->rows,
         .H = call->columns,
+        .stored = call->shape.stored,
         .dy = call->in[PDNN_DROPOUT_ADD_NORM_BACK_DY],
         .x = call->in[PDNN_DROPOUT_ADD_NORM_BACK_Z],
         .gamma = call->in[PDNN_DROPOUT_ADD_NORM_BACK_GAMMA],
@@ -65,8 +67,10 @@ const struct pdnn_lowering pdnn_lowering_dropout_add_norm = {
     .op = &pdnn_op_dropout_add_norm,
     .pass = {[PDNN_FORWARD] = {.run = forward,
                                .ranks = PDNN_RANK(2),
-                               .scratch_bytes = pdnn_norm_rows_scratch},
+                               .scratch_bytes = pdnn_norm_rows_scratch,
+                               .half = PDNN_HALF_NATIVE},
              [PDNN_BACKWARD_DATA] = {.run = backward,
                                      .ranks = PDNN_RANK(2),
-                                     .scratch_bytes = pdnn_norm_rows_backward_scratch}},
+                                     .scratch_bytes = pdnn_norm_rows_backward_scratch,
+                                     .half = PDNN_HALF_NATIVE}},
 };

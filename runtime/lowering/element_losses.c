@@ -13,6 +13,7 @@ static struct pdnn_element_loss_job job_of(const struct pdnn_bound_call *call,
     const struct pdnn_tensor *x = pdnn_node_in(call->graph, call->node, PDNN_ELEMENT_LOSS_X);
     return (struct pdnn_element_loss_job){
         .kind = kind,
+        .stored = call->shape.stored,
         .x = call->in[PDNN_ELEMENT_LOSS_X],
         .target = call->in[PDNN_ELEMENT_LOSS_TARGET],
         .elements = call->elements,
@@ -43,8 +44,10 @@ static void backward(const struct pdnn_bound_call *call, enum pdnn_element_loss_
     }                                                                                                        \
     const struct pdnn_lowering pdnn_lowering_##op_name = {                                                   \
         .op = &pdnn_op_##op_name,                                                                            \
-        .pass = {[PDNN_FORWARD] = {.run = op_name##_forward, .scratch_bytes = scratch_bytes},                \
-                 [PDNN_BACKWARD_DATA] = {.run = op_name##_backward}},                                        \
+        .pass = {[PDNN_FORWARD] = {.run = op_name##_forward,                                                 \
+                                   .scratch_bytes = scratch_bytes,                                           \
+                                   .half = PDNN_HALF_NATIVE},                                                \
+                 [PDNN_BACKWARD_DATA] = {.run = op_name##_backward, .half = PDNN_HALF_NATIVE}},              \
     };
 ELEMENT_LOSS(logistic_loss, PDNN_LOGISTIC_LOSS)
 ELEMENT_LOSS(squared_error, PDNN_SQUARED_ERROR)

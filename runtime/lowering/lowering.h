@@ -41,9 +41,9 @@ struct pdnn_lowering_pass {
     bool (*takes_posts)(const struct pdnn_node *node); /* NULL: none */
     bool sums_in_place; /* output 0 may overwrite the operand that a post adds to it */
     enum pdnn_lowering_half half;
-    /* PDNN_HALF_ROWS: bit 1 << input for f32 inputs read whole, not by rows, and 1 << output for f32 outputs
-     * that are sums over the rows. `run` may then be called on any of the rows. */
-    unsigned whole, sums;
+    /* PDNN_HALF_ROWS: bit 1 << input for f32 inputs read whole, not by rows. `run` may then be called on any
+     * of the rows. */
+    unsigned whole;
 };
 
 struct pdnn_lowering {

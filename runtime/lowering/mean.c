@@ -1,19 +1,15 @@
 #include "runtime/kernels/rows/mean.h"
 #include "runtime/lowering/bound_call.h"
-#include "runtime/lowering/f32_copies.h"
 
 /* x (rows, columns) is dx in backward. */
 static struct pdnn_mean_job job_of(const struct pdnn_bound_call *call, const int64_t *x) {
     const int64_t *attr = call->node->attr, sequences = attr[PDNN_MEAN_SEQUENCES];
-    enum pdnn_dtype dtype = pdnn_node_in(call->graph, call->node, PDNN_MEAN_X)->dtype;
-    struct pdnn_mean_job job = {.outer = x[0], .n = x[1], .inner = 1, .is_half = pdnn_dtype_is_half(dtype)};
+    struct pdnn_mean_job job = {.outer = x[0], .n = x[1], .inner = 1, .stored = call->shape.stored};
     if (attr[PDNN_MEAN_ALONG] == PDNN_MEAN_ROWS) {
         job.outer = sequences;
         job.n = x[0] / sequences;
         job.inner = x[1];
     }
-    if (job.is_half)
-        job.half = pdnn_half_of(dtype);
     return job;
 }
 

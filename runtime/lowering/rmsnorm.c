@@ -11,6 +11,7 @@ static struct pdnn_rmsnorm job_of(const struct pdnn_bound_call *call) {
         .heads = is_whole ? 1 : attr[PDNN_RMSNORM_HEADS],
         .column = attr[PDNN_RMSNORM_COLUMN],
         .ld = ld,
+        .stored = call->shape.stored,
     };
 }
 
@@ -34,7 +35,7 @@ static void backward(const struct pdnn_bound_call *call) {
     job.x = call->in[PDNN_RMSNORM_BACK_X];
     job.gamma = call->in[PDNN_RMSNORM_BACK_GAMMA];
     job.dy = call->in[PDNN_RMSNORM_BACK_DY];
-    job.dx = call->out[PDNN_RMSNORM_BACK_DX];
+    job.dx = pdnn_norm_rows_result(call, PDNN_RMSNORM_BACK_DX);
     job.dgamma = call->out[PDNN_RMSNORM_BACK_DGAMMA];
     job.scratch = call->scratch;
     job.inverse_rms = call->in[PDNN_RMSNORM_BACK_INVERSE_RMS];
@@ -43,14 +44,9 @@ static void backward(const struct pdnn_bound_call *call) {
 
 const struct pdnn_lowering pdnn_lowering_rmsnorm = {
     .op = &pdnn_op_rmsnorm,
-    .pass = {[PDNN_FORWARD] = {.run = forward,
-                               .ranks = PDNN_RANK(2),
-                               .half = PDNN_HALF_ROWS,
-                               .whole = 1U << PDNN_RMSNORM_GAMMA},
+    .pass = {[PDNN_FORWARD] = {.run = forward, .ranks = PDNN_RANK(2), .half = PDNN_HALF_NATIVE},
              [PDNN_BACKWARD_DATA] = {.run = backward,
                                      .ranks = PDNN_RANK(2),
                                      .scratch_bytes = backward_scratch,
-                                     .half = PDNN_HALF_ROWS,
-                                     .whole = 1U << PDNN_RMSNORM_BACK_GAMMA,
-                                     .sums = 1U << PDNN_RMSNORM_BACK_DGAMMA}},
+                                     .half = PDNN_HALF_NATIVE}},
 };

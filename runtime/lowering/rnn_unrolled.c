@@ -341,8 +341,12 @@ static int gradient_of_candidate(const struct run *run, const float *ds) {
 static void gradient_of_b(const struct run *run, const float *ds) {
     const struct pdnn_rnn_unrolled *rnn = run->rnn;
     int64_t gates = rnn->G * rnn->H, shared = gates - (rnn->sums > rnn->G ? rnn->H : 0);
-    pdnn_column_sums(ds, rnn->db, rnn->scratch + run->places.columns, rnn->T * rnn->N, run->job.dsums_stride,
-                     rnn->threads);
+    const struct pdnn_column_sums sums = {.N = rnn->T * rnn->N,
+                                          .C = run->job.dsums_stride,
+                                          .dy = ds,
+                                          .sums = rnn->db,
+                                          .scratch = rnn->scratch + run->places.columns};
+    pdnn_column_sums(&sums, rnn->threads);
     if (!rnn->has_two_biases)
         return;
     memmove(rnn->db + gates + shared, rnn->db + gates, (size_t)(gates - shared) * sizeof *rnn->db);

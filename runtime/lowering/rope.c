@@ -1,7 +1,6 @@
 /* Rotary positions, in f32 and on 16-bit elements. */
 #include "runtime/kernels/rows/rope.h"
 #include "runtime/lowering/bound_call.h"
-#include "runtime/lowering/f32_copies.h"
 
 static uint64_t scratch_bytes(const struct pdnn_bound_call *call) {
     return (uint64_t)pdnn_rope_scratch(call->node->attr[PDNN_ROPE_WIDTH], call->threads) * sizeof(float);
@@ -9,7 +8,6 @@ static uint64_t scratch_bytes(const struct pdnn_bound_call *call) {
 
 static void run(const struct pdnn_bound_call *call) {
     const int64_t *attr = call->node->attr;
-    enum pdnn_dtype dtype = pdnn_node_in(call->graph, call->node, PDNN_ROPE_X)->dtype;
     const struct pdnn_rope job = {
         .R = call->rows,
         .ld = call->columns,
@@ -20,9 +18,11 @@ static void run(const struct pdnn_bound_call *call) {
         .position = attr[PDNN_ROPE_POSITION],
         .theta = call->node->coef[PDNN_ROPE_THETA],
         .back = call->node->pass == PDNN_BACKWARD_DATA,
-        .half = pdnn_dtype_is_half(dtype) ? (int)pdnn_half_of(dtype) : PDNN_HALF_COUNT,
+        .stored = call->shape.stored,
         .x = call->in[PDNN_ROPE_X],
         .y = call->out[PDNN_ROPE_Y],
+        .bypass =
+            call->out[PDNN_ROPE_Y] != call->in[PDNN_ROPE_X] && pdnn_call_bypasses_output(call, PDNN_ROPE_Y),
         .scratch = call->scratch,
     };
     pdnn_rope_run(&job, call->threads);

@@ -5,10 +5,14 @@
 #include "tests/runtime/levels.h"
 #include "tests/near.h"
 
+#include "runtime/kernels/images/spread.h"
 #include "runtime/kernels/rows/bias.h"
+#include "runtime/kernels/rows/element_loss.h"
 #include "runtime/kernels/rows/elementwise.h"
 #include "runtime/kernels/simd/half.h"
 #include "runtime/kernels/rows/loss.h"
+#include "runtime/kernels/rows/mean.h"
+#include "runtime/kernels/rows/rope.h"
 #include "runtime/kernels/update/optimizer.h"
 #include "runtime/kernels/simd/team.h"
 
@@ -321,8 +325,10 @@ static void test_column_sums(void **state) {
         int64_t N = rows[r].N, C = rows[r].C;
         float *dy = new_random(N * C, 1), *sums = new_floats(C), *again = new_floats(C);
         float *scratch = new_floats(pdnn_column_sums_scratch(N, C, rows[r].threads));
-        pdnn_column_sums(dy, sums, scratch, N, C, rows[r].threads);
-        pdnn_column_sums(dy, again, scratch, N, C, rows[r].threads);
+        struct pdnn_column_sums job = {.N = N, .C = C, .dy = dy, .sums = sums, .scratch = scratch};
+        pdnn_column_sums(&job, rows[r].threads);
+        job.sums = again;
+        pdnn_column_sums(&job, rows[r].threads);
         assert_memory_equal(sums, again, (size_t)C * sizeof *sums);
         for (int64_t c = 0; c < C; c++) {
             double expected = 0;
@@ -330,6 +336,17 @@ static void test_column_sums(void **state) {
                 expected += (double)dy[n * C + c];
             assert_near((double)sums[c], expected, 1e-6 * (double)N);
         }
+        /* Values that bf16 represents have the same sums in both. */
+        uint16_t *halves = new_array(N * C, sizeof *halves);
+        pdnn_half_narrow(PDNN_HALF_BF16, dy, halves, N * C);
+        pdnn_half_widen(PDNN_HALF_BF16, halves, dy, N * C);
+        pdnn_column_sums(&job, rows[r].threads);
+        job.stored = PDNN_STORED_BF16;
+        job.dy = halves;
+        job.sums = sums;
+        pdnn_column_sums(&job, rows[r].threads);
+        for (int64_t c = 0; c < C; c++)
+            assert_near((double)sums[c], (double)again[c], 1e-6 * (double)N);
         free_from(dy);
     }
 }
@@ -341,11 +358,29 @@ static void test_bias_forward(void **state) {
         int64_t N = shapes[s][0], C = shapes[s][1];
         float *x = new_random(N * C, 1), *b = new_random(C, 2), *y = new_floats(N * C),
               *before = new_copy(x, N * C);
-        pdnn_bias_forward(x, b, y, N, C, THREADS);
-        pdnn_bias_forward(x, b, x, N, C, 1);
+        struct pdnn_bias job = {.N = N, .C = C, .x = x, .b = b, .y = y, .bypass = true};
+        pdnn_bias_forward(&job, THREADS);
+        job.y = x;
+        job.bypass = false;
+        pdnn_bias_forward(&job, 1);
         assert_memory_equal(x, y, (size_t)(N * C) * sizeof *x);
         for (int64_t i = 0; i < N * C; i++)
             assert_near((double)x[i], (double)(before[i] + b[i % C]), 0);
+        for (enum pdnn_half type = 0; type < PDNN_HALF_COUNT; type++) {
+            const size_t bytes = (size_t)(N * C) * sizeof(uint16_t);
+            uint16_t *halves = new_array(N * C, sizeof *halves), *got = new_array(N * C, sizeof *got);
+            pdnn_half_narrow(type, before, halves, N * C);
+            pdnn_half_widen(type, halves, x, N * C);
+            job = (struct pdnn_bias){.N = N, .C = C, .x = x, .b = b, .y = x};
+            pdnn_bias_forward(&job, 1);
+            job.stored = type == PDNN_HALF_F16 ? PDNN_STORED_F16 : PDNN_STORED_BF16;
+            job.x = halves;
+            job.y = got;
+            job.bypass = true;
+            pdnn_bias_forward(&job, THREADS);
+            pdnn_half_narrow(type, x, halves, N * C);
+            assert_memory_equal(got, halves, bytes);
+        }
         free_from(x);
     }
 }
@@ -451,16 +486,180 @@ static void test_update_keeps_padding(void **state) {
     }
 }
 
+/* Losses of 16-bit elements are those of their values in f32; gradients are those, rounded. */
+static void check_element_loss(enum pdnn_element_loss_kind kind, enum pdnn_stored stored, int64_t n) {
+    const enum pdnn_half type = pdnn_half_of_stored(stored);
+    const bool has_labels = kind == PDNN_LOGISTIC_LOSS;
+    const size_t bytes = (size_t)n * sizeof(uint16_t);
+    uint16_t *x = new_array(n, sizeof *x), *target = new_array(n, sizeof *target),
+             *dx = new_array(n, sizeof *dx), *expected = new_array(n, sizeof *expected);
+    float *wide = new_random(n, 3), *wide_target = new_random(n, 3), *wide_dx = new_floats(n), losses[2];
+    int32_t *label = new_array(n, sizeof *label);
+    double partial[THREADS * PDNN_LOSS_STRIDE];
+    pdnn_half_narrow(type, wide, x, n);
+    pdnn_half_widen(type, x, wide, n);
+    pdnn_half_narrow(type, wide_target, target, n);
+    pdnn_half_widen(type, target, wide_target, n);
+    for (int64_t i = 0; i < n; i++)
+        label[i] = wide_target[i] > 0;
+    struct pdnn_element_loss_job f32 = {.kind = kind,
+                                        .x = wide,
+                                        .target = has_labels ? (void *)label : wide_target,
+                                        .loss = &losses[0],
+                                        .partial = partial,
+                                        .dx = wide_dx,
+                                        .elements = n,
+                                        .scale = 100};
+    struct pdnn_element_loss_job half = f32;
+    half.stored = stored;
+    half.x = x;
+    half.target = has_labels ? (void *)label : target;
+    half.loss = &losses[1];
+    half.dx = dx;
+    half.bypass = true;
+    pdnn_element_loss_forward_run(&f32, THREADS);
+    pdnn_element_loss_forward_run(&half, THREADS);
+    assert_true(losses[0] > 0 && losses[0] == losses[1]);
+    pdnn_element_loss_backward_run(&f32, 1);
+    pdnn_element_loss_backward_run(&half, THREADS);
+    pdnn_half_narrow(type, wide_dx, expected, n);
+    assert_memory_equal(dx, expected, bytes);
+    half.dx = x;
+    half.bypass = false;
+    pdnn_element_loss_backward_run(&half, THREADS);
+    assert_memory_equal(x, expected, bytes);
+    free_from(x);
+}
+
+static void test_element_losses(void **state) {
+    static const int64_t sizes[] = {1, 255, 5000, LARGE};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes * PDNN_ELEMENT_LOSS_COUNT; i++) {
+        check_element_loss((enum pdnn_element_loss_kind)(i % PDNN_ELEMENT_LOSS_COUNT), PDNN_STORED_BF16,
+                           sizes[i / PDNN_ELEMENT_LOSS_COUNT]);
+        check_element_loss((enum pdnn_element_loss_kind)(i % PDNN_ELEMENT_LOSS_COUNT), PDNN_STORED_F16,
+                           sizes[i / PDNN_ELEMENT_LOSS_COUNT]);
+    }
+}
+
+static void *new_values(int64_t n, enum pdnn_stored stored) {
+    float *values = new_random(n, 3);
+    uint16_t *halves = new_array(n, sizeof *halves);
+    pdnn_half_narrow(pdnn_half_of_stored(stored), values, halves, n);
+    return stored == PDNN_STORED_F32 ? (void *)values : halves;
+}
+
+/* Rows whose heads begin at multiples of a streaming store, and others. */
+static void check_rope_streams(const int64_t *row, enum pdnn_stored stored) {
+    const int64_t R = row[0], ld = row[1], n = R * ld;
+    struct pdnn_rope job = {.R = R,
+                            .ld = ld,
+                            .heads = row[2],
+                            .width = row[3],
+                            .column = row[4],
+                            .rows = R,
+                            .theta = 100,
+                            .stored = stored,
+                            .scratch = new_floats(pdnn_rope_scratch(row[3], THREADS))};
+    void *y = new_floats(n), *streamed = new_floats(n);
+    job.x = new_values(n, stored);
+    job.y = y;
+    pdnn_rope_run(&job, THREADS);
+    job.y = streamed;
+    job.bypass = true;
+    pdnn_rope_run(&job, THREADS);
+    assert_memory_equal(streamed, y, (size_t)(n * pdnn_stored_bytes(stored)));
+    free_from(job.scratch);
+}
+
+/* Images, whose channels may be last, and matrices. */
+static void check_spread_streams(const struct pdnn_channels *shape, bool adds, enum pdnn_stored stored) {
+    const int64_t n = pdnn_channels_elements(shape), channels = pdnn_channels_padded(shape);
+    void *y = new_floats(n), *streamed = new_floats(n);
+    struct pdnn_spread job = {.shape = *shape,
+                              .adds = adds,
+                              .b_stride = channels,
+                              .half = pdnn_half_of_stored(stored),
+                              .is_half = stored != PDNN_STORED_F32,
+                              .b_is_half = stored != PDNN_STORED_F32,
+                              .a = new_values(n, stored),
+                              .b = new_values(shape->N * channels, stored),
+                              .y = y};
+    pdnn_spread_forward(&job, THREADS);
+    job.y = streamed;
+    job.bypass = true;
+    pdnn_spread_forward(&job, THREADS);
+    assert_memory_equal(streamed, y, (size_t)(n * pdnn_stored_bytes(stored)));
+    free_from(y);
+}
+
+/* The mean of columns gives its gradient to each of them. */
+static void check_mean_gives(int64_t rows, int64_t columns, enum pdnn_stored stored) {
+    const int64_t bytes = pdnn_stored_bytes(stored);
+    char *dx = new_array(rows * columns, sizeof(float)), *dy = new_values(rows, stored);
+    const struct pdnn_mean_job job = {.outer = rows,
+                                      .n = columns,
+                                      .inner = 1,
+                                      .stored = stored,
+                                      .x = dx,
+                                      .y = dy,
+                                      .bypass = columns % 2 == 0};
+    pdnn_mean_backward(&job, THREADS);
+    for (int64_t i = 0; i < rows * columns; i++) {
+        float share, value, *wide = (float *)(void *)dy;
+        if (stored == PDNN_STORED_F32) {
+            memcpy(&value, dx + i * bytes, sizeof value);
+            share = wide[i / columns] / (float)columns;
+        } else {
+            pdnn_half_widen(pdnn_half_of_stored(stored), (uint16_t *)(void *)(dx + i * bytes), &value, 1);
+            pdnn_half_widen(pdnn_half_of_stored(stored), (uint16_t *)(void *)(dy + i / columns * bytes),
+                            &share, 1);
+            share /= (float)columns;
+        }
+        assert_near((double)value, (double)share, fabs((double)share) / 256 + 1e-7);
+    }
+    free_from(dx);
+}
+
+static void test_streams(void **state) {
+    static const int64_t heads[][5] = {
+        {5, 129, 3, 42, 3}, {70, 300, 2, 128, 8}, {300, 64, 4, 16, 0}, {9, 1600, 2, 700, 8}};
+    static const struct pdnn_channels shapes[] = {{1, 33, 700, 33, 0},
+                                                  {2, 64, 300, 64, 0},
+                                                  {3, 5, 1031, 1, 0},
+                                                  {2, 3, 4096, 1, 0},
+                                                  {2, 20, 130, 16, 0}};
+    (void)state;
+    for (enum pdnn_stored stored = PDNN_STORED_F32; stored <= PDNN_STORED_F16; stored++) {
+        for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+            check_rope_streams(heads[i], stored);
+        for (size_t i = 0; i < 2 * (sizeof shapes / sizeof *shapes); i++)
+            check_spread_streams(&shapes[i / 2], i % 2, stored);
+        check_mean_gives(7, 1030, stored);
+        check_mean_gives(300, 127, stored);
+        check_mean_gives(9, 5000, stored);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_span_of_covers_once),  cmocka_unit_test(test_team_run_all_or_one),
-        cmocka_unit_test(test_elementwise_accuracy), cmocka_unit_test(test_elementwise_extremes),
-        cmocka_unit_test(test_gelu_accuracy),        cmocka_unit_test(test_softplus_accuracy),
-        cmocka_unit_test(test_gelu_extremes),        cmocka_unit_test(test_elementwise_ways_agree),
-        cmocka_unit_test(test_elementwise_halves),   cmocka_unit_test(test_column_sums),
-        cmocka_unit_test(test_bias_forward),         cmocka_unit_test(test_loss_extreme_logits),
-        cmocka_unit_test(test_loss_threads_agree),   cmocka_unit_test(test_loss_ignored_rows),
+        cmocka_unit_test(test_span_of_covers_once),
+        cmocka_unit_test(test_team_run_all_or_one),
+        cmocka_unit_test(test_elementwise_accuracy),
+        cmocka_unit_test(test_elementwise_extremes),
+        cmocka_unit_test(test_gelu_accuracy),
+        cmocka_unit_test(test_softplus_accuracy),
+        cmocka_unit_test(test_gelu_extremes),
+        cmocka_unit_test(test_elementwise_ways_agree),
+        cmocka_unit_test(test_elementwise_halves),
+        cmocka_unit_test(test_column_sums),
+        cmocka_unit_test(test_bias_forward),
+        cmocka_unit_test(test_loss_extreme_logits),
+        cmocka_unit_test(test_loss_threads_agree),
+        cmocka_unit_test(test_loss_ignored_rows),
         cmocka_unit_test(test_update_keeps_padding),
+        cmocka_unit_test(test_element_losses),
+        cmocka_unit_test(test_streams),
     };
     omp_set_num_threads(THREADS);
     int failed = 0;

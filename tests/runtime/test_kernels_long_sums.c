@@ -52,7 +52,8 @@ static void test_gradient_of_a_bias(void **state) {
     float *dy = new_terms((int64_t)ROWS * C), sums[C];
     float *scratch = new_floats(pdnn_column_sums_scratch(ROWS, C, THREADS));
     (void)state;
-    pdnn_column_sums(dy, sums, scratch, ROWS, C, THREADS);
+    pdnn_column_sums(
+        &(struct pdnn_column_sums){.N = ROWS, .C = C, .dy = dy, .sums = sums, .scratch = scratch}, THREADS);
     for (int i = 0; i < C; i++)
         check((double)sums[i], (double)ROWS * (double)term);
     free_from(dy);

@@ -1,5 +1,6 @@
 /* Kernels that normalize rows against the reference kernels of their ops: odd shapes, any number of threads,
- * streaming stores, in place; gradients of gamma and beta have the same bits with any number of threads. */
+ * streaming stores, in place; gradients of gamma and beta have the same bits with any number of threads. Rows
+ * of 16-bit elements give what those in f32 give, rounded. */
 #include "tests/cmocka_all.h"
 #include "tests/runtime/arrays.h"
 #include "tests/runtime/levels.h"
@@ -12,6 +13,8 @@
 #include "models/optimizer.h"
 #include "models/forward.h"
 #include "runtime/kernels/rows/layernorm.h"
+#include "runtime/kernels/rows/rmsnorm.h"
+#include "runtime/kernels/simd/half.h"
 
 #include <math.h>
 #include <omp.h>
@@ -250,11 +253,181 @@ static void test_layernorm_far_rows(void **state) {
         assert_true(y[i] == 0);
 }
 
+/* Random values that the type represents. */
+static float *new_representable(int64_t n, enum pdnn_stored stored) {
+    const enum pdnn_half type = pdnn_half_of_stored(stored);
+    float *values = new_random(n, 30);
+    uint16_t *halves = new_array(n, sizeof *halves);
+    pdnn_half_narrow(type, values, halves, n);
+    pdnn_half_widen(type, halves, values, n);
+    return values;
+}
+
+static uint16_t *new_narrowed(const float *values, int64_t n, enum pdnn_stored stored) {
+    uint16_t *halves = new_array(n, sizeof *halves);
+    pdnn_half_narrow(pdnn_half_of_stored(stored), values, halves, n);
+    return halves;
+}
+
+static void check_narrowed(const void *got, const float *expected, int64_t n, enum pdnn_stored stored) {
+    assert_memory_equal(got, new_narrowed(expected, n, stored), (size_t)n * sizeof(uint16_t));
+}
+
+static void check_stored_forward(const struct row *row, int way, enum pdnn_stored stored) {
+    const int64_t R = row->R, H = row->H, n = R * H, threads = ways[way].threads;
+    const bool in_place = ways[way].in_place, bypass = ways[way].bypass;
+    float *x = new_representable(n, stored), *residual = new_representable(n, stored), *y = new_floats(n),
+          *z = new_floats(n), *scratch = new_floats(pdnn_layernorm_scratch(H, threads));
+    struct pdnn_layernorm wide = {.R = R,
+                                  .H = H,
+                                  .x = x,
+                                  .residual = row->adds ? residual : NULL,
+                                  .gamma = new_random(H, 2),
+                                  .beta = new_random(H, 2),
+                                  .y = {y, false},
+                                  .z = {row->adds ? z : NULL, false},
+                                  .mean = new_floats(R),
+                                  .inverse_std = new_floats(R),
+                                  .epsilon = 1e-5F,
+                                  .seed = SEED,
+                                  .percent = row->percent,
+                                  .scratch = scratch};
+    struct pdnn_layernorm job = wide;
+    uint16_t *half_x = new_narrowed(x, n, stored), *half_z = new_array(n, sizeof *half_z);
+    job.stored = stored;
+    job.x = half_x;
+    job.residual = row->adds ? new_narrowed(residual, n, stored) : NULL;
+    job.y =
+        (struct pdnn_layernorm_result){in_place ? half_x : new_array(n, sizeof *half_x), bypass && !in_place};
+    job.z = (struct pdnn_layernorm_result){row->adds ? half_z : NULL, bypass};
+    job.mean = new_floats(R);
+    job.inverse_std = new_floats(R);
+    pdnn_layernorm_forward(&wide, 1);
+    pdnn_layernorm_forward(&job, threads);
+    check_narrowed(job.y.to, y, n, stored);
+    if (row->adds)
+        check_narrowed(half_z, z, n, stored);
+    assert_memory_equal(job.mean, wide.mean, (size_t)R * sizeof(float));
+    assert_memory_equal(job.inverse_std, wide.inverse_std, (size_t)R * sizeof(float));
+    free_from(x);
+}
+
+static void check_stored_backward(const struct row *row, int way, enum pdnn_stored stored) {
+    const int64_t R = row->R, H = row->H, n = R * H;
+    const bool in_place = ways[way].in_place, bypass = ways[way].bypass;
+    float *dy = new_representable(n, stored), *x = new_representable(n, stored),
+          *dz = row->uses_sum ? new_representable(n, stored) : NULL, *dx = new_floats(n),
+          *masked = row->percent ? new_floats(n) : NULL;
+    const bool is_plain = way == 0 && !row->adds;
+    struct pdnn_layernorm_gradients wide = {.R = R,
+                                            .H = H,
+                                            .dy = dy,
+                                            .x = x,
+                                            .dz = dz,
+                                            .gamma = is_plain ? NULL : new_random(H, 2),
+                                            .mean = new_random(R, 1),
+                                            .inverse_std = new_random(R, 2),
+                                            .dx = {dx, false},
+                                            .masked = {masked, false},
+                                            .dgamma = is_plain ? NULL : new_floats(H),
+                                            .dbeta = is_plain ? NULL : new_floats(H),
+                                            .seed = SEED,
+                                            .percent = row->percent,
+                                            .scratch = new_floats(pdnn_layernorm_backward_scratch(R, H))};
+    struct pdnn_layernorm_gradients job = wide;
+    uint16_t *half_dy = new_narrowed(dy, n, stored), *half_masked = new_array(n, sizeof *half_masked);
+    job.stored = stored;
+    job.dy = half_dy;
+    job.x = new_narrowed(x, n, stored);
+    job.dz = dz ? new_narrowed(dz, n, stored) : NULL;
+    job.dx = (struct pdnn_layernorm_result){in_place ? half_dy : new_array(n, sizeof *half_dy),
+                                            bypass && !in_place};
+    job.masked = (struct pdnn_layernorm_result){masked ? half_masked : NULL, bypass};
+    job.dgamma = is_plain ? NULL : new_floats(H);
+    job.dbeta = is_plain ? NULL : new_floats(H);
+    pdnn_layernorm_backward(&wide, 1);
+    pdnn_layernorm_backward(&job, ways[way].threads);
+    check_narrowed(job.dx.to, dx, n, stored);
+    if (masked)
+        check_narrowed(half_masked, masked, n, stored);
+    if (!is_plain) {
+        assert_memory_equal(job.dgamma, wide.dgamma, (size_t)H * sizeof(float));
+        assert_memory_equal(job.dbeta, wide.dbeta, (size_t)H * sizeof(float));
+    }
+    free_from(dy);
+}
+
+static void test_layernorm_stored(void **state) {
+    (void)state;
+    for (int i = 0; i < CASES * WAYS; i++) {
+        check_stored_forward(&cases[i / WAYS], i % WAYS, i % 2 ? PDNN_STORED_F16 : PDNN_STORED_BF16);
+        check_stored_backward(&cases[i / WAYS], i % WAYS, i % 2 ? PDNN_STORED_BF16 : PDNN_STORED_F16);
+    }
+}
+
+/* Whole rows, and heads of rows from a column on. */
+static void check_rmsnorm(const int64_t *shape, int way, enum pdnn_stored stored) {
+    const int64_t R = shape[0], H = shape[1], heads = shape[2], column = shape[3], ld = shape[4], n = R * ld;
+    const bool in_place = ways[way].in_place, bypass = ways[way].bypass && !in_place;
+    float *x = new_representable(n, stored), *dy = new_representable(n, stored), *y = new_floats(n),
+          *dx = new_floats(n);
+    struct pdnn_rmsnorm wide = {.R = R,
+                                .H = H,
+                                .heads = heads,
+                                .column = column,
+                                .ld = ld,
+                                .x = x,
+                                .dy = dy,
+                                .gamma = new_random(H, 2),
+                                .y = {y, false},
+                                .dx = {dx, false},
+                                .dgamma = new_floats(H),
+                                .scratch = new_floats(pdnn_rmsnorm_backward_scratch(R, H)),
+                                .inverse_rms = new_floats(R * heads),
+                                .epsilon = 1e-5F};
+    struct pdnn_rmsnorm job = wide;
+    void *half_x = new_narrowed(x, n, stored), *half_dy = new_narrowed(dy, n, stored);
+    job.stored = stored;
+    job.x = half_x;
+    job.dy = half_dy;
+    job.dgamma = new_floats(H);
+    job.inverse_rms = new_floats(R * heads);
+    job.dx = (struct pdnn_layernorm_result){in_place ? half_dy : new_array(n, sizeof(uint16_t)), bypass};
+    pdnn_rmsnorm_forward(&wide, 1);
+    pdnn_rmsnorm_backward(&wide, 1);
+    job.y = (struct pdnn_layernorm_result){new_array(n, sizeof(uint16_t)), bypass};
+    pdnn_rmsnorm_forward(&job, ways[way].threads);
+    pdnn_rmsnorm_backward(&job, ways[way].threads);
+    check_narrowed(job.y.to, y, n, stored);
+    check_narrowed(job.dx.to, dx, n, stored);
+    assert_memory_equal(job.dgamma, wide.dgamma, (size_t)H * sizeof(float));
+    assert_memory_equal(job.inverse_rms, wide.inverse_rms, (size_t)(R * heads) * sizeof(float));
+    /* In f32 with streaming stores, too. */
+    float *streamed_y = new_floats(n), *streamed_dx = new_floats(n);
+    wide.y = (struct pdnn_layernorm_result){streamed_y, true};
+    wide.dx = (struct pdnn_layernorm_result){streamed_dx, true};
+    pdnn_rmsnorm_forward(&wide, ways[way].threads);
+    pdnn_rmsnorm_backward(&wide, ways[way].threads);
+    assert_memory_equal(streamed_y, y, (size_t)n * sizeof *y);
+    assert_memory_equal(streamed_dx, dx, (size_t)n * sizeof *dx);
+    free_from(x);
+}
+
+static void test_rmsnorm_stored(void **state) {
+    static const int64_t shapes[][5] = {
+        {1, 3, 1, 0, 3},        {65, 100, 1, 0, 100},    {300, 36, 1, 0, 36},
+        {64, 1024, 1, 0, 1024}, {37, 515, 1, 0, 515},    {129, 16, 3, 8, 72},
+        {40, 128, 8, 0, 1024},  {130, 12, 3, 4, 40 + 1}, {70, 264, 2, 3, 600}};
+    (void)state;
+    for (size_t i = 0; i < WAYS * (sizeof shapes / sizeof *shapes); i++)
+        check_rmsnorm(shapes[i / WAYS], (int)(i % WAYS), i % 2 ? PDNN_STORED_F16 : PDNN_STORED_BF16);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layernorm_forward),
-        cmocka_unit_test(test_layernorm_backward),
-        cmocka_unit_test(test_layernorm_far_rows),
+        cmocka_unit_test(test_layernorm_forward),  cmocka_unit_test(test_layernorm_backward),
+        cmocka_unit_test(test_layernorm_far_rows), cmocka_unit_test(test_layernorm_stored),
+        cmocka_unit_test(test_rmsnorm_stored),
     };
     omp_set_num_threads(THREADS);
     int failed = 0;

@@ -127,9 +127,11 @@ static const float *load_tile(const struct pdnn_spread *job, const struct tile *
 
 static void store_tile(const struct pdnn_spread *job, const struct tile *tile, const float *room, void *to) {
     const struct pdnn_rows *rows = &tile->memory;
+    const int64_t n = rows->count * rows->width;
     uint16_t *at = (uint16_t *)to + tile->at;
+    const bool streams = job->bypass && (uintptr_t)at % ALIGNMENT == 0 && n % (ALIGNMENT / 2) == 0;
     if (rows->stride == rows->width)
-        pdnn_half_narrow(job->half, room, at, rows->count * rows->width);
+        (streams ? pdnn_half_narrow_bypass : pdnn_half_narrow)(job->half, room, at, n);
     for (int64_t row = 0; row < rows->count && rows->stride != rows->width; row++)
         pdnn_half_narrow(job->half, room + row * rows->width, at + row * rows->stride, rows->width);
 }

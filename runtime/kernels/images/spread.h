@@ -21,7 +21,7 @@ struct pdnn_spread {
     const void *a, *b, *dy;
     void *y, *da; /* y may be a, da may be dy */
     void *db;
-    bool bypass; /* streaming stores, for f32 results larger than the caches */
+    bool bypass; /* streaming stores, for results larger than the caches */
     double *scratch;
 };
 

@@ -1,9 +1,10 @@
-/* Sums over the rows of an f32 matrix, whose rounding grows with PDNN_SUM_ROWS and not with their number.
+/* Sums over the rows of a matrix in f32, whose rounding grows with PDNN_SUM_ROWS and not with their number.
  * Inline, for kernels that cut the columns themselves. */
 #ifndef RUNTIME_KERNELS_ROWS_ADD_ROWS_H
 #define RUNTIME_KERNELS_ROWS_ADD_ROWS_H
 
-#include "runtime/kernels/simd/lanes.h"
+#include "runtime/kernels/simd/blocks.h"
+#include "runtime/kernels/simd/team.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -46,6 +47,29 @@ PDNN_INLINE void pdnn_add_rows(const float *x, int64_t stride, const int64_t *or
         int64_t rows = count - k < PDNN_SUM_ROWS ? count - k : PDNN_SUM_ROWS;
         memset(part, 0, (size_t)n * sizeof *part);
         pdnn_add_few_rows(order ? x : x + k * stride, stride, order ? order + k : NULL, rows, part, n);
+        pdnn_add_few_rows(part, 0, NULL, 1, sums, n);
+    }
+}
+
+/* The same of the first rows of a matrix as it is stored: 16-bit ones are widened a few at a time. n is at
+ * most PDNN_SUM_COLUMNS. */
+static inline void pdnn_add_stored_rows(const void *x, int64_t stride, int64_t count, float *restrict sums,
+                                        int64_t n, enum pdnn_stored in) {
+    enum { ROWS = 4 };
+    float block[ROWS * PDNN_SUM_COLUMNS], part[PDNN_SUM_COLUMNS];
+    if (in == PDNN_STORED_F32) {
+        pdnn_add_rows(x, stride, NULL, count, sums, n);
+        return;
+    }
+    for (int64_t first = 0; first < count; first += PDNN_SUM_ROWS) {
+        const int64_t end = pdnn_least(first + PDNN_SUM_ROWS, count);
+        memset(part, 0, (size_t)n * sizeof *part);
+        for (int64_t row = first; row < end; row += ROWS) {
+            const int64_t rows = pdnn_least(ROWS, end - row);
+            for (int64_t k = 0; k < rows; k++)
+                pdnn_block_read_ahead(x, (row + k) * stride, n, block + k * n, in, ROWS * stride);
+            pdnn_add_few_rows(block, n, NULL, rows, part, n);
+        }
         pdnn_add_few_rows(part, 0, NULL, 1, sums, n);
     }
 }

@@ -2,8 +2,7 @@
 
 #include "runtime/kernels/rows/elementwise_functions.h"
 #include "runtime/kernels/rows/loss.h"
-#include "runtime/kernels/simd/bypass.h"
-#include "runtime/kernels/simd/kernel.h"
+#include "runtime/kernels/simd/blocks.h"
 #include "runtime/kernels/simd/team.h"
 
 /* Sums are in float within a BLOCK. As in elementwise.c, gradients wait in L1 to be streamed to memory, and
@@ -62,17 +61,31 @@ static const struct {
     [PDNN_SMOOTH_L1] = {smooth_sum, smooth_gradients},
 };
 
-/* A target has the size of a float. */
-static const void *target_at(const struct pdnn_element_loss_job *job, int64_t i) {
-    return (const float *)job->target + i;
+/* A block of x and of its targets, from number `at` on. */
+struct block {
+    float wide_x[BLOCK], wide_target[BLOCK];
+    const float *x;
+    const void *target;
+};
+
+PDNN_INLINE void read_block(const struct pdnn_element_loss_job *job, int64_t at, int64_t n,
+                            struct block *block) {
+    const bool has_labels = job->kind == PDNN_LOGISTIC_LOSS; /* of the size of a float */
+    block->x = pdnn_block_read(job->x, at, n, block->wide_x, job->stored);
+    block->target =
+        pdnn_block_read(job->target, at, n, block->wide_target, has_labels ? PDNN_STORED_F32 : job->stored);
 }
 
 static void forward_part(void *state, int64_t index, int64_t parts) {
     const struct pdnn_element_loss_job *job = state;
     struct pdnn_span span = pdnn_span_of(job->elements, GRAIN, index, parts);
+    struct block block;
     double sum = 0;
-    for (int64_t i = span.begin; i < span.end; i += BLOCK)
-        sum += (double)loops[job->kind].sum(job->x + i, target_at(job, i), pdnn_least(BLOCK, span.end - i));
+    for (int64_t i = span.begin; i < span.end; i += BLOCK) {
+        const int64_t n = pdnn_least(BLOCK, span.end - i);
+        read_block(job, i, n, &block);
+        sum += (double)loops[job->kind].sum(block.x, block.target, n);
+    }
     job->partial[index * PDNN_LOSS_STRIDE] = sum;
 }
 
@@ -88,24 +101,30 @@ PDNN_KERNEL(pdnn_element_loss_forward_run, (const struct pdnn_element_loss_job *
     *job->loss = (float)(job->scale * sum / (double)job->elements);
 }
 
+/* Inputs in f32 that the hardware prefetcher would not have ready. */
+PDNN_INLINE void fetch_block(const struct pdnn_element_loss_job *job, int64_t at) {
+    for (int64_t k = 0; job->stored == PDNN_STORED_F32 && k < BLOCK; k += LINE) {
+        __builtin_prefetch((const float *)job->x + at + AHEAD + k);
+        __builtin_prefetch((const float *)job->target + at + AHEAD + k);
+    }
+}
+
 static void backward_part(void *state, int64_t index, int64_t parts) {
     const struct pdnn_element_loss_job *job = state;
     struct pdnn_span span = pdnn_span_of(job->elements, GRAIN, index, parts);
-    float factor = (float)(job->scale / (double)job->elements);
-    int64_t i = span.begin;
-    if (job->bypass) {
-        float block[BLOCK];
-        for (; i + AHEAD + BLOCK <= span.end; i += BLOCK) {
-            loops[job->kind].gradients(job->x + i, target_at(job, i), factor, block, BLOCK);
-            for (int64_t k = 0; k < BLOCK; k += LINE) {
-                __builtin_prefetch(job->x + i + AHEAD + k);
-                __builtin_prefetch(target_at(job, i + AHEAD + k));
-                pdnn_bypass_copy(job->dx + i + k, block + k, LINE);
-            }
-        }
-        pdnn_bypass_fence();
+    float factor = (float)(job->scale / (double)job->elements), room[BLOCK];
+    struct block block;
+    for (int64_t i = span.begin; i < span.end; i += BLOCK) {
+        const int64_t n = pdnn_least(BLOCK, span.end - i);
+        const bool bypass = job->bypass && n == BLOCK;
+        float *dx = pdnn_block_place(job->dx, i, room, job->stored, bypass);
+        read_block(job, i, n, &block);
+        if (bypass)
+            fetch_block(job, i);
+        loops[job->kind].gradients(block.x, block.target, factor, dx, n);
+        pdnn_block_write(job->dx, i, dx, n, job->stored, bypass);
     }
-    loops[job->kind].gradients(job->x + i, target_at(job, i), factor, job->dx + i, span.end - i);
+    pdnn_bypass_fence();
 }
 
 PDNN_KERNEL(pdnn_element_loss_backward_run, (const struct pdnn_element_loss_job *job, int64_t threads),

@@ -1,7 +1,9 @@
-/* Losses that are a mean over elements, and their gradients, in f32. Formulas: models/ops/logistic_loss.c,
- * squared_error.c and smooth_l1.c. */
+/* Losses that are a mean over elements, and their gradients, computed in f32. Formulas:
+ * models/ops/logistic_loss.c, squared_error.c and smooth_l1.c. */
 #ifndef RUNTIME_KERNELS_ROWS_ELEMENT_LOSS_H
 #define RUNTIME_KERNELS_ROWS_ELEMENT_LOSS_H
+
+#include "base/half.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,11 +17,11 @@ enum pdnn_element_loss_kind {
 
 struct pdnn_element_loss_job {
     enum pdnn_element_loss_kind kind;
-    const float *x;
-    const void *target;
+    enum pdnn_stored stored; /* of x, of targets that are no labels, and of dx */
+    const void *x, *target;
     float *loss;     /* forward: (1) */
     double *partial; /* forward: scratch, PDNN_LOSS_STRIDE (loss.h) per thread */
-    float *dx;       /* backward; may be x; 64-byte aligned for bypass */
+    void *dx;        /* backward; may be x; 64-byte aligned for bypass */
     int64_t elements;
     double scale; /* of the loss and its gradient */
     bool bypass;  /* backward: streaming stores; dx must not be x */

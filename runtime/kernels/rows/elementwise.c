@@ -1,7 +1,6 @@
 #include "runtime/kernels/rows/elementwise.h"
 
-#include "runtime/kernels/simd/bypass.h"
-#include "runtime/kernels/simd/half_lanes.h"
+#include "runtime/kernels/simd/blocks.h"
 #include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/team.h"
 
@@ -46,53 +45,22 @@ static void run_f32(const struct pdnn_elementwise_job *job, struct pdnn_span spa
     functions[job->function](a + i, b + i, job->coef, y + i, span.end - i);
 }
 
-/* n elements of an operand from i on, in f32, and some of those that follow fetched meanwhile. */
-PDNN_INLINE const float *widen(const void *x, int64_t i, int64_t n, float *block, bool is_half,
-                               const enum pdnn_half type) {
-    const uint16_t *from = (const uint16_t *)x + i;
-    int64_t k = 0;
-    if (!is_half)
-        return (const float *)x + i;
-    for (; k + PDNN_LANES <= n; k += PDNN_LANES) {
-        pdnn_floats v;
-        if (k % (2 * LINE) == 0)
-            __builtin_prefetch(from + k + 2 * AHEAD);
-        pdnn_load_half(&v, from + k, type);
-        pdnn_store(block + k, &v);
-    }
-    for (; k < n; k++)
-        block[k] = pdnn_half_value(from[k], type);
-    return block;
-}
-
-PDNN_INLINE void narrow(const float *x, uint16_t *y, int64_t n, const enum pdnn_half type) {
-    int64_t k = 0;
-    for (; k + PDNN_LANES <= n; k += PDNN_LANES) {
-        pdnn_floats v;
-        pdnn_load(&v, x + k);
-        pdnn_store_half(y + k, &v, type);
-    }
-    for (; k < n; k++)
-        y[k] = pdnn_half_of_value(x[k], type);
-}
-
 /* HALVES elements at a time are widened, computed and narrowed in L1. */
-PDNN_INLINE void run_half(const struct pdnn_elementwise_job *job, struct pdnn_span span,
-                          const enum pdnn_half type) {
-    const bool narrows = job->halves.y;
+static void run_half(const struct pdnn_elementwise_job *job, struct pdnn_span span) {
+    const struct pdnn_elementwise_halves *halves = &job->halves;
+    const enum pdnn_stored half = halves->type == PDNN_HALF_F16 ? PDNN_STORED_F16 : PDNN_STORED_BF16,
+                           of_a = halves->a ? half : PDNN_STORED_F32,
+                           of_b = halves->b ? half : PDNN_STORED_F32,
+                           of_y = halves->y ? half : PDNN_STORED_F32;
     float wide_a[HALVES], wide_b[HALVES], wide_y[HALVES];
-    uint16_t narrowed[HALVES];
     for (int64_t i = span.begin; i < span.end; i += HALVES) {
         const int64_t n = pdnn_least(HALVES, span.end - i);
-        const float *a = widen(job->a, i, n, wide_a, job->halves.a, type),
-                    *b = job->b ? widen(job->b, i, n, wide_b, job->halves.b, type) : a;
-        const bool bypasses = job->bypass && narrows && n == HALVES;
-        uint16_t *y = (uint16_t *)job->y + i;
-        functions[job->function](a, b, job->coef, narrows ? wide_y : (float *)job->y + i, n);
-        if (narrows)
-            narrow(wide_y, bypasses ? narrowed : y, n, type);
-        if (bypasses)
-            pdnn_bypass_copy((float *)(void *)y, (const float *)(const void *)narrowed, HALVES / 2);
+        const float *a = pdnn_block_read(job->a, i, n, wide_a, of_a),
+                    *b = job->b ? pdnn_block_read(job->b, i, n, wide_b, of_b) : a;
+        const bool bypasses = job->bypass && n == HALVES;
+        float *y = pdnn_block_place(job->y, i, wide_y, of_y, bypasses);
+        functions[job->function](a, b, job->coef, y, n);
+        pdnn_block_write(job->y, i, y, n, of_y, bypasses);
     }
     pdnn_bypass_fence();
 }
@@ -100,10 +68,8 @@ PDNN_INLINE void run_half(const struct pdnn_elementwise_job *job, struct pdnn_sp
 static void run_span(const struct pdnn_elementwise_job *job, struct pdnn_span span) {
     if (!job->halves.a && !job->halves.b && !job->halves.y)
         run_f32(job, span);
-    else if (job->halves.type == PDNN_HALF_F16)
-        run_half(job, span, PDNN_HALF_F16);
     else
-        run_half(job, span, PDNN_HALF_BF16);
+        run_half(job, span);
 }
 
 static void run_part(void *job, int64_t index, int64_t parts) {

@@ -1,45 +1,51 @@
 #include "runtime/kernels/rows/layernorm.h"
 
 #include "runtime/kernels/rows/layernorm_rows.h"
-#include "runtime/kernels/simd/bypass.h"
 #include "runtime/kernels/simd/kernel.h"
-#include "runtime/kernels/simd/team.h"
 
 #include <math.h>
 
 /* Stages of a row: sum, sum of squares, normalize. */
-enum { STAGES = 3, VECTOR = 4 };
+enum { STAGES = 3 };
 
 /* A row in progress. */
 struct row {
     int64_t first; /* index of its first element */
     const float *z;
-    float *sum;  /* z too, if it has to be computed */
+    float *sum;  /* z too, if it has to be made */
     float total; /* of z, then of squares */
     float mean, inverse_std;
 };
 
-/* Where a row of z is computed: in z or y where stores are not streamed, else in the buffer. */
+/* Whether rows are made before they are summed. */
+static inline bool makes_rows(const struct pdnn_layernorm *job) {
+    return job->residual || job->stored != PDNN_STORED_F32;
+}
+
+/* Where a row of z is computed: in z or y where these are f32 and not streamed, else in the buffer. */
 static inline float *workplace(const struct pdnn_layernorm *job, int64_t first, float *buffer) {
-    if (job->z.to && !job->z.bypass)
-        return job->z.to + first;
-    return job->y.bypass ? buffer : job->y.to + first;
+    const struct pdnn_layernorm_result *to = job->z.to && !job->z.bypass ? &job->z : &job->y;
+    return pdnn_block_place(to->to, first, buffer, job->stored, to->bypass);
 }
 
 static inline void begin_row(const struct pdnn_layernorm *job, struct row *row, int64_t first,
                              float *buffer) {
-    *row = (struct row){.first = first, .z = job->x + first};
-    if (job->residual)
+    *row = (struct row){.first = first};
+    if (makes_rows(job))
         row->z = row->sum = workplace(job, first, buffer);
+    else
+        row->z = (const float *)job->x + first;
 }
 
 /* n columns of z = x * mask + residual; z may be x or residual. */
 PDNN_INLINE void add_columns(const struct pdnn_layernorm *job, const struct pdnn_mask *mask,
                              const struct row *row, int64_t begin, int64_t n) {
-    const float *x = job->x + row->first + begin, *residual = job->residual + row->first + begin;
-    float factor[PDNN_ROWS_BLOCK], *z = row->sum + begin;
+    const int64_t at = row->first + begin;
+    float wide[2][PDNN_ROWS_BLOCK], factor[PDNN_ROWS_BLOCK], *z = row->sum + begin;
+    const float *x = pdnn_block_read(job->x, at, n, wide[0], job->stored),
+                *residual = pdnn_block_read(job->residual, at, n, wide[1], job->stored);
     if (job->percent) {
-        pdnn_mask_factors(mask, row->first + begin, factor, n);
+        pdnn_mask_factors(mask, at, factor, n);
 #pragma omp simd
         for (int64_t i = 0; i < n; i++)
             z[i] = x[i] * factor[i] + residual[i];
@@ -48,8 +54,8 @@ PDNN_INLINE void add_columns(const struct pdnn_layernorm *job, const struct pdnn
         for (int64_t i = 0; i < n; i++)
             z[i] = x[i] + residual[i];
     }
-    if (job->z.to && job->z.bypass)
-        pdnn_bypass_copy(job->z.to + row->first + begin, z, n);
+    if (job->z.to)
+        pdnn_block_write(job->z.to, at, z, n, job->stored, job->z.bypass);
 }
 
 PDNN_INLINE float sum_of(const float *z, int64_t n) {
@@ -96,7 +102,8 @@ PDNN_INLINE float squares_of(const float *z, float mean, int64_t n) {
 PDNN_INLINE void normalize_columns(const struct pdnn_layernorm *job, const struct row *row, int64_t begin,
                                    int64_t n) {
     const float *z = row->z + begin;
-    float block[PDNN_ROWS_BLOCK], *y = job->y.to + row->first + begin, *to = job->y.bypass ? block : y;
+    const int64_t at = row->first + begin;
+    float block[PDNN_ROWS_BLOCK], *to = pdnn_block_place(job->y.to, at, block, job->stored, job->y.bypass);
     float mean = row->mean, inverse_std = row->inverse_std;
     if (job->gamma) {
         const float *gamma = job->gamma + begin, *beta = job->beta + begin;
@@ -108,8 +115,7 @@ PDNN_INLINE void normalize_columns(const struct pdnn_layernorm *job, const struc
         for (int64_t i = 0; i < n; i++)
             to[i] = (z[i] - mean) * inverse_std;
     }
-    if (job->y.bypass)
-        pdnn_bypass_copy(y, block, n);
+    pdnn_block_write(job->y.to, at, to, n, job->stored, job->y.bypass);
 }
 
 /* Runs each stage on its own row, a block of columns at a time; NULL: no row for the stage. */
@@ -118,10 +124,12 @@ PDNN_INLINE void run_stages(const struct pdnn_layernorm *job, struct row *const 
     for (int64_t begin = 0; begin < job->H; begin += PDNN_ROWS_BLOCK) {
         int64_t n = pdnn_least(job->H - begin, PDNN_ROWS_BLOCK);
         if (stage[0]) {
-            pdnn_fetch(job->x, ahead + begin, n);
-            pdnn_fetch(job->residual, ahead + begin, n);
+            pdnn_fetch(job->x, ahead + begin, n, job->stored);
+            pdnn_fetch(job->residual, ahead + begin, n, job->stored);
             if (job->residual)
                 add_columns(job, &mask, stage[0], begin, n);
+            else if (makes_rows(job))
+                pdnn_block_read(job->x, stage[0]->first + begin, n, stage[0]->sum + begin, job->stored);
             stage[0]->total += sum_of(stage[0]->z + begin, n);
         }
         if (stage[1])
@@ -164,7 +172,7 @@ static void forward_rows(const struct pdnn_layernorm *job, struct pdnn_span rows
 
 static void forward_part(void *work, int64_t index, int64_t parts) {
     const struct pdnn_layernorm *job = work;
-    float *buffers = job->residual ? job->scratch + index * STAGES * pdnn_whole_lines(job->H) : NULL;
+    float *buffers = makes_rows(job) ? job->scratch + index * STAGES * pdnn_whole_lines(job->H) : NULL;
     forward_rows(job, pdnn_span_of(job->R, 1, index, parts), buffers);
 }
 
@@ -174,7 +182,8 @@ PDNN_KERNEL_VALUE(int64_t, pdnn_layernorm_scratch, (int64_t H, int64_t threads),
 
 PDNN_KERNEL(pdnn_layernorm_forward, (const struct pdnn_layernorm *job, int64_t threads), (job, threads)) {
     struct pdnn_layernorm copy = *job;
-    copy.y.bypass = job->y.bypass && job->H % VECTOR == 0;
-    copy.z.bypass = job->z.bypass && job->H % VECTOR == 0;
+    const bool streams = pdnn_block_streams(job->H, job->stored);
+    copy.y.bypass = job->y.bypass && streams;
+    copy.z.bypass = job->z.bypass && streams;
     pdnn_team_run(threads, job->R * job->H, forward_part, &copy);
 }

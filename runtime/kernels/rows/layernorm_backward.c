@@ -1,16 +1,14 @@
 #include "runtime/kernels/rows/layernorm.h"
 
 #include "runtime/kernels/rows/layernorm_rows.h"
-#include "runtime/kernels/simd/bypass.h"
 #include "runtime/kernels/simd/kernel.h"
-#include "runtime/kernels/simd/team.h"
 
 #include <string.h>
 
 /* Rows are summed in parts that depend only on R, so that the sums are the same for any number of threads:
  * at most PARTS_MOST parts of at least PART_ROWS rows. Processing rows in pairs halves the L1 traffic of
  * dgamma and dbeta. */
-enum { PARTS_MOST = 64, PART_ROWS = 32, PAIR = 2, VECTOR = 4 };
+enum { PARTS_MOST = 64, PART_ROWS = 32, PAIR = 2 };
 
 static int64_t part_rows(int64_t R) {
     int64_t rows = (R + PARTS_MOST - 1) / PARTS_MOST;
@@ -57,8 +55,10 @@ static inline void begin_pair(const struct pdnn_layernorm_gradients *job, struct
 
 PDNN_INLINE void sum_columns(const struct pdnn_layernorm_gradients *job, struct row *row, int64_t begin,
                              int64_t n) {
-    const float *dy = job->dy + row->first + begin, *x = job->x + row->first + begin;
-    const float *gamma = job->gamma ? job->gamma + begin : NULL;
+    float wide[2][PDNN_ROWS_BLOCK];
+    const float *dy = pdnn_block_read(job->dy, row->first + begin, n, wide[0], job->stored),
+                *x = pdnn_block_read(job->x, row->first + begin, n, wide[1], job->stored),
+                *gamma = job->gamma ? job->gamma + begin : NULL;
     float mean = row->slope.mean;
     pdnn_floats sum[PDNN_CHAINS] = {{0}}, product[PDNN_CHAINS] = {{0}}, u, v, factor;
     int64_t i = 0;
@@ -89,6 +89,12 @@ PDNN_INLINE void sum_columns(const struct pdnn_layernorm_gradients *job, struct 
     row->product += pdnn_chains_total(product);
 }
 
+/* Columns of a pair's rows in f32. */
+struct columns {
+    const float *dy[PAIR], *x[PAIR];
+    float *dx[PAIR];
+};
+
 /* n columns of dx without gamma and dz, written to `to`. */
 PDNN_INLINE void apply_plain(const struct row *row, const float *dy, const float *x, float *to, int64_t n) {
     const struct slope slope = row->slope;
@@ -103,18 +109,14 @@ static inline void end_sum(const struct pdnn_layernorm_gradients *job, struct ro
     row->slope.shift = scale * row->sum;
 }
 
-/* n columns of dx without dz, written to `to`, and of dgamma and dbeta. */
-PDNN_INLINE void apply_columns(const struct part *part, const struct pair *pair, int rows, float *const *to,
-                               int64_t begin, int64_t n) {
-    const struct pdnn_layernorm_gradients *job = part->job;
-    const float *gamma = job->gamma + begin, *dy[PAIR], *x[PAIR];
-    float *dgamma = part->dgamma + begin, *dbeta = part->dbeta + begin;
+/* n columns of dx without dz, and of dgamma and dbeta. */
+PDNN_INLINE void apply_columns(const struct part *part, const struct pair *pair, int rows,
+                               const struct columns *columns, int64_t begin, int64_t n) {
+    const float *gamma = part->job->gamma + begin, *const *dy = columns->dy, *const *x = columns->x;
+    float *dgamma = part->dgamma + begin, *dbeta = part->dbeta + begin, *const *to = columns->dx;
     struct slope slope[PAIR];
-    for (int k = 0; k < rows; k++) {
+    for (int k = 0; k < rows; k++)
         slope[k] = pair->row[k].slope;
-        dy[k] = job->dy + pair->row[k].first + begin;
-        x[k] = job->x + pair->row[k].first + begin;
-    }
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
         float dgamma_sum = dgamma[i], dbeta_sum = dbeta[i];
@@ -133,40 +135,42 @@ PDNN_INLINE void apply_columns(const struct part *part, const struct pair *pair,
 /* Finishes n columns of one row, from element `first`: dx += dz, and dx times the mask. */
 PDNN_INLINE void finish_columns(const struct part *part, float *dx, int64_t first, int64_t n) {
     const struct pdnn_layernorm_gradients *job = part->job;
+    float block[PDNN_ROWS_BLOCK], factor[PDNN_ROWS_BLOCK];
     if (job->dz) {
-        const float *dz = job->dz + first;
+        const float *dz = pdnn_block_read(job->dz, first, n, block, job->stored);
 #pragma omp simd
         for (int64_t i = 0; i < n; i++)
             dx[i] += dz[i];
     }
     if (job->masked.to) {
-        float block[PDNN_ROWS_BLOCK], factor[PDNN_ROWS_BLOCK];
-        float *masked = job->masked.bypass ? block : job->masked.to + first;
+        float *masked = pdnn_block_place(job->masked.to, first, block, job->stored, job->masked.bypass);
         pdnn_mask_factors(&part->mask, first, factor, n);
 #pragma omp simd
         for (int64_t i = 0; i < n; i++)
             masked[i] = dx[i] * factor[i];
-        if (job->masked.bypass)
-            pdnn_bypass_copy(job->masked.to + first, block, n);
+        pdnn_block_write(job->masked.to, first, masked, n, job->stored, job->masked.bypass);
     }
-    if (job->dx.bypass)
-        pdnn_bypass_copy(job->dx.to + first, dx, n);
+    pdnn_block_write(job->dx.to, first, dx, n, job->stored, job->dx.bypass);
 }
 
 /* Inlined twice: `rows` is a constant. */
 PDNN_INLINE void apply_pair(const struct part *part, const struct pair *pair, int rows, int64_t begin,
                             int64_t n) {
     const struct pdnn_layernorm_gradients *job = part->job;
-    float block[PAIR][PDNN_ROWS_BLOCK], *to[PAIR];
-    for (int k = 0; k < rows; k++)
-        to[k] = job->dx.bypass ? block[k] : job->dx.to + pair->row[k].first + begin;
+    float wide[3][PAIR][PDNN_ROWS_BLOCK];
+    struct columns columns;
+    for (int k = 0; k < rows; k++) {
+        const int64_t first = pair->row[k].first + begin;
+        columns.dy[k] = pdnn_block_read(job->dy, first, n, wide[0][k], job->stored);
+        columns.x[k] = pdnn_block_read(job->x, first, n, wide[1][k], job->stored);
+        columns.dx[k] = pdnn_block_place(job->dx.to, first, wide[2][k], job->stored, job->dx.bypass);
+    }
     if (job->gamma)
-        apply_columns(part, pair, rows, to, begin, n);
+        apply_columns(part, pair, rows, &columns, begin, n);
     for (int k = 0; !job->gamma && k < rows; k++)
-        apply_plain(&pair->row[k], job->dy + pair->row[k].first + begin, job->x + pair->row[k].first + begin,
-                    to[k], n);
+        apply_plain(&pair->row[k], columns.dy[k], columns.x[k], columns.dx[k], n);
     for (int k = 0; k < rows; k++)
-        finish_columns(part, to[k], pair->row[k].first + begin, n);
+        finish_columns(part, columns.dx[k], pair->row[k].first + begin, n);
 }
 
 /* Sums one pair while the gradients of the previous pair are computed; NULL: none. */
@@ -177,9 +181,9 @@ PDNN_INLINE void run_stages(const struct part *part, struct pair *summed, const 
         for (int k = 0; summed && k < summed->rows; k++) {
             int64_t row = summed->row[k].first / job->H + PAIR - 1;
             int64_t ahead = pdnn_row_ahead(row, part->fetch_end, job->H) + begin;
-            pdnn_fetch(job->dy, ahead, n);
-            pdnn_fetch(job->x, ahead, n);
-            pdnn_fetch(job->dz, ahead, n);
+            pdnn_fetch(job->dy, ahead, n, job->stored);
+            pdnn_fetch(job->x, ahead, n, job->stored);
+            pdnn_fetch(job->dz, ahead, n, job->stored);
             sum_columns(job, &summed->row[k], begin, n);
         }
         if (applied && applied->rows == PAIR)
@@ -247,8 +251,9 @@ PDNN_KERNEL_VALUE(int64_t, pdnn_layernorm_backward_scratch, (int64_t R, int64_t 
 PDNN_KERNEL(pdnn_layernorm_backward, (const struct pdnn_layernorm_gradients *job, int64_t threads),
             (job, threads)) {
     struct pdnn_layernorm_gradients copy = *job;
-    copy.dx.bypass = job->dx.bypass && job->H % VECTOR == 0;
-    copy.masked.bypass = job->masked.bypass && job->H % VECTOR == 0;
+    const bool streams = pdnn_block_streams(job->H, job->stored);
+    copy.dx.bypass = job->dx.bypass && streams;
+    copy.masked.bypass = job->masked.bypass && streams;
     pdnn_team_run(threads, job->R * job->H, backward_parts, &copy);
     if (job->gamma)
         pdnn_team_run(threads, count_parts(job->R) * job->H, join_parts, &copy);

@@ -1,60 +1,29 @@
 #include "runtime/kernels/rows/mean.h"
 
 #include "runtime/kernels/rows/add_rows.h"
-#include "runtime/kernels/simd/bypass.h"
-#include "runtime/kernels/simd/kernel.h"
-#include "runtime/kernels/simd/team.h"
 
-#include <string.h>
+/* Sums of COLUMNS columns stay in L1. Equal values are stored SHARES at a time. */
+enum { COLUMNS = PDNN_SUM_COLUMNS, GRAIN = 16, SHARES = 128 };
 
-/* Sums of COLUMNS columns stay in L1, and so do the f32 copies of ROWS rows of 16-bit values. */
-enum { COLUMNS = PDNN_SUM_COLUMNS, ROWS = 4, GRAIN = 16 };
-
-static int64_t bytes_of(const struct pdnn_mean_job *job) {
-    return job->is_half ? (int64_t)sizeof(uint16_t) : (int64_t)sizeof(float);
-}
-
-/* n values of x or y from element `at` on, in place or widened into the buffer. */
 static const float *load(const struct pdnn_mean_job *job, const void *values, int64_t at, float *buffer,
                          int64_t n) {
-    if (!job->is_half)
-        return (const float *)values + at;
-    pdnn_half_widen(job->half, (const uint16_t *)values + at, buffer, n);
-    return buffer;
+    return pdnn_block_read(values, at, n, buffer, job->stored);
 }
 
 static void store(const struct pdnn_mean_job *job, const float *values, void *to, int64_t at, int64_t n) {
-    if (job->is_half)
-        pdnn_half_narrow(job->half, values, (uint16_t *)to + at, n);
-    else
+    if (job->stored == PDNN_STORED_F32)
         memcpy((float *)to + at, values, (size_t)n * sizeof *values);
-}
-
-/* Adds the columns of some 16-bit rows. */
-static void add_half_rows(const struct pdnn_mean_job *job, int64_t at, int64_t rows, float *sums, int64_t n) {
-    float block[ROWS * COLUMNS], part[COLUMNS];
-    for (int64_t first = 0; first < rows; first += PDNN_SUM_ROWS) {
-        int64_t end = pdnn_least(first + PDNN_SUM_ROWS, rows);
-        memset(part, 0, (size_t)n * sizeof *part);
-        for (int64_t row = first; row < end; row += ROWS) {
-            int64_t count = pdnn_least(ROWS, end - row);
-            for (int64_t k = 0; k < count; k++)
-                load(job, job->x, at + (row + k) * job->inner, block + k * n, n);
-            pdnn_add_few_rows(block, n, NULL, count, part, n);
-        }
-        pdnn_add_few_rows(part, 0, NULL, 1, sums, n);
-    }
+    else
+        pdnn_block_write(to, at, values, n, job->stored, false);
 }
 
 /* At most COLUMNS results of one outer index, from column `first` on. */
 static void mean_of_rows(const struct pdnn_mean_job *job, int64_t outer, int64_t first, int64_t n) {
     float sums[COLUMNS];
-    int64_t at = outer * job->n * job->inner + first;
+    const char *at =
+        (const char *)job->x + (outer * job->n * job->inner + first) * pdnn_stored_bytes(job->stored);
     memset(sums, 0, (size_t)n * sizeof *sums);
-    if (job->is_half)
-        add_half_rows(job, at, job->n, sums, n);
-    else
-        pdnn_add_rows((const float *)job->x + at, job->inner, NULL, job->n, sums, n);
+    pdnn_add_stored_rows(at, job->inner, job->n, sums, n, job->stored);
     for (int64_t i = 0; i < n; i++)
         sums[i] /= (float)job->n;
     store(job, sums, job->y, outer * job->inner + first, n);
@@ -96,7 +65,7 @@ PDNN_KERNEL(pdnn_mean_forward, (const struct pdnn_mean_job *job, int64_t threads
 }
 
 static void copy_out(const struct pdnn_mean_job *job, const void *values, int64_t at, int64_t n) {
-    const int64_t bytes = bytes_of(job);
+    const int64_t bytes = pdnn_stored_bytes(job->stored);
     char *to = (char *)job->x + at * bytes;
     if (job->bypass && (uintptr_t)to % 16 == 0 && n * bytes % 16 == 0)
         pdnn_bypass_copy((float *)(void *)to, values, n * bytes / (int64_t)sizeof(float));
@@ -119,13 +88,13 @@ static void share_rows(const struct pdnn_mean_job *job, int64_t outer, int64_t b
 }
 
 static void share_columns(const struct pdnn_mean_job *job, int64_t outer) {
-    float block[COLUMNS], shares[COLUMNS];
+    float block[SHARES], shares[SHARES];
     float value = *load(job, job->y, outer, shares, 1) / (float)job->n;
-    for (int64_t i = 0; i < COLUMNS; i++)
+    for (int64_t i = 0; i < SHARES; i++)
         shares[i] = value;
-    store(job, shares, block, 0, COLUMNS);
-    for (int64_t first = 0; first < job->n; first += COLUMNS)
-        copy_out(job, block, outer * job->n + first, pdnn_least(COLUMNS, job->n - first));
+    store(job, shares, block, 0, SHARES);
+    for (int64_t first = 0; first < job->n; first += SHARES)
+        copy_out(job, block, outer * job->n + first, pdnn_least(SHARES, job->n - first));
 }
 
 static void backward_part(void *work, int64_t index, int64_t parts) {

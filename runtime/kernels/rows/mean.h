@@ -2,18 +2,17 @@
 #ifndef RUNTIME_KERNELS_ROWS_MEAN_H
 #define RUNTIME_KERNELS_ROWS_MEAN_H
 
-#include "runtime/kernels/simd/half.h"
+#include "base/half.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* x and y are f32, or 16-bit if is_half. Backward: x is dx (outer, n, inner) and y is dy (outer, inner). */
+/* Backward: x is dx (outer, n, inner) and y is dy (outer, inner). */
 struct pdnn_mean_job {
     void *x, *y;
     int64_t outer, n, inner;
-    bool is_half;
-    enum pdnn_half half;
-    bool bypass; /* backward: streaming stores */
+    enum pdnn_stored stored; /* of x and y */
+    bool bypass;             /* backward: streaming stores */
 };
 
 void pdnn_mean_forward(const struct pdnn_mean_job *job, int64_t threads);

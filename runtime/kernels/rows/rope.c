@@ -1,7 +1,6 @@
 #include "runtime/kernels/rows/rope.h"
 
-#include "runtime/kernels/simd/half.h"
-#include "runtime/kernels/simd/kernel.h"
+#include "runtime/kernels/simd/blocks.h"
 #include "runtime/kernels/simd/team.h"
 
 #include <math.h>
@@ -13,7 +12,8 @@ struct angles {
 };
 
 /* What a thread works with: the angles of a sequence's first row, of one step, and of the current row, from
- * which the next row's follow by turning them a step further; and a head of 16-bit elements in f32. */
+ * which the next row's follow by turning them a step further; and a head in f32, where it is not turned in
+ * place. */
 struct work {
     const struct pdnn_rope *job;
     struct angles first, step, now;
@@ -100,24 +100,19 @@ static void turn(const struct work *work, const float *x, float *y) {
     }
 }
 
-static void turn_head(const struct work *work, int64_t element) {
+static void turn_head(const struct work *work, int64_t at) {
     const struct pdnn_rope *job = work->job;
-    if (job->half == PDNN_HALF_COUNT) {
-        turn(work, (const float *)job->x + element, (float *)job->y + element);
-        return;
-    }
-    enum pdnn_half type = (enum pdnn_half)job->half;
-    pdnn_half_widen(type, (const uint16_t *)job->x + element, work->head, job->width);
-    turn(work, work->head, work->head);
-    pdnn_half_narrow(type, work->head, (uint16_t *)job->y + element, job->width);
+    const float *x = pdnn_block_read(job->x, at, job->width, work->head, job->stored);
+    float *y = pdnn_block_place(job->y, at, work->head, job->stored, job->bypass);
+    turn(work, x, y);
+    pdnn_block_write(job->y, at, y, job->width, job->stored, job->bypass);
 }
 
 /* Copies columns [begin, end) of a row. */
 static void copy(const struct pdnn_rope *job, int64_t row, int64_t begin, int64_t end) {
-    size_t bytes = job->half == PDNN_HALF_COUNT ? sizeof(float) : sizeof(uint16_t);
-    size_t at = (size_t)(row * job->ld + begin) * bytes;
+    const int64_t bytes = pdnn_stored_bytes(job->stored), at = (row * job->ld + begin) * bytes;
     if (job->x != job->y)
-        memcpy((char *)job->y + at, (const char *)job->x + at, (size_t)(end - begin) * bytes);
+        memcpy((char *)job->y + at, (const char *)job->x + at, (size_t)((end - begin) * bytes));
 }
 
 static void run_part(void *state, int64_t index, int64_t parts) {
@@ -133,9 +128,13 @@ static void run_part(void *state, int64_t index, int64_t parts) {
             turn_head(&work, row * job->ld + job->column + head * job->width);
         copy(job, row, job->column + job->heads * job->width, job->ld);
     }
+    pdnn_bypass_fence();
 }
 
 PDNN_KERNEL(pdnn_rope_run, (const struct pdnn_rope *job, int64_t threads), (job, threads)) {
     struct pdnn_rope copy_of_job = *job;
+    copy_of_job.bypass = job->bypass && pdnn_block_streams(job->width, job->stored) &&
+                         pdnn_block_streams(job->column, job->stored) &&
+                         pdnn_block_streams(job->ld, job->stored);
     pdnn_team_run(threads, job->R * job->heads * job->width, run_part, &copy_of_job);
 }

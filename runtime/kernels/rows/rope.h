@@ -3,6 +3,8 @@
 #ifndef RUNTIME_KERNELS_ROWS_ROPE_H
 #define RUNTIME_KERNELS_ROWS_ROPE_H
 
+#include "base/half.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,9 +14,10 @@ struct pdnn_rope {
     int64_t position; /* of its first row */
     double theta;
     bool back; /* turns the other way */
-    int half;  /* enum pdnn_half of the elements; PDNN_HALF_COUNT: they are f32 */
+    enum pdnn_stored stored;
     const void *x;
     void *y;        /* may be x */
+    bool bypass;    /* streaming stores, for a y larger than the caches that is not x, 64-byte aligned */
     float *scratch; /* pdnn_rope_scratch floats, 64-byte aligned */
 };
 

@@ -4,49 +4,21 @@
 #include "runtime/kernels/simd/half_lanes.h"
 #include "runtime/kernels/simd/team.h"
 
-/* Vectors of four are left to the compiler. Reads go on AHEAD elements behind: the hardware prefetcher stops
- * at each row or piece. */
-enum { GRAIN = 1024, AHEAD = 2048, LINE = 32, BLOCK = 256 };
-
-PDNN_INLINE void widen(const uint16_t *x, float *y, int64_t n, const enum pdnn_half type) {
-    int64_t done = 0;
-    for (; PDNN_LANES > 4 && done + PDNN_LANES <= n; done += PDNN_LANES) {
-        pdnn_floats v;
-        if (done % LINE == 0)
-            __builtin_prefetch(x + done + AHEAD);
-        pdnn_load_half(&v, x + done, type);
-        pdnn_store(y + done, &v);
-    }
-#pragma omp simd
-    for (int64_t i = done; i < n; i++)
-        y[i] = pdnn_half_value(x[i], type);
-}
-
-PDNN_INLINE void narrow(const float *x, uint16_t *y, int64_t n, const enum pdnn_half type) {
-    int64_t done = 0;
-    for (; PDNN_LANES > 4 && done + PDNN_LANES <= n; done += PDNN_LANES) {
-        pdnn_floats v;
-        pdnn_load(&v, x + done);
-        pdnn_store_half(y + done, &v, type);
-    }
-#pragma omp simd
-    for (int64_t i = done; i < n; i++)
-        y[i] = pdnn_half_of_value(x[i], type);
-}
+enum { GRAIN = 1024, BLOCK = 256 };
 
 PDNN_KERNEL(pdnn_half_widen, (enum pdnn_half type, const uint16_t *x, float *y, int64_t n), (type, x, y, n)) {
     if (type == PDNN_HALF_F16)
-        widen(x, y, n, PDNN_HALF_F16);
+        pdnn_widen(x, y, n, PDNN_HALF_F16, PDNN_HALF_AHEAD);
     else
-        widen(x, y, n, PDNN_HALF_BF16);
+        pdnn_widen(x, y, n, PDNN_HALF_BF16, PDNN_HALF_AHEAD);
 }
 
 PDNN_KERNEL(pdnn_half_narrow, (enum pdnn_half type, const float *x, uint16_t *y, int64_t n),
             (type, x, y, n)) {
     if (type == PDNN_HALF_F16)
-        narrow(x, y, n, PDNN_HALF_F16);
+        pdnn_narrow(x, y, n, PDNN_HALF_F16);
     else
-        narrow(x, y, n, PDNN_HALF_BF16);
+        pdnn_narrow(x, y, n, PDNN_HALF_BF16);
 }
 
 PDNN_KERNEL(pdnn_half_narrow_bypass, (enum pdnn_half type, const float *x, uint16_t *y, int64_t n),

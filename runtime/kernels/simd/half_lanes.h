@@ -77,6 +77,40 @@ PDNN_INLINE void pdnn_load_half_part(pdnn_floats *v, const uint16_t *from, int64
     pdnn_load_half(v, part, type);
 }
 
+/* Elements behind those being read that are prefetched, where they are read next: the hardware prefetcher
+ * stops at each row or piece. */
+enum { PDNN_HALF_AHEAD = 2048 };
+
+/* y[i] = x[i] for n elements, and those `ahead` behind are prefetched. Vectors of four are left to the
+ * compiler. */
+PDNN_INLINE void pdnn_widen(const uint16_t *x, float *y, int64_t n, const enum pdnn_half type,
+                            int64_t ahead) {
+    enum { LINE = 32 };
+    int64_t done = 0;
+    for (; PDNN_LANES > 4 && done + PDNN_LANES <= n; done += PDNN_LANES) {
+        pdnn_floats v;
+        if (done % LINE == 0)
+            __builtin_prefetch(x + done + ahead);
+        pdnn_load_half(&v, x + done, type);
+        pdnn_store(y + done, &v);
+    }
+#pragma omp simd
+    for (int64_t i = done; i < n; i++)
+        y[i] = pdnn_half_value(x[i], type);
+}
+
+PDNN_INLINE void pdnn_narrow(const float *x, uint16_t *y, int64_t n, const enum pdnn_half type) {
+    int64_t done = 0;
+    for (; PDNN_LANES > 4 && done + PDNN_LANES <= n; done += PDNN_LANES) {
+        pdnn_floats v;
+        pdnn_load(&v, x + done);
+        pdnn_store_half(y + done, &v, type);
+    }
+#pragma omp simd
+    for (int64_t i = done; i < n; i++)
+        y[i] = pdnn_half_of_value(x[i], type);
+}
+
 /* The elements from number `at` on, and one of them. */
 PDNN_INLINE void pdnn_load_stored(pdnn_floats *v, const void *from, int64_t at, const enum pdnn_stored in) {
     if (in == PDNN_STORED_F32)

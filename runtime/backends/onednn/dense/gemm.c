@@ -72,8 +72,10 @@ static int run(void *state) {
     const int error = pdnn_onednn_sgemm(product);
     if (error)
         return error;
+    const struct pdnn_bias bias = {
+        .N = product->m, .C = product->n, .x = call->y, .b = call->bias, .y = call->y};
     if (call->bias)
-        pdnn_bias_forward(call->y, call->bias, call->y, product->m, product->n, call->threads);
+        pdnn_bias_forward(&bias, call->threads);
     for (int i = 0; i < call->gemm.n_functions; i++) {
         const struct pdnn_dense_few_function *function = &call->gemm.function[i];
         const struct pdnn_elementwise_job job = {.function = function->function,
