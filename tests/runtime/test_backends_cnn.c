@@ -616,8 +616,10 @@ static void test_compile_copies_summands(void **state) {
     struct compiled compiled;
     struct pdnn_err err = {0};
     int copies = 0;
-    must(compile_instance(&backend, "cnn/block=residual,blocks=2,filters=8,image=32,mode=infer,fuse=post-ops",
-                          true, &compiled, &err),
+    must(compile_instance(
+             &backend,
+             "cnn/block=residual,blocks=2,filters=8,image=32,mode=infer,fuse=post-ops,algorithm=direct", true,
+             &compiled, &err),
          &err);
     for (size_t k = 0; k < compiled.program.n_calls; k++) {
         const struct pdnn_call *call = &compiled.program.calls[k];

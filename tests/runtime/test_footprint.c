@@ -100,9 +100,11 @@ static void draw_id(struct pdnn_rng *rng, const struct model *model, char id[PDN
     }
 }
 
-/* Whether the step is ours. Those of 16-bit ops widen what they work on. */
+/* Whether the step is ours. Those of 16-bit ops widen what they work on, and Winograd's algorithm, which
+ * measuring chooses, transforms as much as it has room for. */
 static bool is_own(const struct pdnn_call *call) {
-    return strncmp(call->implementation, "paradnn:", 8) == 0 && !strstr(call->implementation, "bf16");
+    return strncmp(call->implementation, "paradnn:", 8) == 0 && !strstr(call->implementation, "bf16") &&
+           !strstr(call->implementation, "winograd");
 }
 
 /* Whether a library's step uses the slot: what is between it and a step of ours belongs to its

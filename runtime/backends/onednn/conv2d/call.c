@@ -138,12 +138,16 @@ static enum pdnn_status compile_own(struct pdnn_onednn_compile *compile, uint32_
     enum pdnn_status status = pdnn_onednn_conv2d_get(compile, index, &convolution, err);
     if (status != PDNN_OK || !pdnn_onednn_winograd_describe(compile, convolution, &winograd))
         return status;
+    if (compile->program->spares_memory && !convolution->lacks_winograd)
+        return PDNN_OK;
     question = pdnn_onednn_winograd_question(convolution, &winograd);
     *is_own = convolution->lacks_winograd;
     if (!*is_own)
         status = pdnn_onednn_conv2d_choose(compile, node, &question, is_own, err);
-    if (status == PDNN_OK && *is_own)
+    if (status == PDNN_OK && *is_own) {
         pdnn_onednn_winograd_append(compile, index, convolution, &winograd);
+        compile->program->could_spare = true;
+    }
     return status;
 }
 
