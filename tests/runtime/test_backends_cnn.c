@@ -464,64 +464,6 @@ static void finish_compiled(struct compiled *compiled) {
     pdnn_arena_finish(&compiled->arena);
 }
 
-static bool has_library_winograd(const struct pdnn_program *program) {
-    bool has = false;
-    for (size_t i = 0; i < program->n_calls; i++)
-        has = has || (strncmp(program->calls[i].implementation, "onednn:", 7) == 0 &&
-                      strstr(program->calls[i].implementation, "wino"));
-    return has;
-}
-
-/* Ours: not the gradient of weights, and whole vectors of channels. */
-static bool may_be_ours(const struct pdnn_node *node, const struct pdnn_tensor *w) {
-    const int64_t least = 4;
-    return node->pass != PDNN_BACKWARD_WEIGHTS && w->dim[0] % least == 0 && w->dim[1] % least == 0;
-}
-
-/* Each algorithm runs under its name in all passes, winograd where it applies: in the library, or ours where
- * the library lacks it and our kernel can. */
-static void test_compile_algorithms(void **state) {
-    (void)state;
-    static const char *const algorithms[] = {"direct", "winograd", "gemm"};
-    /* Stride 1 and whole blocks of filters, which direct backward passes require. */
-    static const char *const ids[] = {
-        "cnn/block=plain,blocks=1-2,filters=16,image=18,output=5,batch=3,dense=17,mode=train,optimizer=sgd",
-        "cnn/block=residual,blocks=2,filters=8,image=32,output=5,batch=2,mode=infer",
-    };
-    struct opened backend = open_backend(&pdnn_backend_onednn);
-    for (int i = 0; i < 6; i++) {
-        const char *algorithm = algorithms[i / 2];
-        bool is_winograd = strcmp(algorithm, "winograd") == 0;
-        struct compiled compiled;
-        struct pdnn_err err = {0};
-        char id[320];
-        snprintf(id, sizeof id, "%s,algorithm=%s", ids[i % 2], algorithm);
-        must(compile_instance(&backend, id, false, &compiled, &err), &err);
-        const bool is_librarys = has_library_winograd(&compiled.program);
-        for (size_t k = 0; k < compiled.program.n_calls; k++) {
-            const struct pdnn_call *call = &compiled.program.calls[k];
-            if (call->node == PDNN_NONE || compiled.graph.nodes[call->node].op != &pdnn_op_conv2d)
-                continue;
-            const struct pdnn_node *node = &compiled.graph.nodes[call->node];
-            uint32_t w = node->pass == PDNN_BACKWARD_WEIGHTS ? node->output[0] : node->input[1];
-            bool applies = compiled.graph.tensors[w].dim[2] == 3 && node->attr[PDNN_CONV2D_STRIDE_H] == 1;
-            bool is_wino = strstr(call->implementation, "wino") != NULL;
-            bool is_gemm = strstr(call->implementation, "gemm") != NULL;
-            assert_true(is_winograd || is_gemm == (strcmp(algorithm, "gemm") == 0));
-            if (is_librarys)
-                assert_int_equal(is_wino, is_winograd && applies);
-            else
-                assert_true(!is_wino ||
-                            (is_winograd && applies && may_be_ours(node, &compiled.graph.tensors[w])));
-        }
-        /* Transformed weights cannot be read back: tests/cli/check_test.py compares results. */
-        if (!is_winograd)
-            assert_true(check_graph(&backend, &compiled.graph, 1, check_whole_step_slack, id));
-        finish_compiled(&compiled);
-    }
-    close_backend(&backend);
-}
-
 static bool is_image(const struct pdnn_graph *graph, uint32_t tensor) {
     enum pdnn_role role = graph->tensors[tensor].role;
     return role == PDNN_ROLE_ACTIVATION || role == PDNN_ROLE_GRADIENT;
@@ -701,7 +643,6 @@ int main(void) {
         cmocka_unit_test(test_run_whole_networks),
         cmocka_unit_test(test_run_past_the_caches),
         cmocka_unit_test(test_run_fused_as_unfused),
-        cmocka_unit_test(test_compile_algorithms),
         cmocka_unit_test(test_compile_resnets),
         cmocka_unit_test(test_plan_inherits_as_predicted),
         cmocka_unit_test(test_compile_copies_summands),
