@@ -130,6 +130,11 @@ bool pdnn_strided_of(struct pdnn_trace *trace, int32_t entry, int rank, const in
 /* A weight as data of that shape: rows of a table, looked up by their numbers. */
 bool pdnn_strided_table(struct pdnn_trace *trace, const struct pdnn_value_of *weight, int rank,
                         const int64_t *dim, struct pdnn_value_of *result);
+/* Entries of a weight by ids along an axis. The result's shape is set; it stays a view where known ids rise
+ * by equal steps, as positions do. Otherwise it is computed, and has no stride where known ids repeat, as if
+ * by Expand. */
+void pdnn_strided_take(const struct pdnn_value_of *weight, const struct pdnn_value_of *ids, int axis,
+                       struct pdnn_value_of *result);
 /* The result of an operator that works by element, of the value's shape and arrangement; NULL with a message.
  */
 struct pdnn_draft_entry *pdnn_strided_apply(struct pdnn_trace *trace, const char *op,

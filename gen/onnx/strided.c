@@ -539,6 +539,56 @@ bool pdnn_strided_table(struct pdnn_trace *trace, const struct pdnn_value_of *we
     return pdnn_strided_of(trace, trace->program.n_entries - 1, rank, dim, result);
 }
 
+/* Whether whole numbers depend on where they are along a dimension. */
+static bool vary_along(const struct pdnn_value_of *ids, int d) {
+    int64_t step = 1;
+    for (int k = d + 1; k < ids->rank; k++)
+        step *= ids->dim[k];
+    for (int64_t k = 0; ids->stride[d] && k < pdnn_strided_elements(ids); k++)
+        if (pdnn_numbers_whole(ids, k) != pdnn_numbers_whole(ids, k - k / step % ids->dim[d] * step))
+            return true;
+    return false;
+}
+
+/* Entries of a weight by ids that rise by equal steps in each dimension, so that it stays a view: of
+ * positions, say. False if they do not. */
+static bool take_steps(const struct pdnn_value_of *in, const struct pdnn_value_of *ids, int axis,
+                       struct pdnn_value_of *made) {
+    const int64_t first = pdnn_numbers_whole(ids, 0), count = pdnn_strided_elements(ids);
+    int64_t step[PDNN_TRACE_RANK] = {0}, inner = 1;
+    for (int64_t k = 0; k < count; k++)
+        if (in->dim[axis] > 1 << 24 || pdnn_numbers_whole(ids, k) < 0 ||
+            pdnn_numbers_whole(ids, k) >= in->dim[axis])
+            return false;
+    for (int d = ids->rank; d-- > 0; inner *= ids->dim[d])
+        step[d] = ids->dim[d] > 1 ? pdnn_numbers_whole(ids, inner) - first : 0;
+    for (int64_t k = 0; k < count; k++) {
+        int64_t expected = first, left = k;
+        for (int d = ids->rank; d-- > 0; left /= ids->dim[d])
+            expected += left % ids->dim[d] * step[d];
+        if (pdnn_numbers_whole(ids, k) != expected)
+            return false;
+    }
+    for (int d = 0; d < made->rank; d++) {
+        const int k = d - axis;
+        made->stride[d] = k < 0           ? in->stride[d]
+                          : k < ids->rank ? in->stride[axis] * step[k]
+                                          : in->stride[d - ids->rank + 1];
+    }
+    made->offset = in->offset + first * in->stride[axis];
+    return true;
+}
+
+void pdnn_strided_take(const struct pdnn_value_of *in, const struct pdnn_value_of *ids, int axis,
+                       struct pdnn_value_of *made) {
+    const bool are_known = ids->kind == PDNN_VALUE_NUMBERS;
+    if (are_known && take_steps(in, ids, axis, made))
+        return;
+    for (int k = 0; are_known && k < ids->rank; k++)
+        made->stride[axis + k] *= vary_along(ids, k);
+    made->tensor = NULL;
+}
+
 struct pdnn_draft_entry *pdnn_strided_apply(struct pdnn_trace *trace, const char *op,
                                             const struct pdnn_value_of *value, struct pdnn_value_of *result) {
     struct pdnn_value_of made = *value;

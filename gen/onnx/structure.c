@@ -332,46 +332,6 @@ static int32_t ids_entry(struct pdnn_trace *trace, const struct pdnn_value_of *i
     return trace->program.n_entries - 1;
 }
 
-/* Whether whole numbers depend on where they are along a dimension. */
-static bool vary_along(const struct pdnn_value_of *ids, int d) {
-    int64_t step = 1;
-    for (int k = d + 1; k < ids->rank; k++)
-        step *= ids->dim[k];
-    for (int64_t k = 0; ids->stride[d] && k < pdnn_strided_elements(ids); k++)
-        if (pdnn_numbers_whole(ids, k) != pdnn_numbers_whole(ids, k - k / step % ids->dim[d] * step))
-            return true;
-    return false;
-}
-
-/* Entries of a weight by ids that rise by equal steps in each dimension, so that it stays a view: of
- * positions, say. False if they do not. */
-static bool take_steps(const struct pdnn_value_of *in, const struct pdnn_value_of *ids, int axis,
-                       struct pdnn_value_of *made) {
-    const int64_t first = pdnn_numbers_whole(ids, 0), count = pdnn_strided_elements(ids);
-    int64_t step[PDNN_TRACE_RANK] = {0}, inner = 1;
-    for (int64_t k = 0; k < count; k++)
-        if (in->dim[axis] > 1 << 24 || pdnn_numbers_whole(ids, k) < 0 ||
-            pdnn_numbers_whole(ids, k) >= in->dim[axis])
-            return false;
-    for (int d = ids->rank; d-- > 0; inner *= ids->dim[d])
-        step[d] = ids->dim[d] > 1 ? pdnn_numbers_whole(ids, inner) - first : 0;
-    for (int64_t k = 0; k < count; k++) {
-        int64_t expected = first, left = k;
-        for (int d = ids->rank; d-- > 0; left /= ids->dim[d])
-            expected += left % ids->dim[d] * step[d];
-        if (pdnn_numbers_whole(ids, k) != expected)
-            return false;
-    }
-    for (int d = 0; d < made->rank; d++) {
-        const int k = d - axis;
-        made->stride[d] = k < 0           ? in->stride[d]
-                          : k < ids->rank ? in->stride[axis] * step[k]
-                                          : in->stride[d - ids->rank + 1];
-    }
-    made->offset = in->offset + first * in->stride[axis];
-    return true;
-}
-
 /* Numbers of numbers, or rows of a table by ids. */
 static bool gather(struct pdnn_trace *trace, const struct pdnn_onnx_node *node) {
     if (!IN(1))
@@ -435,12 +395,8 @@ static bool gather(struct pdnn_trace *trace, const struct pdnn_onnx_node *node) 
         *out = made;
         return true;
     }
-    if (in.kind == PDNN_VALUE_WEIGHT) { /* rows that repeat have no stride, as if by Expand */
-        if (ids.kind != PDNN_VALUE_NUMBERS || !take_steps(&in, &ids, axis, &made)) {
-            for (int k = 0; k < ids.rank && ids.kind == PDNN_VALUE_NUMBERS; k++)
-                made.stride[axis + k] *= vary_along(&ids, k);
-            made.tensor = NULL;
-        }
+    if (in.kind == PDNN_VALUE_WEIGHT) {
+        pdnn_strided_take(&in, &ids, axis, &made);
         *out = made;
         return true;
     }
