@@ -220,7 +220,7 @@ static const char *try_example(const struct example *example, unsigned data, cha
     enum pdnn_status status = pdnn_onnx_parse("f.onnx", bytes, length, &onnx, &err);
     if (status == PDNN_OK)
         status = pdnn_onnx_family(&onnx, &(struct pdnn_onnx_request){0}, &text, &summary, &err);
-    struct pdnn_trace trace = {.onnx = &onnx, .program = {.arena = &arena}, .err = &err};
+    struct pdnn_trace trace = {.onnx = &onnx, .program = {.arena = &arena}, .positions = -1, .err = &err};
     union {
         const struct example *in;
         void *out;
