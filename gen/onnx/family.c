@@ -329,7 +329,8 @@ static bool is_usual(const struct pdnn_draft_entry *entry, const char *name, con
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (strcmp(usual[i][0], name) == 0 && strcmp(usual[i][1], text) == 0)
             return !(is_pool && (name[0] == 'k' || name[0] == 's')) &&
-                   !(name[0] == 'e' && strcmp(entry->op, "rmsnorm") == 0);
+                   !(name[0] == 'h' && strcmp(entry->op, "relative_bias") == 0) &&
+                   !((name[0] == 'e' || name[0] == 'h') && strcmp(entry->op, "rmsnorm") == 0);
     return is_pool && name[0] == 'd';
 }
 

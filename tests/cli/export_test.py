@@ -46,7 +46,7 @@ NETWORKS = [
     "unet/depth=1,filters=4,upsampling=bilinear,image=12,output=3,batch=2", "convnext/depths=1-2,widths=4-6,image=16,output=3,batch=2",
     "shufflenet_v2/widths=8-20-36-10,repeats=2-1-2,image=40,output=5,batch=2", "sd_unet/widths=12-20,repeats=1,heads=2,groups=2,text=6,tokens=5,image=8,batch=2",
     "retinanet/height=33,width=47,classes=3,anchors=2,blocks=1,filters=2,channels=4,batch=1",
-    "mask_rcnn/height=33,width=47,classes=3,regions=8,masks=4,blocks=1,filters=2,channels=4,units=5,batch=2", "swin/depths=2-2,hidden=4,head=2,window=3,patch=1,image=6,output=3,batch=2",
+    "mask_rcnn/height=33,width=47,classes=3,regions=8,masks=4,blocks=1,filters=2,channels=4,units=5,batch=2", "swin/depths=2-2,hidden=4,head=4,window=3,patch=1,image=6,output=3,batch=2",
     "t5/layers=2,hidden=8,heads=2,width=3,ffn=6,buckets=4,distance=5,length=5,target=4,vocabulary=7,batch=2",
     "t5/layers=1,hidden=4,heads=2,width=3,ffn=6,buckets=4,distance=5,length=5,vocabulary=7,batch=2,phase=decode,context=3,mode=infer",
 ]
@@ -110,8 +110,6 @@ OTHERWISE = {
     # ONNX has no operator that gathers rows and takes their mean.
     "graphsage/": (0, {("embedding_bag", "2x2:6x3:2x3"): 1, ("embedding_bag", "6x2:18x4:6x4"): 1, ("scale", "2x3:2x3"): 1, ("scale", "6x4:6x4"): 1},
                    {("embedding", "12:18x4:12x4"): 1, ("embedding", "4:6x3:4x3"): 1, ("mean", "12x4:6x4"): 1, ("mean", "4x3:2x3"): 1}),
-    # A single head of keys is sliced and normalized as rows of its own.
-    "llama/layers=2,hidden=8,heads=2,kv_heads=1,ffn=6,length": (0, {("rmsnorm", "8x16:4:8x16"): 4}, {("rmsnorm", "8x16:4:8x16"): 2, ("rmsnorm", "8x4:4:8x4"): 2}),
     # The same sums by other shapes: as the graph has what is joined, windowed or one number for each channel.
     "vit/": (0, {("add", "10x6:10x6:10x6"): 5}, {("add", "10x6:10x6:10x6"): 4, ("add", "2x5x6:2x5x6:2x5x6"): 1}),
     "swin/": (0, {("add", "72x4:72x4:72x4"): 4}, {("add", "12x6x4:12x6x4:12x6x4"): 1, ("add", "72x4:72x4:72x4"): 3}),
