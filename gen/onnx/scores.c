@@ -152,8 +152,10 @@ bool pdnn_scores_add(struct pdnn_trace *trace, const struct pdnn_onnx_node *node
         all *= x->dim[d];
         own *= at < 0 ? 1 : y->dim[at];
     }
-    const int64_t n = x->dim[r - 2], m = x->dim[r - 1], each = *is_added ? y->dim[y->rank - 2] : 0;
-    *is_added = *is_added && (each == n || own == all) && (n > 1 || own == all);
+    if (!*is_added)
+        return true;
+    const int64_t n = x->dim[r - 2], m = x->dim[r - 1], each = y->dim[y->rank - 2];
+    *is_added = (each == n || own == all) && (n > 1 || own == all);
     if (!*is_added)
         return true;
     const int64_t dim[3] = {all * x->dim[r - 3], n, m};
