@@ -45,7 +45,8 @@ def run(directory):
 
 
 if __name__ == "__main__":
-    __import__(sys.argv[1])
+    if not getattr(__import__(sys.argv[1]), "__file__", None):  # a folder of that name, as of onnx's test data alone
+        sys.exit(f"no module {sys.argv[1]}")
     for path in sys.argv[2:]:
         try:
             print(json.dumps((check if sys.argv[1] == "onnx" else run)(path)), flush=True)
