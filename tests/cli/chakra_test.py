@@ -136,6 +136,7 @@ class Chakra(Case):
 
     def measure(self, command, instance, roofs, **options):
         quick = ["--set", "measure.max_time=1ms", "--set", "measure.rounds=1", "--set", "measure.min_samples=3", "--set", "measure.probe=off"]
+        shutil.rmtree(self.path("out"), ignore_errors=True)
         self.paradnn(command, instance, "-o", "out", "--ceilings", roofs, *quick, expect=0, **options)
 
     def check_durations(self, nodes):
@@ -189,7 +190,6 @@ class Chakra(Case):
                 self.assertEqual(*collectives)
                 self.assertEqual(sum(int(size) for _, _, size, _ in collectives[0]), int(self.rows("out", "results.csv")[0]["allreduce_bytes"]))
                 self.assertGreater(sum(float(time) for *_, time in collectives[0]), 0)
-                shutil.rmtree(self.path("out"))
 
     def test_what_is_said(self):
         done = self.export("fc/layers=2,nodes=8", "--results", "none", expect=2)
