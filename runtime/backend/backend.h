@@ -33,8 +33,9 @@ struct pdnn_slot {
 /* An executable call. state belongs to the backend and is destroyed with the program. */
 struct pdnn_work {
     void *state;
-    /* Called before the first run, and again where memory moves. memory[i] is the address of slot i (64-byte
-     * aligned). What fails here, fails in run. */
+    /* Called before the first run, and again where memory moves or weights are given new values: what the
+     * call has made of those, it makes again. memory[i] is the address of slot i (64-byte aligned). What
+     * fails here, fails in run. */
     void (*bind)(void *state, void *const *memory);
     /* Returns 0 or the library's error code. Must not allocate, lock or print. */
     int (*run)(void *state);

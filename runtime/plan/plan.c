@@ -307,8 +307,14 @@ enum pdnn_status pdnn_plan_get(const struct pdnn_plan *plan, uint32_t tensor, vo
 
 enum pdnn_status pdnn_plan_put(const struct pdnn_plan *plan, uint32_t tensor, const void *plain,
                                struct pdnn_err *err) {
+    const struct pdnn_tensor *t = &plan->graph->tensors[tensor];
+    enum pdnn_status status = PDNN_OK;
     if (plan->backend->put)
-        return plan->backend->put(plan->state, &plan->program, tensor, plain, plan->memory[tensor], err);
-    memcpy(plan->memory[tensor], plain, pdnn_tensor_bytes(&plan->graph->tensors[tensor]));
-    return PDNN_OK;
+        status = plan->backend->put(plan->state, &plan->program, tensor, plain, plan->memory[tensor], err);
+    else
+        memcpy(plan->memory[tensor], plain, pdnn_tensor_bytes(t));
+    /* Calls may keep what they made of weights. */
+    if (status == PDNN_OK && pdnn_role_is_weight(t->role))
+        pdnn_program_bind(&plan->program, plan->memory);
+    return status;
 }

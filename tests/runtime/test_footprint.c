@@ -139,7 +139,7 @@ static uint64_t own_peak(const struct pdnn_plan *plan, struct pdnn_arena *arena)
         }
     }
     for (uint32_t i = 0; i < program->n_slots; i++) {
-        if (program->slots[i].resident)
+        if (program->slots[i].resident && (i < plan->graph->n_tensors || !is_of_library(program, i)))
             all[i] = (struct pdnn_lifetime){program->slots[i].bytes, 0, UINT32_MAX, PDNN_NONE, 0, false};
         /* What lies where another one ends continues it. */
         for (uint32_t j = 0; j < i && all[i].bytes; j++) {

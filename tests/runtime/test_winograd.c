@@ -14,6 +14,7 @@
 #include "models/transform/fuse.h"
 #include "runtime/backends/onednn/state.h"
 #include "runtime/kernels/images/winograd.h"
+#include "runtime/plan/plan.h"
 
 #include <omp.h>
 #include <stdio.h>
@@ -81,11 +82,13 @@ static void check_job(const struct pdnn_winograd *job, bool has_bias, bool has_s
         expected[i] = is_relu ? fmax(0, expected[i]) : expected[i];
     }
     for (int64_t threads = 1; threads <= THREADS; threads += THREADS - 1) {
-        float *y = new_stored(&y_as, summand), *room = new_floats(pdnn_winograd_scratch(job, threads));
+        float *y = new_stored(&y_as, summand), *room = new_floats(pdnn_winograd_scratch(job, threads)),
+              *u = new_floats(pdnn_winograd_weights_floats(job));
         /* The summand may lie where the results go. */
         const struct pdnn_winograd_end end = {
             has_bias ? bias : NULL, has_summand ? (threads > 1 ? y : stored_summand) : NULL, is_relu};
-        pdnn_winograd_run(job, stored_x, stored_w, y, &end, room, threads);
+        pdnn_winograd_transform(job, stored_w, u, threads);
+        pdnn_winograd_run(job, stored_x, u, y, &end, room, threads);
         check_stored(&y_as, y, expected, 5e-6 * (double)C);
         free_from(y);
     }
@@ -182,7 +185,8 @@ static void build_net(enum pdnn_algorithm algorithm, bool is_fused, bool trains,
         graph->loss = pdnn_graph_forward(graph, &pdnn_op_softmax_cross_entropy,
                                          (uint32_t[]){x, label, PDNN_NONE}, NULL);
         pdnn_backward_derive(graph, &pdnn_optimizers[PDNN_OPTIMIZER_MOMENTUM]);
-    }
+    } else
+        graph->result = x;
     if (is_fused)
         pdnn_fuse_post_ops(graph);
 }
@@ -231,9 +235,51 @@ static void test_backend(void **state) {
     assert_true(n_own > 0);
 }
 
+/* The first number of the result after `runs` runs with the weights as drawn, and one with those of the first
+ * convolution halved. */
+static double run_halved(const struct opened *backend, const struct pdnn_graph *graph, int runs) {
+    const struct pdnn_plan_options options = {0};
+    struct pdnn_plan plan;
+    struct pdnn_err err = {0};
+    uint32_t weights = 0;
+    must(pdnn_plan_create(&plan, backend->def, backend->state, graph, &options, &err), &err);
+    while (graph->tensors[weights].role != PDNN_ROLE_WEIGHT || graph->tensors[weights].rank != 4)
+        weights++;
+    const int64_t n = pdnn_tensor_elements(&graph->tensors[weights]),
+                  n_results = pdnn_tensor_elements(&graph->tensors[graph->result]);
+    float *w = new_floats(n), *result = new_floats(n_results);
+    for (int i = 0; i < runs; i++)
+        assert_int_equal(pdnn_plan_run(&plan), 0);
+    must(pdnn_plan_get(&plan, weights, w, &err), &err);
+    for (int64_t i = 0; i < n; i++)
+        w[i] /= 2;
+    must(pdnn_plan_put(&plan, weights, w, &err), &err);
+    assert_int_equal(pdnn_plan_run(&plan), 0);
+    must(pdnn_plan_get(&plan, graph->result, result, &err), &err);
+    const double first = (double)result[0];
+    free_from(w);
+    pdnn_plan_destroy(&plan);
+    return first;
+}
+
+/* In inference transformed weights are kept from run to run, but not when others are given. */
+static void test_new_weights(void **state) {
+    (void)state;
+    static const struct pdnn_onednn_conv2d_choice choice = {.is_own = true, .order = PDNN_ONEDNN_BLOCKED_16};
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    struct pdnn_arena arena = {0};
+    struct pdnn_graph graph;
+    build_net(PDNN_ALGORITHM_AUTO, true, false, &arena, &graph);
+    ((struct pdnn_onednn *)backend.state)->forced_conv2d = &choice;
+    const double before_any = run_halved(&backend, &graph, 0);
+    assert_near(run_halved(&backend, &graph, 2), before_any, 0);
+    pdnn_arena_finish(&arena);
+    close_backend(&backend);
+}
+
 int main(void) {
     const struct CMUnitTest kernels[] = {cmocka_unit_test(test_kernel), cmocka_unit_test(test_does_not_fit)};
-    const struct CMUnitTest backends[] = {cmocka_unit_test(test_backend)};
+    const struct CMUnitTest backends[] = {cmocka_unit_test(test_backend), cmocka_unit_test(test_new_weights)};
     int failed = 0;
     omp_set_num_threads(THREADS);
     RUN_AT_EVERY_LEVEL(kernels, failed);

@@ -25,8 +25,8 @@ struct work {
     const struct pdnn_winograd *job;
     struct layout layout;
     const struct pdnn_winograd_end *end;
-    const float *x, *w;
-    float *y, *u, *rest;
+    const float *x, *w, *u;
+    float *y, *to_u, *rest;
 };
 
 static int64_t lower(int64_t a, int64_t b) {
@@ -128,7 +128,7 @@ static void weights_part(void *state, int64_t index, int64_t parts) {
         for (int64_t half = 0; half < PDNN_TILE_WIDTH; half += PDNN_LANES) {
             pdnn_floats g[TAPS][TAPS], down[TAPS][IN], column[TAPS], u[IN];
             const int64_t o = row / layout->C * PDNN_TILE_WIDTH + half;
-            float *to = work->u + row * PDNN_TILE_WIDTH + half;
+            float *to = work->to_u + row * PDNN_TILE_WIDTH + half;
             if (o < work->job->to.channels)
                 load_taps(work, o, row % layout->C, g);
             else
@@ -333,22 +333,32 @@ PDNN_KERNEL_VALUE(bool, pdnn_winograd_fits, (const struct pdnn_winograd *job), (
            C % job->weights.c_block == 0;
 }
 
+PDNN_KERNEL_VALUE(int64_t, pdnn_winograd_weights_floats, (const struct pdnn_winograd *job), (job)) {
+    const struct layout layout = layout_of(job);
+    return weights_floats(&layout);
+}
+
 PDNN_KERNEL_VALUE(int64_t, pdnn_winograd_scratch, (const struct pdnn_winograd *job, int64_t threads),
                   (job, threads)) {
     const struct layout layout = layout_of(job);
-    return weights_floats(&layout) + (layout.by_points ? 1 : threads) * chunk_floats(&layout, layout.chunk);
+    return (layout.by_points ? 1 : threads) * chunk_floats(&layout, layout.chunk);
+}
+
+PDNN_KERNEL(pdnn_winograd_transform,
+            (const struct pdnn_winograd *job, const float *w, float *u, int64_t threads),
+            (job, w, u, threads)) {
+    struct work work = {.job = job, .layout = layout_of(job), .w = w, .to_u = u};
+    pdnn_team_run(threads, weights_floats(&work.layout), weights_part, &work);
 }
 
 PDNN_KERNEL(pdnn_winograd_run,
-            (const struct pdnn_winograd *job, const float *x, const float *w, float *y,
+            (const struct pdnn_winograd *job, const float *x, const float *u, float *y,
              const struct pdnn_winograd_end *end, float *scratch, int64_t threads),
-            (job, x, w, y, end, scratch, threads)) {
+            (job, x, u, y, end, scratch, threads)) {
     struct work work = {
-        .job = job, .layout = layout_of(job), .end = end, .x = x, .w = w, .y = y, .u = scratch};
+        .job = job, .layout = layout_of(job), .end = end, .x = x, .u = u, .y = y, .rest = scratch};
     const struct layout *layout = &work.layout;
     const int64_t elements = weights_floats(layout) + layout->tiles * (layout->C + layout->O);
-    work.rest = scratch + weights_floats(layout);
-    pdnn_team_run(threads, elements, weights_part, &work);
     if (!layout->by_points) {
         pdnn_team_run(threads, elements, tiles_part, &work);
         return;

@@ -31,7 +31,12 @@ struct pdnn_winograd {
 /* Whether the kernels of the level in force can run it: whole vectors of channels on both sides. */
 bool pdnn_winograd_fits(const struct pdnn_winograd *job);
 
-int64_t pdnn_winograd_scratch(const struct pdnn_winograd *job, int64_t threads); /* floats */
+/* Floats of the transformed weights u, and of what a run works in. */
+int64_t pdnn_winograd_weights_floats(const struct pdnn_winograd *job);
+int64_t pdnn_winograd_scratch(const struct pdnn_winograd *job, int64_t threads);
+
+/* u: w at the points. Both u and the scratch of a run are 64-byte aligned. */
+void pdnn_winograd_transform(const struct pdnn_winograd *job, const float *w, float *u, int64_t threads);
 
 /* What is done to results before they are written: to + bias (channels) + summand (like y), then max(0, y).
  */
@@ -40,8 +45,8 @@ struct pdnn_winograd_end {
     bool is_relu;
 };
 
-/* y = the convolution of x with w. */
-void pdnn_winograd_run(const struct pdnn_winograd *job, const float *x, const float *w, float *y,
+/* y = the convolution of x with the weights of which u is made. */
+void pdnn_winograd_run(const struct pdnn_winograd *job, const float *x, const float *u, float *y,
                        const struct pdnn_winograd_end *end, float *scratch, int64_t threads);
 
 #endif

@@ -101,11 +101,13 @@ struct pdnn_onednn_conv2d_question pdnn_onednn_winograd_question(const struct pd
 
 struct winograd_call {
     struct pdnn_winograd job;
-    uint32_t from, w, to, bias, summand, scratch; /* bias and summand may be PDNN_NONE */
+    uint32_t from, w, to, bias, summand, u, scratch; /* bias and summand may be PDNN_NONE */
     int n_functions;
     struct pdnn_elementwise_job function[PDNN_NODE_POSTS];
     const float *x, *weights;
-    float *y, *room;
+    float *y, *transformed, *room;
+    /* Weights that no step changes are transformed in the first run and kept, as a library packs such. */
+    bool is_kept, is_transformed;
     struct pdnn_winograd_end end;
     int64_t threads;
 };
@@ -119,7 +121,9 @@ static void bind(void *state, void *const *memory) {
     call->x = memory[call->from];
     call->weights = memory[call->w];
     call->y = memory[call->to];
+    call->transformed = memory[call->u];
     call->room = memory[call->scratch];
+    call->is_transformed = false;
     call->end.bias = address_of(call->bias, memory);
     call->end.summand = address_of(call->summand, memory);
     for (int i = 0; i < call->n_functions; i++)
@@ -127,8 +131,11 @@ static void bind(void *state, void *const *memory) {
 }
 
 static int run(void *state) {
-    const struct winograd_call *call = state;
-    pdnn_winograd_run(&call->job, call->x, call->weights, call->y, &call->end, call->room, call->threads);
+    struct winograd_call *call = state;
+    if (!call->is_transformed)
+        pdnn_winograd_transform(&call->job, call->weights, call->transformed, call->threads);
+    call->is_transformed = call->is_kept;
+    pdnn_winograd_run(&call->job, call->x, call->transformed, call->y, &call->end, call->room, call->threads);
     for (int i = 0; i < call->n_functions; i++)
         pdnn_elementwise_run(&call->function[i], call->threads);
     return 0;
@@ -151,6 +158,12 @@ static void take_functions(struct winograd_call *call, const struct pdnn_onednn_
     }
 }
 
+/* Whether weights stay as they were given: in inference, and not shared with a program that may train. */
+static bool is_constant(const struct pdnn_program *program, uint32_t weights) {
+    return program->graph->loss == PDNN_NONE && !program->like && !program->opens_weights &&
+           program->graph->tensors[weights].role == PDNN_ROLE_WEIGHT;
+}
+
 void pdnn_onednn_winograd_append(const struct pdnn_onednn_compile *compile, uint32_t node,
                                  const struct pdnn_onednn_conv2d *convolution,
                                  const struct pdnn_winograd *job) {
@@ -168,6 +181,10 @@ void pdnn_onednn_winograd_append(const struct pdnn_onednn_compile *compile, uint
         .threads = compile->onednn->options.threads,
     };
     take_functions(made, &convolution->request);
+    made->is_kept = is_constant(program, made->w);
+    made->u = pdnn_program_slot(program, (uint64_t)pdnn_winograd_weights_floats(job) * sizeof(float),
+                                made->is_kept);
+    pdnn_call_use(&call, made->u);
     made->scratch = pdnn_call_scratch(&call, program,
                                       (uint64_t)pdnn_winograd_scratch(job, made->threads) * sizeof(float));
     call.sums_in_place = made->summand != PDNN_NONE;
