@@ -103,7 +103,7 @@ UNREAD = {
 }
 # What else differs in what comes back, exactly: parameters, and operators of a step before and after.
 OTHERWISE = {
-    # Sinusoids are no parameters, but ONNX has one kind of initializer.
+    # Tables of sinusoids (3x4, 2x4, 16x12) are not trained, but are initializers as weights are: ONNX has one kind of these.
     "transformer/architecture=encoder-decoder": (12, {}, {}), "whisper/layers=1,hidden=4,heads=2,frames=4,mels": (8, {}, {}), "dit/": (192, {}, {}),
     # Indices are read as one row of them.
     "transformer/hidden": (0, {("embedding", "2x3:12x8:6x8"): 1}, {("embedding", "6:12x8:6x8"): 1}),

@@ -186,6 +186,15 @@ def turned(of=None, table=lambda g, cos, sin: (cos, sin), theta=1e4, positions=N
     return g.file([("x", FLOAT, ["batch", "length", 16]), ("ids", INT64, ["batch", "length"])], [build(g)])
 
 
+def looked_up(first):
+    """The same by rows of tables from one on."""
+    def table(g, *_):
+        length = g.node("Gather", g.node("Shape", "ids"), g.numbers(1), axis=0)
+        rows = g.node("Range", g.numbers(first), g.node("Add", length, g.numbers(first)), g.numbers(1))
+        return onnx.looked_up(g, g.node("Unsqueeze", rows, g.numbers([0])), 8)
+    return turned(table=table)
+
+
 def single(number):
     return struct.unpack("<f", struct.pack("<f", number))[0]
 
@@ -364,6 +373,8 @@ KEPT = {
     "ids": (table(Graph()), "in_ids: {shape: [2 * batch], fill: {zipf: 5}}"),
     "parts_of_ids": (tables(Graph(), 0, 1), "in_ids: {shape: [batch], fill: {zipf: 5}}\n  in_ids_2: {shape: [batch], fill: {zipf: 6}}"),
     "turned": (turned(), "{rope: {sequences: batch, heads: 2, width: 8}, from: in_x"),
+    "turned_by_rows": (looked_up(0), "{rope: {sequences: batch, heads: 2, width: 8}, from: in_x"),
+    "turned_by_later_rows": (looked_up(1), "{embedding: {rows: 64, out: 8}"),
     "turned_by": (turned(theta=5e5), "{rope: {sequences: batch, heads: 2, width: 8, theta: 500000}, from: in_x"),
     "turned_far": (turned_far(False), "{rope: {sequences: batch, width: 64}}"),
     "turned_far_rounded": (turned_far(True), "{rope: {sequences: batch, width: 64}}"),
