@@ -123,10 +123,12 @@ static const struct {
 static void add_axis(struct conversion *c, const char *name, size_t length,
                      const struct Onnx__ValueInfoProto *input, size_t d) {
     struct axis *axis = &c->axis[c->n_axes++];
-    pdnn_onnx_make_name(axis->name, NAME, name, length);
+    pdnn_onnx_make_name(axis->name, NAME - PDNN_POLYNOMIAL_AXES * 2, name, length);
     for (int i = 0; i + 1 < c->n_axes; i++)
-        if (strcmp(c->axis[i].name, axis->name) == 0)
-            axis->name[strlen(axis->name) - 1] = (char)('0' + c->n_axes);
+        if (strcmp(c->axis[i].name, axis->name) == 0) { /* and once more, as the longer name may be taken */
+            strcat(axis->name, (char[2]){(char)('0' + c->n_axes)});
+            i = -1;
+        }
     axis->input = input;
     axis->d = d;
     axis->fixed = fixed_size(c, axis->name);
@@ -164,7 +166,8 @@ static enum pdnn_status find_axes(struct conversion *c) {
                                  c->n_axes);
             const bool is_named = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
                                   dim->dim_param && *dim->dim_param;
-            const char *name = is_named ? dim->dim_param : pdnn_visible(shown, input->name);
+            const char *own = *input->name ? input->name : "axis",
+                       *name = is_named ? dim->dim_param : pdnn_visible(shown, own);
             add_axis(c, name, strlen(name), input, d);
             c->axis[c->n_axes - 1].param = is_named ? dim->dim_param : NULL;
         }
@@ -325,12 +328,12 @@ static bool is_usual(const struct pdnn_draft_entry *entry, const char *name, con
                                            {"groups", "1"},     {"a_column", "0"},    {"b_column", "0"},
                                            {"heads", "1"},      {"epsilon", "1e-05"}, {"kernel_h", "1"},
                                            {"kernel_w", "1"},   {"column", "0"},      {"theta", "10000"}};
-    const bool is_pool = strcmp(entry->op, "pool2d") == 0;
+    const bool is_pool = strcmp(entry->op, "pool2d") == 0, is_norm = strcmp(entry->op, "rmsnorm") == 0,
+               is_bias = strcmp(entry->op, "relative_bias") == 0;
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (strcmp(usual[i][0], name) == 0 && strcmp(usual[i][1], text) == 0)
-            return !(is_pool && (name[0] == 'k' || name[0] == 's')) &&
-                   !(name[0] == 'h' && strcmp(entry->op, "relative_bias") == 0) &&
-                   !((name[0] == 'e' || name[0] == 'h') && strcmp(entry->op, "rmsnorm") == 0);
+            return !(is_pool && (*name == 'k' || *name == 's')) &&
+                   !(is_norm && (*name == 'e' || *name == 'h')) && !(is_bias && *name == 'h');
     return is_pool && name[0] == 'd';
 }
 
@@ -563,9 +566,8 @@ static void write_axes(const struct conversion *c) {
 
 static void write_head(const struct conversion *c) {
     const char *name = strrchr(c->onnx->name, '/') ? strrchr(c->onnx->name, '/') + 1 : c->onnx->name;
-    const size_t length = strlen(name);
     char stem[NAME], producer[NAME], positions[NAME] = "";
-    pdnn_onnx_make_name(stem, NAME, name, pdnn_onnx_is_name(name) ? length - 5 : length);
+    pdnn_onnx_make_name(stem, NAME, name, strlen(name) - (pdnn_onnx_is_name(name) ? 5 : 0));
     const char *by = c->onnx->proto->producer_name ? c->onnx->proto->producer_name : "";
     pdnn_onnx_make_name(producer, NAME, by, strlen(by));
     if (c->positions >= 0)
@@ -607,10 +609,8 @@ static enum pdnn_status write_family(struct conversion *c, struct pdnn_arena *ar
             write_input(&w, i);
         summary->entries += entry->op != NULL;
         has_norm = has_norm || (entry->op && strstr(entry->op, "norm"));
-        has_bias =
-            has_bias || (entry->op && strcmp(entry->op, "bias") == 0 &&
-                         strcmp(program->entry[entry->from[0]]->op ? program->entry[entry->from[0]]->op : "",
-                                "conv2d") == 0);
+        const char *before = entry->op && entry->n_from ? program->entry[entry->from[0]]->op : NULL;
+        has_bias = has_bias || (before && strcmp(entry->op, "bias") == 0 && strcmp(before, "conv2d") == 0);
         status = c->err->status;
     }
     summary->may_be_folded = has_bias && !has_norm;
@@ -690,11 +690,11 @@ enum pdnn_status pdnn_onnx_text(const char *path, const struct pdnn_onnx_request
     if (status == PDNN_OK)
         status = pdnn_onnx_family(&onnx, request, &made, summary ? summary : &own, err);
     pdnn_onnx_finish(&onnx);
-    if (status != PDNN_OK) {
+    if (status == PDNN_OK) {
+        *text = made.text;
+        *length = made.length;
+    } else {
         pdnn_str_finish(&made);
-        return status;
     }
-    *text = made.text;
-    *length = made.length;
-    return PDNN_OK;
+    return status;
 }

@@ -372,6 +372,7 @@ KEPT = {
               "slice: {columns: 1}"),
     "ids": (table(Graph()), "in_ids: {shape: [2 * batch], fill: {zipf: 5}}"),
     "parts_of_ids": (tables(Graph(), 0, 1), "in_ids: {shape: [batch], fill: {zipf: 5}}\n  in_ids_2: {shape: [batch], fill: {zipf: 6}}"),
+    "axes": (of("Relu", "x", given=[("x", FLOAT, [None, None, 4])]), "  x2: {default: 16,"),
     "turned": (turned(), "{rope: {sequences: batch, heads: 2, width: 8}, from: in_x"),
     "turned_by_rows": (looked_up(0), "{rope: {sequences: batch, heads: 2, width: 8}, from: in_x"),
     "turned_by_later_rows": (looked_up(1), "{embedding: {rows: 64, out: 8}"),
