@@ -164,7 +164,7 @@ static bool follow_node(struct pdnn_trace *trace, const struct pdnn_onnx_node *n
     if (row && strcmp(node->proto->op_type, "Cos") == 0)
         pdnn_rotary_count(trace, node->in[0]);
     for (size_t k = 0; k < node->proto->n_output; k++)
-        if (node->out[k] >= 0)
+        if (node->out[k] >= 0 && node->proto->op_type)
             trace->giver[node->out[k]] = node;
     for (size_t k = 0; k < node->proto->n_output; k++)
         *pdnn_trace_out(trace, node, k) =
