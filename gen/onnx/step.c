@@ -109,7 +109,7 @@ bool pdnn_strided_broadcast(struct pdnn_trace *trace, const struct pdnn_value_of
         if (m != n && m != 1 && n != 1)
             return pdnn_trace_fail(
                 trace, "shapes contradict each other: %" PRId64 " and %" PRId64 " in dimension %d", m, n, d);
-        dim[d] = m > n ? m : n;
+        dim[d] = m == 1 ? n : m; /* also 0 */
     }
     return true;
 }
