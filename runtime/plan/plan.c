@@ -120,6 +120,7 @@ enum pdnn_status pdnn_plan_compile(struct pdnn_plan *plan, struct pdnn_err *err)
     plan->program.allow_slow = asked.allow_slow;
     plan->program.trial_bytes = asked.trial_bytes;
     plan->program.opens_weights = asked.opens_weights;
+    plan->program.like = asked.like;
     plan->program.spares_memory = true;
     return compile_and_pack(plan, err);
 }

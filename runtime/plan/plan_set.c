@@ -176,6 +176,7 @@ static enum pdnn_status renew(struct pdnn_plan_set *set, struct pdnn_plan_member
         if (slot->resident && !pdnn_plan_is_shared(plan, i))
             memset(plan->memory[i], 0, slot->bytes);
     }
+    pdnn_program_bind(&plan->program, plan->memory); /* what calls kept there is gone */
     const struct pdnn_fill_source source = {.seed = set->options.plan.seed, .lengths = &set->lengths};
     enum pdnn_status status = pdnn_plan_fill(plan, false, &source, err);
     if (status == PDNN_OK)

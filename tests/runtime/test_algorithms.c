@@ -4,6 +4,7 @@
 
 #include "models/attributes.h"
 #include "models/op.h"
+#include "runtime/kernels/simd/level.h"
 
 #include <omp.h>
 #include <stdio.h>
@@ -23,6 +24,11 @@ static bool has_library_winograd(const struct pdnn_program *program) {
 static bool may_be_ours(const struct pdnn_node *node, const struct pdnn_tensor *w) {
     const int64_t least = 4;
     return node->pass != PDNN_BACKWARD_WEIGHTS && w->dim[0] % least == 0 && w->dim[1] % least == 0;
+}
+
+static bool has_wide_vectors(void) {
+    const int lanes = 16;
+    return 4 << pdnn_level_of_machine == lanes;
 }
 
 /* Each algorithm runs under its name in all passes, winograd where it applies: in the library, or ours where
@@ -49,6 +55,7 @@ static void test_compile_algorithms(void **state) {
         pdnn_program_init(&program, &graph);
         must(backend.def->compile(backend.state, &graph, &program, &err), &err);
         const bool is_librarys = has_library_winograd(&program);
+        bool was_ours[PDNN_PASS_COUNT] = {false};
         for (size_t k = 0; k < program.n_calls; k++) {
             const struct pdnn_call *call = &program.calls[k];
             if (call->node == PDNN_NONE || graph.nodes[call->node].op != &pdnn_op_conv2d)
@@ -63,6 +70,12 @@ static void test_compile_algorithms(void **state) {
                 assert_int_equal(is_wino, is_winograd && applies);
             else
                 assert_true(!is_wino || (is_winograd && applies && may_be_ours(node, &graph.tensors[w])));
+            was_ours[node->pass] = was_ours[node->pass] || (!is_librarys && is_wino);
+        }
+        /* Images lie in vectors of channels wherever the library has code for vectors of 16. */
+        if (is_winograd && !is_librarys && has_wide_vectors()) {
+            assert_true(was_ours[PDNN_FORWARD]);
+            assert_int_equal(was_ours[PDNN_BACKWARD_DATA], graph.loss != PDNN_NONE);
         }
         /* Transformed weights cannot be read back: tests/cli/check_test.py compares results. */
         if (!is_winograd)

@@ -298,6 +298,30 @@ static void test_plan_set_computes(void **state) {
     }
 }
 
+/* A member whose calls keep what they made of weights makes that again once others have used its memory. */
+static void test_plan_set_makes_kept_weights_again(void **state) {
+    (void)state;
+    static const struct model model = {
+        "cnn/block=residual,blocks=1,filters=16,image=16,output=3,fuse=post-ops,mode=infer,batch=",
+        {4, 1, 2}};
+    static const struct pdnn_onednn_conv2d_choice choice = {
+        .is_own = true, .order = PDNN_ONEDNN_CHANNELS_LAST, .keeps_weights = true};
+    struct pdnn_err err = {0};
+    struct fixture f;
+    f.backend = open_backend(&pdnn_backend_onednn);
+    ((struct pdnn_onednn *)f.backend.state)->forced_conv2d = &choice;
+    f.calls = 0;
+    const struct pdnn_plan_source source = {&f.calls, build};
+    const struct pdnn_plan_set_options options = {.plan = {.seed = CHECK_SEED}};
+    char id[ID_ROOM];
+    must(pdnn_plan_set_init(&f.set, &pdnn_backend_onednn, f.backend.state, &source,
+                            key_of(&model, model.values[0], id), &options, &err),
+         &err);
+    for (int k = 0; k < 4; k++)
+        compare_with_alone(&f, get(&f, &model, model.values[k % 3]), 1e-4);
+    close_set(&f);
+}
+
 /* If the primitives of all members want one layout of the weights, even the library's own, members run as
  * they would alone; if they want several, all members have steps that reorder plain weights. */
 static void test_plan_set_opens_weights(void **state) {
@@ -503,11 +527,17 @@ static void test_plan_set_masks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plan_set_shares),        cmocka_unit_test(test_plan_set_prepares_once),
-        cmocka_unit_test(test_plan_set_bound),         cmocka_unit_test(test_plan_set_refuses),
-        cmocka_unit_test(test_plan_set_computes),      cmocka_unit_test(test_plan_set_trains),
-        cmocka_unit_test(test_plan_set_keeps_layouts), cmocka_unit_test(test_plan_set_opens_weights),
-        cmocka_unit_test(test_plan_set_masks),         cmocka_unit_test(test_plan_run_stamped),
+        cmocka_unit_test(test_plan_set_shares),
+        cmocka_unit_test(test_plan_set_prepares_once),
+        cmocka_unit_test(test_plan_set_bound),
+        cmocka_unit_test(test_plan_set_refuses),
+        cmocka_unit_test(test_plan_set_computes),
+        cmocka_unit_test(test_plan_set_makes_kept_weights_again),
+        cmocka_unit_test(test_plan_set_trains),
+        cmocka_unit_test(test_plan_set_keeps_layouts),
+        cmocka_unit_test(test_plan_set_opens_weights),
+        cmocka_unit_test(test_plan_set_masks),
+        cmocka_unit_test(test_plan_run_stamped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -210,7 +210,8 @@ static void test_backend(void **state) {
     struct opened backend = open_backend(&pdnn_backend_onednn);
     int n_own = 0;
     for (size_t i = 0; i < 16; i++) {
-        const struct pdnn_onednn_conv2d_choice choice = {.is_own = true, .order = orders[i % 4]};
+        const struct pdnn_onednn_conv2d_choice choice = {
+            .is_own = true, .order = orders[i % 4], .keeps_weights = i & 1};
         const bool is_fused = i & 4, trains = i & 8;
         struct pdnn_arena arena = {0};
         struct pdnn_graph graph;
@@ -265,7 +266,8 @@ static double run_halved(const struct opened *backend, const struct pdnn_graph *
 /* In inference transformed weights are kept from run to run, but not when others are given. */
 static void test_new_weights(void **state) {
     (void)state;
-    static const struct pdnn_onednn_conv2d_choice choice = {.is_own = true, .order = PDNN_ONEDNN_BLOCKED_16};
+    static const struct pdnn_onednn_conv2d_choice choice = {
+        .is_own = true, .order = PDNN_ONEDNN_BLOCKED_16, .keeps_weights = true};
     struct opened backend = open_backend(&pdnn_backend_onednn);
     struct pdnn_arena arena = {0};
     struct pdnn_graph graph;

@@ -17,6 +17,7 @@ extern const struct pdnn_backend_def pdnn_backend_onednn;
 struct pdnn_onednn_conv2d_choice {
     bool is_own; /* our kernel, where it can */
     enum pdnn_onednn_order order;
+    bool keeps_weights; /* of Winograd's algorithm: transformed once */
     bool is_data_plain; /* what the step is given lies row-major, as where only convolutions read it */
 };
 

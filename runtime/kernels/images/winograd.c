@@ -228,15 +228,16 @@ static void multiply(const struct work *work, int64_t point, int64_t tiles, cons
 
 PDNN_INLINE void finish(const struct pdnn_winograd_end *end, const pdnn_floats *bias, const float *summand,
                         pdnn_floats *y) {
-    const pdnn_floats zero = {0};
-    pdnn_floats other;
+    pdnn_floats other, positive = {0};
     *y += *bias;
     if (summand) {
         pdnn_load(&other, summand);
         *y += other;
     }
-    if (end->is_relu)
-        pdnn_most(y, &zero);
+    if (!end->is_relu)
+        return;
+    pdnn_most(&positive, y); /* y if that is NaN */
+    *y = positive;
 }
 
 /* A vector of channels of a tile from m, points `plane` floats apart; `at`: its first output, in y and

@@ -27,7 +27,8 @@ def number(row, column):
 
 
 def op_ns(op, peak):
-    """0 without a roof, and not more than it took: what ran faster than its roof shows that the roof is too low."""
+    """0 without a roof, and not more than it took: what ran faster than its roof shows that the roof is too low, or
+    did less than is counted: the floor of Winograd's convolutions is that of all multiplications, and another's time may be below it."""
     roof = number(op, "time_ns_median") * min(number(op, "pct_of_roof"), 100) / 100
     needed, extra = number(op, "byte_count"), number(op, "extra_read_bytes") + number(op, "extra_written_bytes")
     if not extra or "memory" not in op["bound"]:

@@ -138,15 +138,17 @@ static enum pdnn_status compile_own(struct pdnn_onednn_compile *compile, uint32_
     enum pdnn_status status = pdnn_onednn_conv2d_get(compile, index, &convolution, err);
     if (status != PDNN_OK || !pdnn_onednn_winograd_describe(compile, convolution, &winograd))
         return status;
-    if (compile->program->spares_memory && !convolution->lacks_winograd)
-        return PDNN_OK;
-    question = pdnn_onednn_winograd_question(convolution, &winograd);
+    if (convolution->request.algorithm == PDNN_ALGORITHM_WINOGRAD) /* tells whether the library lacks it */
+        status = pdnn_onednn_conv2d_describe_wanted(compile->pool, convolution, err);
+    if (status != PDNN_OK || (compile->program->spares_memory && !convolution->lacks_winograd))
+        return status;
+    question = pdnn_onednn_winograd_question(compile, convolution, &winograd);
     *is_own = convolution->lacks_winograd;
     if (!*is_own)
         status = pdnn_onednn_conv2d_choose(compile, node, &question, is_own, err);
     if (status == PDNN_OK && *is_own) {
         pdnn_onednn_winograd_append(compile, index, convolution, &winograd);
-        compile->program->could_spare = true;
+        compile->program->could_spare = compile->program->could_spare || !convolution->lacks_winograd;
     }
     return status;
 }

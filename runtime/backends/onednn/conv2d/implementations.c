@@ -2,7 +2,6 @@
 
 #include "models/op.h"
 #include "models/conv2d.h"
-#include "runtime/backends/onednn/conv2d/winograd.h"
 #include "runtime/backends/onednn/library/post_ops.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 
@@ -54,6 +53,13 @@ static enum pdnn_status assign_posts(struct pdnn_onednn_conv2d *convolution, str
     return PDNN_OK;
 }
 
+bool pdnn_onednn_conv2d_is_winograd(const struct pdnn_onednn_conv2d *convolution) {
+    const struct pdnn_tensor *w = &convolution->graph->tensors[convolution->tensor[PDNN_ONEDNN_WEIGHTS]];
+    const int64_t *stride = convolution->request.stride, *dilation = convolution->request.dilation;
+    return w->dim[2] == 3 && w->dim[3] == 3 && stride[0] == 1 && stride[1] == 1 && convolution->groups == 1 &&
+           dilation[0] == 1 && dilation[1] == 1;
+}
+
 /* Winograd's is for 3x3 kernels that move by one pixel and read all channels: a network's other convolutions
  * are computed as the library chooses, and in f32 also these where it has none (3.x). For int8 it may choose
  * Winograd where that cannot be set up (2.6, without VNNI), so that direct comes first there; what has no
@@ -62,7 +68,7 @@ static enum pdnn_algorithm algorithm_of(const struct pdnn_onednn_conv2d *convolu
     const struct pdnn_graph *graph = convolution->graph;
     const struct pdnn_tensor *w = &graph->tensors[convolution->tensor[PDNN_ONEDNN_WEIGHTS]];
     enum pdnn_algorithm wanted = (enum pdnn_algorithm)graph->algorithm;
-    if (wanted == PDNN_ALGORITHM_WINOGRAD && !pdnn_onednn_winograd_is_for(convolution))
+    if (wanted == PDNN_ALGORITHM_WINOGRAD && !pdnn_onednn_conv2d_is_winograd(convolution))
         wanted = PDNN_ALGORITHM_AUTO;
     bool is_int8 = w->dtype == PDNN_INT8;
     return is_int8 && wanted == PDNN_ALGORITHM_AUTO ? PDNN_ALGORITHM_DIRECT : wanted;

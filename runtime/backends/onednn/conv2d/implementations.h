@@ -52,6 +52,9 @@ const struct pdnn_onednn_layout *pdnn_onednn_conv2d_layout(struct pdnn_onednn_po
 bool pdnn_onednn_conv2d_is_column(const struct pdnn_node *node, const struct pdnn_tensor *x,
                                   const struct pdnn_tensor *w, const struct pdnn_tensor *y);
 
+/* Whether it is 3x3 by one pixel, so that Winograd's algorithm is for it, in the library or on our kernel. */
+bool pdnn_onednn_conv2d_is_winograd(const struct pdnn_onednn_conv2d *convolution);
+
 /* Destroys what was described and not built. */
 void pdnn_onednn_conv2d_finish(struct pdnn_onednn_compile *compile);
 

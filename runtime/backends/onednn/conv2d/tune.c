@@ -13,6 +13,7 @@ struct measured {
     const struct pdnn_onednn_compile *compile;
     const struct pdnn_node *node;
     int64_t images, all_images;
+    bool keeps_weights;
 };
 
 static void drop_images(const void *user, uint32_t tensor, struct pdnn_tensor *copy) {
@@ -37,8 +38,10 @@ static bool reads_plain(const struct pdnn_onednn_compile *compile, const struct 
 static enum pdnn_status prepare(void *user, int i, struct pdnn_one_node *one, struct pdnn_err *err) {
     const struct measured *measured = user;
     const struct pdnn_onednn_compile *compile = measured->compile;
-    const struct pdnn_onednn_conv2d_choice choice = {
-        .is_own = i == 1, .order = compile->order, .is_data_plain = reads_plain(compile, measured->node)};
+    const struct pdnn_onednn_conv2d_choice choice = {.is_own = i == 1,
+                                                     .order = compile->order,
+                                                     .keeps_weights = measured->keeps_weights,
+                                                     .is_data_plain = reads_plain(compile, measured->node)};
     one->edit = drop_images;
     one->user = measured;
     pdnn_one_node_add(one, measured->node);
@@ -53,8 +56,11 @@ enum pdnn_status pdnn_onednn_conv2d_choose(const struct pdnn_onednn_compile *com
                                            const struct pdnn_onednn_conv2d_question *question, bool *is_own,
                                            struct pdnn_err *err) {
     struct pdnn_onednn *onednn = compile->onednn;
-    struct measured measured = {
-        .compile = compile, .node = node, .images = question->images, .all_images = question->images};
+    struct measured measured = {.compile = compile,
+                                .node = node,
+                                .images = question->images,
+                                .all_images = question->images,
+                                .keeps_weights = question->keeps_weights};
     const struct pdnn_trial trial = {.tune = &onednn->tune,
                                      .n = WAYS,
                                      .group_size = WAYS,

@@ -7,6 +7,7 @@
 /* What is measured, by whoever describes the kernel. */
 struct pdnn_onednn_conv2d_question {
     int64_t images, elements; /* elements of an image, in what is read and what is written together */
+    bool keeps_weights;       /* of Winograd's algorithm */
     struct pdnn_tune_key key; /* of the shape but for the number of images */
 };
 

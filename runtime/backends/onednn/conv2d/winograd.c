@@ -11,13 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool pdnn_onednn_winograd_is_for(const struct pdnn_onednn_conv2d *convolution) {
-    const struct pdnn_tensor *w = &convolution->graph->tensors[convolution->tensor[PDNN_ONEDNN_WEIGHTS]];
-    const int64_t *stride = convolution->request.stride, *dilation = convolution->request.dilation;
-    return w->dim[2] == 3 && w->dim[3] == 3 && stride[0] == 1 && stride[1] == 1 && convolution->groups == 1 &&
-           dilation[0] == 1 && dilation[1] == 1;
-}
-
 /* Weights (O, C, 3, 3) that are row-major, or in blocks of both channels, or of O with C inside of the taps.
  * False: they lie otherwise. */
 static bool weights_of(const struct pdnn_onednn_layout *layout, int64_t C, struct pdnn_winograd_weights *w) {
@@ -57,7 +50,7 @@ bool pdnn_onednn_winograd_describe(const struct pdnn_onednn_compile *compile,
     const uint32_t *tensor = convolution->tensor;
     const bool is_gradient = request->pass == PDNN_BACKWARD_DATA;
     const int64_t most = 2;
-    if (request->pass == PDNN_BACKWARD_WEIGHTS || !pdnn_onednn_winograd_is_for(convolution) ||
+    if (request->pass == PDNN_BACKWARD_WEIGHTS || !pdnn_onednn_conv2d_is_winograd(convolution) ||
         convolution->is_turned || graph->tensors[tensor[PDNN_ONEDNN_SRC]].dtype != PDNN_F32 ||
         (graph->algorithm != PDNN_ALGORITHM_AUTO && graph->algorithm != PDNN_ALGORITHM_WINOGRAD) ||
         request->padding[0] > most || request->padding[1] > most)
@@ -78,18 +71,32 @@ bool pdnn_onednn_winograd_describe(const struct pdnn_onednn_compile *compile,
            pdnn_winograd_fits(job);
 }
 
-struct pdnn_onednn_conv2d_question pdnn_onednn_winograd_question(const struct pdnn_onednn_conv2d *convolution,
+/* Not where they are shared with a program that may train. */
+bool pdnn_onednn_winograd_keeps(const struct pdnn_onednn_compile *compile,
+                                const struct pdnn_onednn_conv2d *convolution) {
+    const struct pdnn_program *program = compile->program;
+    const struct pdnn_onednn_conv2d_choice *forced = compile->onednn->forced_conv2d;
+    const enum pdnn_role role = program->graph->tensors[convolution->tensor[PDNN_ONEDNN_WEIGHTS]].role;
+    return program->graph->loss == PDNN_NONE && !program->like && !program->opens_weights &&
+           role == PDNN_ROLE_WEIGHT && (!forced || forced->keeps_weights);
+}
+
+struct pdnn_onednn_conv2d_question pdnn_onednn_winograd_question(const struct pdnn_onednn_compile *compile,
+                                                                 const struct pdnn_onednn_conv2d *convolution,
                                                                  const struct pdnn_winograd *job) {
     const struct pdnn_winograd_images *from = &job->from, *to = &job->to;
     struct pdnn_onednn_conv2d_question question = {.images = job->N,
                                                    .elements = from->channels * from->rows * from->columns +
                                                                to->channels * to->rows * to->columns};
-    pdnn_tune_key_add(&question.key, "winograd%s %s %" PRId64 "x%" PRId64 "x%" PRId64 " to %" PRId64,
+    question.keeps_weights = pdnn_onednn_winograd_keeps(compile, convolution);
+    pdnn_tune_key_add(&question.key, "winograd%s%s %s %" PRId64 "x%" PRId64 "x%" PRId64,
                       convolution->graph->algorithm == PDNN_ALGORITHM_WINOGRAD ? " of all" : "",
-                      pdnn_pass_name(convolution->request.pass), from->channels, from->rows, from->columns,
-                      to->channels);
-    pdnn_tune_key_add(&question.key, " padding=%" PRId64 ",%" PRId64 " block=%" PRId64 ",%" PRId64, job->top,
-                      job->left, from->block, job->weights.o_block);
+                      question.keeps_weights ? " kept" : "", pdnn_pass_name(convolution->request.pass),
+                      from->channels, from->rows, from->columns);
+    pdnn_tune_key_add(&question.key, " to %" PRId64 "x%" PRId64 "x%" PRId64 " padding=%" PRId64 ",%" PRId64,
+                      to->channels, to->rows, to->columns, job->top, job->left);
+    pdnn_tune_key_add(&question.key, " blocks=%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, from->block,
+                      to->block, job->weights.o_block, job->weights.c_block);
     if (convolution->tensor[PDNN_ONEDNN_BIAS] != PDNN_NONE)
         pdnn_tune_key_add(&question.key, " bias");
     for (int i = 0; i < convolution->request.n_post_ops; i++) {
@@ -158,12 +165,6 @@ static void take_functions(struct winograd_call *call, const struct pdnn_onednn_
     }
 }
 
-/* Whether weights stay as they were given: in inference, and not shared with a program that may train. */
-static bool is_constant(const struct pdnn_program *program, uint32_t weights) {
-    return program->graph->loss == PDNN_NONE && !program->like && !program->opens_weights &&
-           program->graph->tensors[weights].role == PDNN_ROLE_WEIGHT;
-}
-
 void pdnn_onednn_winograd_append(const struct pdnn_onednn_compile *compile, uint32_t node,
                                  const struct pdnn_onednn_conv2d *convolution,
                                  const struct pdnn_winograd *job) {
@@ -181,7 +182,7 @@ void pdnn_onednn_winograd_append(const struct pdnn_onednn_compile *compile, uint
         .threads = compile->onednn->options.threads,
     };
     take_functions(made, &convolution->request);
-    made->is_kept = is_constant(program, made->w);
+    made->is_kept = pdnn_onednn_winograd_keeps(compile, convolution);
     made->u = pdnn_program_slot(program, (uint64_t)pdnn_winograd_weights_floats(job) * sizeof(float),
                                 made->is_kept);
     pdnn_call_use(&call, made->u);

@@ -7,14 +7,16 @@
 #include "runtime/backends/onednn/conv2d/tune.h"
 #include "runtime/kernels/images/winograd.h"
 
-/* Whether it is 3x3 by one pixel, so that Winograd's algorithm is for it, in the library or here. */
-bool pdnn_onednn_winograd_is_for(const struct pdnn_onednn_conv2d *convolution);
-
 /* Fills in the job if the kernel can run it on the layouts in which its tensors are stored. */
 bool pdnn_onednn_winograd_describe(const struct pdnn_onednn_compile *compile,
                                    const struct pdnn_onednn_conv2d *convolution, struct pdnn_winograd *job);
 
-struct pdnn_onednn_conv2d_question pdnn_onednn_winograd_question(const struct pdnn_onednn_conv2d *convolution,
+/* Whether its transformed weights are kept from step to step: nothing changes them, as in inference. */
+bool pdnn_onednn_winograd_keeps(const struct pdnn_onednn_compile *compile,
+                                const struct pdnn_onednn_conv2d *convolution);
+
+struct pdnn_onednn_conv2d_question pdnn_onednn_winograd_question(const struct pdnn_onednn_compile *compile,
+                                                                 const struct pdnn_onednn_conv2d *convolution,
                                                                  const struct pdnn_winograd *job);
 
 /* Appends a call that runs the job. */
