@@ -6,10 +6,13 @@
 
 #include <stdint.h>
 
+/* What is streamed begins and ends at whole groups of so many. */
+enum { PDNN_BYPASS_FLOATS = 4 };
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-enum { PDNN_BYPASS_FLOATS = 4, PDNN_LINE_FLOATS = 16, PDNN_LINE_BYTES = 64 };
+enum { PDNN_LINE_FLOATS = 16, PDNN_LINE_BYTES = 64 };
 
 /* One line; y is aligned to it. */
 static inline void pdnn_bypass_line(float *y, const float *x) {
