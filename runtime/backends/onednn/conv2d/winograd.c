@@ -15,24 +15,22 @@
  * False: they lie otherwise. */
 static bool weights_of(const struct pdnn_onednn_layout *layout, int64_t C, struct pdnn_winograd_weights *w) {
     enum { TAPS = 9 };
-    char format[PDNN_ONEDNN_LAYOUT_TEXT], expected[PDNN_ONEDNN_LAYOUT_TEXT];
+    static const struct {
+        const char *format;
+        int64_t o_block, c_block;
+    } known[] = {
+        {"abcd", 1, 1},     {"ABcd8b8a", 8, 8}, {"ABcd16b16a", 16, 16}, {"Acdb8a", 8, 0},
+        {"Acdb16a", 16, 0}, {"Acdb32a", 32, 0}, {"Acdb64a", 64, 0},
+    };
+    char format[PDNN_ONEDNN_LAYOUT_TEXT];
     pdnn_onednn_layout_format(layout, format);
-    if (strcmp(format, "abcd") == 0) {
-        *w = (struct pdnn_winograd_weights){1, C * TAPS, 1, TAPS, 0, 1};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const int64_t o = known[i].o_block, c = known[i].c_block;
+        if (strcmp(format, known[i].format) != 0)
+            continue;
+        *w = c ? (struct pdnn_winograd_weights){o, C * TAPS * o, c, TAPS * c * o, o, c * o}
+               : (struct pdnn_winograd_weights){o, C * TAPS * o, 1, o, 0, C * o};
         return true;
-    }
-    for (int64_t block = 8; block <= 64; block *= 2) {
-        snprintf(expected, sizeof expected, "ABcd%" PRId64 "b%" PRId64 "a", block, block);
-        if (strcmp(format, expected) == 0) {
-            *w = (struct pdnn_winograd_weights){block, C * TAPS * block, block, TAPS * block * block,
-                                                block, block * block};
-            return true;
-        }
-        snprintf(expected, sizeof expected, "Acdb%" PRId64 "a", block);
-        if (strcmp(format, expected) == 0) {
-            *w = (struct pdnn_winograd_weights){block, C * TAPS * block, 1, block, 0, C * block};
-            return true;
-        }
     }
     return false;
 }
