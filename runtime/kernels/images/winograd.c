@@ -29,10 +29,6 @@ struct work {
     float *y, *to_u, *rest;
 };
 
-static int64_t lower(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* A point of v or of m. Planes a power of two apart would share their lines of the cache. */
 static int64_t plane_of(int64_t tiles, int64_t channels) {
     return tiles * channels + LINE;
@@ -55,10 +51,10 @@ static struct layout layout_of(const struct pdnn_winograd *job) {
     layout.O = layout.panels * PDNN_TILE_WIDTH;
     const int64_t tile = POINTS * (layout.C + layout.O) * (int64_t)sizeof(float),
                   fitting = CHUNK_BYTES / tile / PDNN_TILE_ROWS * PDNN_TILE_ROWS,
-                  chunk = fitting < LEAST_CHUNK ? LEAST_CHUNK : lower(fitting, MOST_CHUNK);
+                  chunk = fitting < LEAST_CHUNK ? LEAST_CHUNK : pdnn_least(fitting, MOST_CHUNK);
     layout.by_points = layout.tiles * tile <= SHARED_BYTES &&
                        layout.tiles * tile < weights_floats(&layout) * (int64_t)sizeof(float);
-    layout.chunk = layout.by_points ? layout.tiles : lower(chunk, layout.tiles);
+    layout.chunk = layout.by_points ? layout.tiles : pdnn_least(chunk, layout.tiles);
     return layout;
 }
 
@@ -103,7 +99,7 @@ static int64_t weight_at(const struct pdnn_winograd *job, int64_t to, int64_t fr
 /* A vector of channels of y at every tap. */
 static void load_taps(const struct work *work, int64_t o, int64_t c, pdnn_floats g[TAPS][TAPS]) {
     const struct pdnn_winograd *job = work->job;
-    const int64_t step = job->weights.tap_step, lanes = lower(PDNN_LANES, job->to.channels - o);
+    const int64_t step = job->weights.tap_step, lanes = pdnn_least(PDNN_LANES, job->to.channels - o);
     const bool is_whole = !job->is_gradient && job->weights.o_block % PDNN_LANES == 0 && lanes == PDNN_LANES;
     const float *from = work->w + weight_at(job, o, c);
     memset(g, 0, TAPS * TAPS * sizeof **g);
@@ -221,7 +217,7 @@ static void multiply(const struct work *work, int64_t point, int64_t tiles, cons
         for (int64_t t = 0; t < tiles; t += PDNN_TILE_ROWS) {
             tile.a = v + t * layout->C;
             tile.c = m + t * layout->O + panel * PDNN_TILE_WIDTH;
-            PDNN_HERE(pdnn_tile_run)(&tile, lower(PDNN_TILE_ROWS, tiles - t), PDNN_TILE_WIDTH);
+            PDNN_HERE(pdnn_tile_run)(&tile, pdnn_least(PDNN_TILE_ROWS, tiles - t), PDNN_TILE_WIDTH);
         }
     }
 }
@@ -269,8 +265,8 @@ static void transform_outputs(const struct work *work, struct pdnn_span tiles, c
     for (int64_t tile = tiles.begin; tile < tiles.end; tile++) {
         const struct place place = place_of(&work->layout, tile);
         const int64_t first = (place.row * images->columns + place.column) * images->block,
-                      rows = lower(OUT, images->rows - place.row),
-                      columns = lower(OUT, images->columns - place.column);
+                      rows = pdnn_least(OUT, images->rows - place.row),
+                      columns = pdnn_least(OUT, images->columns - place.column);
         for (int64_t o = 0; o < images->channels; o += PDNN_LANES) {
             pdnn_floats bias = {0};
             if (work->end->bias)
@@ -289,7 +285,7 @@ static void tiles_part(void *state, int64_t index, int64_t parts) {
     const int64_t v_plane = plane_of(layout->chunk, layout->C), m_plane = plane_of(layout->chunk, layout->O);
     float *v = work->rest + index * chunk_floats(layout, layout->chunk), *m = v + POINTS * v_plane;
     for (int64_t begin = mine.begin; begin < mine.end; begin += layout->chunk) {
-        const struct pdnn_span tiles = {begin, lower(begin + layout->chunk, mine.end)};
+        const struct pdnn_span tiles = {begin, pdnn_least(begin + layout->chunk, mine.end)};
         transform_inputs(work, tiles, v, v_plane);
         for (int64_t point = 0; point < POINTS; point++)
             multiply(work, point, tiles.end - tiles.begin, v + point * v_plane, m + point * m_plane);
